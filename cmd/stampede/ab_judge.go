@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/stampede-bench/stampede/cmd/stampede/cli"
@@ -15,6 +14,7 @@ import (
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/compare"
 	"github.com/stampede-bench/stampede/results/noise"
+	"github.com/stampede-bench/stampede/results/render"
 	"github.com/stampede-bench/stampede/results/units"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/agents"
@@ -75,8 +75,6 @@ func (j *comparison) announce(gated int) {
 		most = "at most "
 	}
 	fmt.Fprintf(j.err, "stampede: %s%d %s, %d runs%s\n", most, j.flags.pairs, j.kindOfPairs(), j.runs(), j.takes())
-	w := tabwriter.NewWriter(j.err, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "  base\t%s\n  candidate\t%s\n", j.variants[0].label, j.variants[1].label)
 	var names []string
 	for _, m := range j.metrics[:gated] {
 		name := m.Name
@@ -85,8 +83,6 @@ func (j *comparison) announce(gated int) {
 		}
 		names = append(names, name)
 	}
-	fmt.Fprintf(w, "  decides\t%s\n", strings.Join(names, ", "))
-	fmt.Fprintf(w, "  regression\tworse by at least %s, and by at least the noise floor if one is known\n", units.Rate(100*j.flags.effect)+" %")
 	known := j.calibrated()
 	switch {
 	case j.duet != nil:
@@ -96,14 +92,19 @@ func (j *comparison) announce(gated int) {
 	case known == "":
 		known = "no noise floor known for this machine and setting: stampede calibrate measures it"
 	}
-	fmt.Fprintf(w, "  noise\t%s\n", known)
+	rows := [][]string{
+		{"base", j.variants[0].label}, {"candidate", j.variants[1].label},
+		{"decides", strings.Join(names, ", ")},
+		{"regression", fmt.Sprintf("worse by at least %s %%, and by at least the noise floor if one is known", units.Rate(100*j.flags.effect))},
+		{"noise", known},
+	}
 	if j.flags.untilSure {
-		fmt.Fprintf(w, "  judged\tafter %s pairs, and ended when the verdict is certain%s\n", units.Numbers(j.looks), j.orEarlier())
+		rows = append(rows, []string{"judged", fmt.Sprintf("after %s pairs, and ended when the verdict is certain%s", units.Numbers(j.looks), j.orEarlier())})
 	}
 	if j.flags.confirm {
-		fmt.Fprintf(w, "  confirms\ta regression by %d further pairs\n", j.flags.pairs)
+		rows = append(rows, []string{"confirms", fmt.Sprintf("a regression by %d further pairs", j.flags.pairs)})
 	}
-	w.Flush()
+	_ = render.WriteColumns(j.err, "  ", rows) // what is announced on standard error may get lost
 }
 
 // run runs the pairs, and as many again if --confirm is given and there is a regression.

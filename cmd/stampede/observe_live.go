@@ -11,7 +11,7 @@ import (
 	"github.com/stampede-bench/stampede/metrics/observe"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/observation"
-	"github.com/stampede-bench/stampede/results/report"
+	"github.com/stampede-bench/stampede/results/render"
 )
 
 // A following is an observation in progress, as metrics and a page show it.
@@ -67,5 +67,5 @@ func (o following) write(w io.Writer) error {
 	file := o.file
 	file.Dropped, file.Observed = o.missed(), o.seen.SoFar()
 	file.Gates, file.Verdict = observation.Judge(o.thresholds, file.Observed)
-	return report.WriteSoFar(w, file, live.RefreshScript)
+	return render.WriteSoFar(w, file, live.RefreshScript)
 }

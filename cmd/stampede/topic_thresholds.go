@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/stampede-bench/stampede/results/figure"
+	"github.com/stampede-bench/stampede/results/render"
 )
 
 const thresholdsText = `A threshold is a condition that runs must meet:
@@ -48,11 +48,11 @@ func (a *app) thresholdsTopic() *cobra.Command {
 	topic := &cobra.Command{Use: "thresholds", Short: "Thresholds and their metrics"}
 	topic.SetHelpFunc(func(*cobra.Command, []string) {
 		fmt.Fprint(a.out, thresholdsText)
-		w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+		var rows [][]string
 		for _, f := range figure.All([]string{"PHASE"}) {
-			fmt.Fprintf(w, "  %s\t%s\n", f.Name, f.About)
+			rows = append(rows, []string{f.Name, f.About})
 		}
-		w.Flush()
+		_ = render.WriteColumns(a.out, "  ", rows) // help has no errors
 		fmt.Fprintf(a.out, "\nPHASE is one of %s; PHASE.p99 is short for\nPHASE.response.p99.\n", strings.Join(a.phases(), ", "))
 	})
 	return topic

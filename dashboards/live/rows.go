@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/document"
 	"github.com/stampede-bench/stampede/results/units"
-	"github.com/stampede-bench/stampede/results/view"
 )
 
 // A row is one figure of all panels.
@@ -53,7 +53,7 @@ func rows(panels []*panel) (all []row) {
 			{"p90", func(d *results.Distribution) *int64 { return d.P90 }},
 			{"p99", func(d *results.Distribution) *int64 { return d.P99 }},
 		} {
-			add(view.Label(phase)+" "+p.name, func(r results.Run) string { return latency(r.Times(phase), p.of) })
+			add(document.Label(phase)+" "+p.name, func(r results.Run) string { return latency(r.Times(phase), p.of) })
 		}
 	}
 	add("errors", func(r results.Run) string {

@@ -10,10 +10,10 @@ import (
 	"gonum.org/v1/plot"
 
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/document"
 	"github.com/stampede-bench/stampede/results/figure"
 	"github.com/stampede-bench/stampede/results/stats"
 	"github.com/stampede-bench/stampede/results/units"
-	"github.com/stampede-bench/stampede/results/view"
 )
 
 // Trend draws a figure from result to result: a thin line through the results, a thick one at the
@@ -31,8 +31,8 @@ func Trend(t results.Trend) Chart {
 	p := panel{height: tall, lines: append([]line{all}, between(t)...)}
 	about := []string{fmt.Sprintf("%d results, first %s, last %s", len(t.Points), write(t.Points[0].Value), write(t.Points[len(t.Points)-1].Value))}
 	for _, c := range t.Changes {
-		p.rules = append(p.rules, rule{x: float64(c.At) - 0.5, name: view.SizeOf(c)})
-		about = append(about, view.DescribeChange(t, c))
+		p.rules = append(p.rules, rule{x: float64(c.At) - 0.5, name: document.SizeOf(c)})
+		about = append(about, document.DescribeChange(t, c))
 	}
 	p.x, p.y = alongResults(t.Points), near(t.About, valuesOf(p.lines, func(p point) float64 { return p.y }), writer(figure.Unit(t.Unit)))
 	c := Chart{Name: slug(t.Of, t.Machine, t.Figure), Title: t.Figure, panels: []panel{p}}

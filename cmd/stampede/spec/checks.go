@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/stampede-bench/stampede/results/view"
+	"github.com/stampede-bench/stampede/results/document"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -141,7 +141,7 @@ func (d *Checks) takeBaseline(g *Judging, rows []gate.Row) error {
 	if needed < 0 {
 		usual := gate.Defaults(rows, base)
 		if len(usual) == 0 {
-			return cli.Flagf("baseline", "%s: it has none of these runs: %s", path, view.About(base))
+			return cli.Flagf("baseline", "%s: it has none of these runs: %s", path, document.About(base))
 		}
 		d.Thresholds = append(d.Thresholds, usual...)
 	}

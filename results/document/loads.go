@@ -1,0 +1,184 @@
+package document
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/levels"
+	"github.com/stampede-bench/stampede/results/units"
+)
+
+// backgroundColumns adds the columns of the background load, if there was one.
+func backgroundColumns(s *runTable) {
+	if !s.hasBackground() {
+		return
+	}
+	s.figure(Column{Head: "ops/s", Over: "background", Gap: 3}, func(r results.Run) (float64, bool) {
+		if r.Background == nil {
+			return 0, false
+		}
+		return r.Background.ThroughputPerS, true
+	}, units.Rate)
+	s.shown.tails = backgroundTails()
+	first := len(s.Columns)
+	s.tail("", "read", bystanders)
+	for i := range s.Columns[first:] {
+		c := &s.Columns[first+i]
+		c.Head, c.Gap = "read "+c.Head, 0
+	}
+}
+
+// backgroundTails returns the candidates for the tail percentile of the background's reads. The background
+// makes many reads, so p99 comes first.
+func backgroundTails() []float64 { return []float64{99, 90, 75} }
+
+// bystanders returns the latency of the background's clients in the phase.
+func bystanders(r results.Run, phase string) *results.Distribution {
+	if r.Background == nil {
+		return nil
+	}
+	return results.Run{Latency: r.Background.Latency}.Times(phase)
+}
+
+// slowerBackground says how much longer the background's reads take beside the naive form than beside the other
+// form, if that is known of both.
+func slowerBackground(naive, calm results.Run, runs []results.Run, shown shownPercentiles) []string {
+	shown.tails = backgroundTails()
+	e, _, percentile := shown.slowdown(runs, func(r results.Run) *results.Distribution { return bystanders(r, "read") }, naive, calm)
+	ratio := e.Value
+	switch {
+	case percentile == "":
+		return nil
+	case ratio >= 1.95:
+		return []string{fmt.Sprintf("A read of the background takes %s times longer at its %s.", units.Short(ratio), percentile)}
+	case ratio >= 1.05:
+		return []string{fmt.Sprintf("A read of the background takes %.0f %% longer at its %s.", 100*(ratio-1), percentile)}
+	}
+	return []string{fmt.Sprintf("A read of the background takes no longer at its %s.", percentile)}
+}
+
+// aboutBackground describes the background: "background of 16 clients at 5 000/s, 90 % reads".
+func aboutBackground(b results.Background) string {
+	rate := ""
+	if b.RatePerS > 0 {
+		rate = " at " + units.Rate(b.RatePerS) + "/s"
+	}
+	return fmt.Sprintf("background of %s%s, %s reads", units.Clients(b.Clients), rate, units.Share(b.ReadRatio.Asked))
+}
+
+// mixColumns adds the columns for raw operations.
+func mixColumns(s *runTable) {
+	operations := func(c Column, share func(results.ReadRatio) float64) {
+		s.figure(c, func(r results.Run) (float64, bool) { return r.ThroughputPerS * share(*r.ReadRatio), true }, units.Rate)
+	}
+	s.keys("clients", false)
+	from := ""
+	if s.rates("ops/s") {
+		from = " from when due"
+	}
+	s.figure(Column{Head: "reads"}, func(r results.Run) (float64, bool) { return r.ReadRatio.Achieved, true }, units.Share)
+	operations(Column{Head: "reads/s"}, func(r results.ReadRatio) float64 { return r.Achieved })
+	operations(Column{Head: "writes/s"}, func(r results.ReadRatio) float64 { return 1 - r.Achieved })
+	s.times("read"+from, "read", results.Run.Times)
+	s.times("write"+from, "write", results.Run.Times)
+	if slices.ContainsFunc(s.runs, func(r results.Run) bool { return r.Mix.Conditional }) {
+		s.figure(Column{Head: "retries", Gap: 3}, func(r results.Run) (float64, bool) { return float64(r.Mix.Retries), true }, whole)
+	}
+	backgroundColumns(s)
+}
+
+// mixes says what throughput and latency the raw operations reached, at the largest number of clients.
+func mixes(runs []results.Run, shown shownPercentiles) []string {
+	most := slices.MaxFunc(levels.Medians(runs), func(a, b results.Run) int { return a.Clients - b.Clients })
+	line := fmt.Sprintf("With %s %s operations/s, %s of them reads", levels.Crowd(most), units.Rate(most.ThroughputPerS), units.Share(most.ReadRatio.Achieved))
+	if most.IsOpen() {
+		line = keepsUp(most) + fmt.Sprintf(", %s of it reads", units.Share(most.ReadRatio.Achieved))
+	}
+	separator := ": "
+	for _, phase := range most.Phases {
+		of := func(r results.Run) *results.Distribution { return r.Times(phase) }
+		if p, name := shown.highest(runs, of, most); name != "" {
+			v, _ := shown.median(runs, of, most, p)
+			line += fmt.Sprintf("%s%s %s is %s", separator, phase, name, units.Duration(time.Duration(v)))
+			separator = ", "
+		}
+	}
+	if most.IsOpen() {
+		line += ", from when it was due"
+	}
+	return []string{line + "."}
+}
+
+// aboutMix describes the operations: "1 000 keys of 1 000 B", or without the size.
+func aboutMix(m results.Mix, sized bool) string {
+	text := units.Count(int64(m.Keys)) + " keys"
+	if sized {
+		text += fmt.Sprintf(" of %s B", units.Count(int64(m.SizeBytes)))
+	}
+	if m.KeysBy != "uniform" {
+		text += ", " + m.KeysBy
+	}
+	if m.InFlight > 1 {
+		text += fmt.Sprintf(", %s in flight per client", units.Count(int64(m.InFlight)))
+	}
+	return text
+}
+
+// fanoutColumns adds the columns for a fan-out.
+func fanoutColumns(s *runTable) {
+	latency := func(c Column, phase string, percentile func(*results.Distribution) *int64) {
+		s.latency(c, phase, results.Run.Times, percentile)
+	}
+	s.keys("watchers", true)
+	open := s.rates("writes/s")
+	if open { // no room for all percentiles beside the offered rate
+		latency(Column{Head: "first", Over: "p50 notified, from when due", Gap: 3}, "first", results.P50)
+		latency(Column{Head: "median"}, "median", results.P50)
+		latency(Column{Head: "last"}, "last", results.P50)
+		s.tail("last", "last", results.Run.Times)
+	} else {
+		for _, phase := range []string{"first", "median", "last"} {
+			s.times(phase+" notified", phase, results.Run.Times)
+		}
+	}
+	s.tail("writer", "write", results.Run.Times)
+	s.figure(Column{Head: "missed", Gap: 3}, portion(func(r results.Run) (int64, int64) { return r.Fanout.Missed, r.Fanout.Missed + r.Fanout.Notifications }), units.Share)
+}
+
+// notifiedAll says how long each form takes until all watchers are notified, at the largest number of
+// clients.
+func notifiedAll(runs []results.Run) (lines []string) {
+	most := slices.MaxFunc(runs, func(a, b results.Run) int { return a.Clients - b.Clients }).Clients
+	forms := levels.Distinct(runs, func(r results.Run) string { return r.Form })
+	for _, r := range runs {
+		if r.Clients != most {
+			continue
+		}
+		line := notified(r)
+		if len(forms) > 1 {
+			line = r.Form + ": " + line
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+func notified(r results.Run) string {
+	watchers := "1 watcher"
+	if n := r.Fanout.Watchers; n != 1 {
+		watchers = units.Count(int64(n)) + " watchers"
+	}
+	line := fmt.Sprintf("One write wakes %s: ", watchers)
+	last, write := results.P50(r.ServiceTimes("last")), results.P50(r.ServiceTimes("write"))
+	if last == nil || write == nil {
+		return line + "too few writes to say how long that takes."
+	}
+	line += fmt.Sprintf("the last is notified %s after it is issued, and the writer waits %s for its acknowledgement.",
+		units.Duration(time.Duration(*last)), units.Duration(time.Duration(*write)))
+	if f := r.Fanout; f.Missed > 0 {
+		line += fmt.Sprintf(" Of the changes %s were missed.", units.Percent(f.Missed, f.Missed+f.Notifications))
+	}
+	return line
+}

@@ -1,0 +1,223 @@
+package document
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/levels"
+	"github.com/stampede-bench/stampede/results/units"
+)
+
+// findings says what the sweep shows; if there is a second axis, at its last level.
+func (s sweep) findings() (lines []string) {
+	if void := violations(s.Runs); len(void) > 0 {
+		return void
+	}
+	if len(s.Levels) == 0 {
+		return []string{"Nothing was measured: no run was completed."}
+	}
+	if len(s.Capacities) > 0 {
+		lines = append(lines, s.holds()...)
+	}
+	told := func(beside string) bool { return beside == levels.Beside(s.Sweep, s.Levels[len(s.Levels)-1]) }
+	for _, c := range s.Crossovers {
+		if told(c.Beside) {
+			lines = append(lines, s.crosses(c))
+		}
+	}
+	for _, c := range s.Curves {
+		if c.USL != nil && told(c.Beside) {
+			lines = append(lines, s.greatest(c))
+		}
+	}
+	for _, rows := range levels.Split(s.Sweep) {
+		if told(levels.Beside(s.Sweep, rows[0])) && s.follows(rows) {
+			lines = append(lines, s.follow(rows)...)
+		}
+	}
+	if len(lines) == 0 {
+		lines = append(lines, "No naive form of it was swept beside another, so there is nothing to compare.")
+	}
+	return lines
+}
+
+// who returns the name of a form in a sentence.
+func (s sweep) who(recipe, form, url, beside string) string {
+	i := slices.IndexFunc(s.Runs, func(r results.Run) bool { return r.Recipe == recipe && r.Form == form && r.Backend.URL == url })
+	name := called(s.Runs[i], s.Runs)
+	if len(levels.Distinct(s.Runs, func(r results.Run) string { return r.Recipe })) > 1 {
+		name = recipe + "/" + form
+	}
+	if len(levels.Distinct(s.Runs, func(r results.Run) string { return r.Backend.URL })) > 1 {
+		name += " on " + url
+	}
+	if beside != "" {
+		name += " (" + beside + ")"
+	}
+	return name
+}
+
+// crossoverOf reports whether the crossover is of the curve's form and level of the second axis.
+func crossoverOf(c results.Crossover, v results.Curve) bool {
+	return c.Recipe == v.Recipe && c.Form == v.Form && c.URL == v.URL && c.Beside == v.Beside
+}
+
+// crosses says from which level on the naive form is worse.
+func (s sweep) crosses(c results.Crossover) string {
+	if len(c.Ratios) == 0 {
+		return "There is no level at which both forms did a round."
+	}
+	naive, calm := s.who(c.Recipe, c.Form, c.URL, c.Beside), s.who(c.Recipe, c.Than, c.URL, "")
+	phase, percentile, timed := strings.Cut(c.Metric, ".")
+	what := fmt.Sprintf("%s's %s %s is", naive, Label(phase), percentile)
+	if !timed {
+		what = fmt.Sprintf("a round of %s takes", naive)
+	}
+	first, last := c.Ratios[0], c.Ratios[len(c.Ratios)-1]
+	begin, factor, end := levels.Place(s.Axes[0], first.N), units.Short(s.WorseBy), levels.Place(s.Axes[0], last.N)
+	most := slices.MaxFunc(c.Ratios, func(a, b results.Ratio) int { return cmp.Compare(a.Times, b.Times) })
+	switch {
+	case c.Always:
+		return fmt.Sprintf("From %s on, the first level, %s more than %s times %s's; at %s %s times.", begin, what, factor, calm, end, units.Short(last.Times))
+	case c.At != nil:
+		return fmt.Sprintf("From %s on%s %s more than %s times %s's; at %s %s times.", levels.Place(s.Axes[0], s.reached(*c.At)), s.each(c), what, factor, calm, end, units.Short(last.Times))
+	case len(c.Ratios) == 1:
+		return fmt.Sprintf("At %s, the one level of both, %s %s times %s's.", end, what, units.Short(last.Times), calm)
+	case most.Times < s.WorseBy:
+		return fmt.Sprintf("From %s to %s %s never %s times %s's, but at most %s times.", begin, end, what, factor, calm, units.Short(most.Times))
+	}
+	return fmt.Sprintf("At %s %s no longer %s times %s's, but %s times; at %s it was %s times.",
+		end, what, factor, calm, units.Short(last.Times), levels.Place(s.Axes[0], most.N), units.Short(most.Times))
+}
+
+// reached returns the lowest value of the first axis, at or above the given value, that can be
+// measured: clients, groups and bytes are integers, and each instance has the same number of clients.
+func (s sweep) reached(at float64) float64 {
+	switch s.Axes[0] {
+	case "clients":
+		step := float64(s.instances())
+		return step * math.Ceil(at/step)
+	case "groups", "size":
+		return math.Ceil(at)
+	}
+	return at
+}
+
+// instances returns the number of instances at each level of an axis of clients.
+func (s sweep) instances() int {
+	if slices.Contains(s.Axes, "groups") {
+		return 1
+	}
+	return max(1, s.Levels[0].Groups)
+}
+
+// each says how many clients each instance has at the crossover, "" if there is one instance.
+func (s sweep) each(c results.Crossover) string {
+	groups := s.instances()
+	if groups == 1 || s.Axes[0] != "clients" {
+		return ""
+	}
+	return fmt.Sprintf(", %s for each of %s,", units.Short(s.reached(*c.At)/float64(groups)), units.Plural(groups, c.Recipe))
+}
+
+// greatest says where a form's throughput is greatest.
+func (s sweep) greatest(c results.Curve) string {
+	knee := knee(*c.USL)
+	if c.USL.Knee != nil {
+		knee = "throughput peaks " + knee
+	}
+	return fmt.Sprintf("%s: %s.", upper(s.who(c.Recipe, c.Form, c.URL, c.Beside)), knee)
+}
+
+func upper(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
+
+// follows reports whether the finding is how throughput and latency change along the levels: no law
+// applies to the axes of a mix.
+func (s sweep) follows(rows []results.Level) bool {
+	return s.Objective == "" && len(rows) > 1 && slices.Contains([]string{"reads", "size"}, s.Axes[0])
+}
+
+// follow says how the throughput and the latencies of a form change.
+func (s sweep) follow(rows []results.Level) []string {
+	first := rows[0]
+	lines := []string{fmt.Sprintf("%s: %s.", upper(s.who(first.Recipe, first.Form, first.Backend.URL, levels.Beside(s.Sweep, first))), s.trend(rows))}
+	var parts []string
+	for _, phase := range s.phases(rows) {
+		if text := s.trendOf(phase, rows); text != "" {
+			parts = append(parts, text)
+		}
+	}
+	if len(parts) > 0 {
+		lines = append(lines, upper(strings.Join(parts, "; "))+".")
+	}
+	return lines
+}
+
+// trend says how the throughput changes from the first level to the last.
+func (s sweep) trend(rows []results.Level) string {
+	first, last := rows[0], rows[len(rows)-1]
+	return fmt.Sprintf("%s throughput %s from %s/s to %s/s", s.ends(rows), change(first.Throughput, last.Throughput),
+		units.Rate(first.Throughput.Value), units.Rate(last.Throughput.Value))
+}
+
+// trendOf says how the latency of a phase changes, by the highest percentile that all levels with the
+// phase have. It returns "" if fewer than two levels have one: a mix of reads alone has no writes.
+func (s sweep) trendOf(phase string, rows []results.Level) string {
+	having := func(p levels.Percentile) (some []results.Level) {
+		for _, l := range rows {
+			if _, ok := l.Latency[phase][p.Name]; ok {
+				some = append(some, l)
+			}
+		}
+		return some
+	}
+	all := levels.Percentiles()
+	least := len(having(all[len(all)-1]))
+	for _, p := range all {
+		some := having(p)
+		if len(some) < 2 || len(some) < least {
+			continue
+		}
+		first, last := some[0].Latency[phase][p.Name], some[len(some)-1].Latency[phase][p.Name]
+		return fmt.Sprintf("%s %s %s %s from %s to %s", s.ends(some), Label(phase), p.Name, change(first, last),
+			units.Duration(time.Duration(first.Value)), units.Duration(time.Duration(last.Value)))
+	}
+	return ""
+}
+
+// phases returns the phases of all levels, in order of appearance.
+func (s sweep) phases(rows []results.Level) (all []string) {
+	for _, l := range rows {
+		for _, phase := range s.Runs[l.Runs[0]].Phases {
+			if !slices.Contains(all, phase) {
+				all = append(all, phase)
+			}
+		}
+	}
+	return all
+}
+
+// ends names the first and the last level: "from 0 % to 100 % reads".
+func (s sweep) ends(rows []results.Level) string {
+	from, to := levels.On(rows[0], s.Axes[0]), levels.On(rows[len(rows)-1], s.Axes[0])
+	if s.Axes[0] == "reads" {
+		return fmt.Sprintf("from %s to %s", units.Chosen(from), levels.Place("reads", to))
+	}
+	return fmt.Sprintf("from %s to %s B", levels.Place("size", from), units.Count(int64(to)))
+}
+
+// change returns the verb for a change. It is "rises" or "falls" only if the intervals do not overlap.
+func change(from, to results.Estimate) string {
+	switch {
+	case to.Low > from.High:
+		return "rises"
+	case to.High < from.Low:
+		return "falls"
+	}
+	return "goes"
+}
