@@ -56,9 +56,9 @@ func noiseModels() []noiseModel {
 func NewContrast(values []float64, other []bool) Contrast {
 	finite := make([]float64, len(values))
 	for i, v := range values {
-		finite[i] = min(max(v, -far), far)
+		finite[i] = min(max(v, -far), far) - min(max(values[0], -far), far) // so that rounding is no difference
 	}
-	finite = clip(finite, other)
+	finite = Clip(finite, other)
 	c := Contrast{other: other, free: float64(len(values) - 2)}
 	var logs []float64
 	for _, m := range noiseModels() {
@@ -80,22 +80,23 @@ func NewContrast(values []float64, other []bool) Contrast {
 // away counts as if it were that far: a single disturbed run is no difference.
 const outlying = 3
 
-// clip moves outliers to the nearest value that is no outlier.
-func clip(values []float64, other []bool) []float64 {
+// Clip returns the values with each outlier moved to the nearest value that is none.
+func Clip(values []float64, other []bool) []float64 {
 	var sides [2][]float64
 	for i, v := range values {
 		sides[side(other[i])] = append(sides[side(other[i])], v)
 	}
 	var middles [2]float64
 	for s := range sides {
-		middles[s] = Median(sides[s]).Value
+		middles[s] = median(slices.Sorted(slices.Values(sides[s])))
 	}
 	deviations := make([]float64, len(values))
 	for i, v := range values {
 		deviations[i] = math.Abs(v - middles[side(other[i])])
 	}
 	n := float64(len(values))
-	limit := outlying * 1.4826 * Median(deviations).Value * n / (n - 2)
+	slices.Sort(deviations)
+	limit := outlying * 1.4826 * median(deviations) * n / (n - 2)
 	if limit == 0 { // most values are equal, and the others are not noise
 		return values
 	}
@@ -121,7 +122,8 @@ const leastError = 1e-12
 // logarithm of the model's likelihood, up to a constant: the restricted one, which does not favour models
 // that mistake noise for a difference.
 func (m noiseModel) fit(values []float64, other []bool) (fit, float64) {
-	var ll, ld, dd, ly, dy, yy, determinant float64
+	var ll, ld, dd, ly, dy, yy, logs float64
+	product := 1.0 // of the variances, whose logarithms are added up in logs
 	// The filter predicts the part with memory of the level, the difference and the value. variance is that
 	// of the prediction.
 	var level, difference, value, variance float64
@@ -131,12 +133,14 @@ func (m noiseModel) fit(values []float64, other []bool) (fit, float64) {
 			level, difference, value, variance = 0, 0, 0, m.share
 		}
 		total := variance + 1 - m.share
+		w := 1 / total
 		l, d, y := 1-level, d-difference, v-value
-		gain := variance / total
+		gain := variance * w
 		level, difference, value = m.carried*(level+gain*l), m.carried*(difference+gain*d), m.carried*(value+gain*y)
 		variance = m.carried*m.carried*variance*(1-gain) + m.share*(1-m.carried*m.carried)
-		determinant += math.Log(total)
-		w := 1 / total
+		if product *= total; product < 1e-200 {
+			logs, product = logs+math.Log(product), 1
+		}
 		ll, ld, dd = ll+l*l*w, ld+l*d*w, dd+d*d*w
 		ly, dy, yy = ly+l*y*w, dy+d*y*w, yy+y*y*w
 	}
@@ -146,7 +150,7 @@ func (m noiseModel) fit(values []float64, other []bool) (fit, float64) {
 	free := float64(len(values) - 2)
 	squares := max(yy-a*ly-b*dy, free*leastError*leastError)
 	sd := math.Sqrt(squares / free)
-	log := -(determinant + math.Log(information) + free*math.Log(squares)) / 2
+	log := -(logs + math.Log(product) + math.Log(information) + free*math.Log(squares)) / 2
 	return fit{noiseModel: m, difference: b, err: max(sd*math.Sqrt(ll/information), leastError), sd: sd}, log
 }
 
