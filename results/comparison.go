@@ -25,8 +25,8 @@ type Comparison struct {
 	// of the levels of a pair one after the other. In a duet it says whether the candidate began on the first half of the
 	// processors, and both runs of a pair have the same place in the order of the runs.
 	NewFirst []bool `json:"new_first,omitempty"`
-	// Needed is how many runs base and candidate each need to show anything about as many
-	// figures, in a comparison of saved runs; left out where there are enough.
+	// Needed is how many runs base and candidate each need to show anything, in a
+	// comparison of saved runs; left out where there are enough.
 	Needed int `json:"runs_needed,omitempty"`
 	// Calibrated is the noise floor that was used, "" if none: its pairs and age
 	// in words.
@@ -120,9 +120,13 @@ type Change struct {
 	// Floor is the noise floor that was used: a smaller estimate shows nothing.
 	Floor float64 `json:"noise_floor,omitempty"`
 	// Detectable is the smallest true change for the worse that such a comparison
-	// shows in about 80 % of all cases, and Power the chance that it shows one of
-	// minimum_effect: from the scatter of the runs, whatever they showed. Both are
-	// left out where nothing was tested or nothing can be shown.
+	// calls a regression in 80 % of all cases, and Power the share of the cases in
+	// which it does so if the change is minimum_effect. Both are from a simulation of
+	// the whole decision, in which all tested figures become worse alike, with the
+	// scatter of the runs, whatever they showed. At most about half of the changes of
+	// exactly minimum_effect are found, since the estimate must reach it. Both are
+	// left out of figures that are not gated, where nothing was tested and where
+	// nothing can be shown.
 	Detectable *float64 `json:"detectable_effect,omitempty"`
 	Power      *float64 `json:"power,omitempty"`
 	Verdict    Verdict  `json:"verdict"` // pass, improvement, inconclusive, regression, invalid; fail after a safety violation; "" where nothing is decided

@@ -226,7 +226,7 @@ func (j *comparison) underpowered() []results.Warning {
 	if u := j.file.UntilSure; u != nil && u.Ended == results.EndedDecided {
 		return nil
 	}
-	return compare.Underpowered(j.file.Changes, len(j.file.Base.Runs)/max(j.levels(), 1), "pairs")
+	return compare.Underpowered(j.file.Changes, len(j.file.Base.Runs)/max(j.levels(), 1))
 }
 
 // undecided returns the changes without their verdicts, since more pairs were planned.

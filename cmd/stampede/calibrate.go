@@ -165,7 +165,7 @@ func noiseOf(s compare.Subject, f figure.Figure) (results.FigureNoise, bool) {
 	if 2*len(known.Base) < len(s.Base) {
 		return results.FigureNoise{}, false
 	}
-	c := compare.Rules{Paired: true}.Changes([]compare.Subject{known})[0]
+	c := compare.Rules{Paired: true}.Judge([]compare.Subject{known})[0]
 	return results.FigureNoise{Figure: c.Figure, Unit: c.Unit, Median: c.Base, Ratios: c.Ratios,
 		One: noise.OfPair(c.Ratios), Ten: noise.Share(c.Ratios, 10), Twenty: noise.Share(c.Ratios, 20)}, true
 }

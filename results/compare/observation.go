@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/stampede-bench/stampede/internal/suggest"
 	"github.com/stampede-bench/stampede/metrics"
@@ -85,20 +86,16 @@ func (r Rules) Observations(base, others []results.Observation, names []string, 
 			}
 		}
 	}
-	r.adjust(all)
-	for i := range all {
-		all[i].decide()
-		changes = append(changes, all[i].Change)
+	if timed > 0 && min(len(base), len(others)) < stats.FewestRuns {
+		needed = stats.FewestRuns
 	}
-	if !stats.CanShow(len(base), len(others), timed) && timed > 0 {
-		needed = stats.FewestRuns(timed)
-	}
-	return changes, append(warnings, unlikeObservations(base, others)...), needed, nil
+	return r.written(all, true), append(warnings, unlikeObservations(base, others)...), needed, nil
 }
 
 // observed compares one figure. It returns false for one that neither has.
 func (r Rules) observed(subject string, f observedFigure, gated bool, base, others []results.Observation) (change, bool) {
 	c := change{better: f.Better, Change: results.Change{Subject: subject, Figure: f.Name, Unit: string(f.Unit), Gated: gated, Minimum: r.Minimum}}
+	base, others = inTime(base), inTime(others)
 	before, after := observedValues(f, base), observedValues(f, others)
 	switch {
 	case len(before) == 0 && len(after) == 0:
@@ -108,7 +105,7 @@ func (r Rules) observed(subject string, f observedFigure, gated bool, base, othe
 		return c, gated
 	}
 	c.Base, c.New = stats.Median(before).Value, stats.Median(after).Value
-	r.estimate(&c, before, after)
+	r.estimate(&c, before, after, sequence(started(base), started(others)))
 	if c.Verdict == results.Inconclusive {
 		c.Why = "too few observations for a figure that varies"
 	}
@@ -123,6 +120,18 @@ func (r Rules) observed(subject string, f observedFigure, gated bool, base, othe
 		}
 	}
 	return c, true
+}
+
+// inTime returns the observations in the order of their time.
+func inTime(all []results.Observation) []results.Observation {
+	return slices.SortedStableFunc(slices.Values(all), func(a, b results.Observation) int { return a.Started.Compare(b.Started) })
+}
+
+func started(all []results.Observation) (times []time.Time) {
+	for _, o := range all {
+		times = append(times, o.Started)
+	}
+	return times
 }
 
 func observedValues(f observedFigure, of []results.Observation) (all []float64) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
@@ -115,7 +116,7 @@ func match(base, other []results.File, name func(results.Run) string) (rows []Su
 			warnings = append(warnings, warning(results.OneVariantOnly, metrics.Names{"side": "NEW", "subject": k.name}))
 			continue
 		}
-		rows = append(rows, Subject{Name: k.name, Base: old[i].runs, New: k.runs})
+		rows = append(rows, Subject{Name: k.name, Base: old[i].runs, New: k.runs, Sequence: sequence(old[i].started, k.started)})
 	}
 	for _, k := range old {
 		if !slices.ContainsFunc(fresh, func(o kind) bool { return o.name == k.name }) {
@@ -130,20 +131,37 @@ func match(base, other []results.File, name func(results.Run) string) (rows []Su
 
 func kinds(files []results.File) int { return len(byKind(files, exactly)) }
 
-// A kind is the runs that have the same name.
+// A kind is the runs that have the same name, in the order of their time.
 type kind struct {
-	name string
-	runs []results.Run
+	name    string
+	runs    []results.Run
+	started []time.Time // those of their files
+}
+
+// sequence returns in the order of their time which results are of the other side. Those of one side are in
+// that order already.
+func sequence(base, other []time.Time) (of []bool) {
+	for len(base)+len(other) > 0 {
+		if len(other) == 0 || len(base) > 0 && !base[0].After(other[0]) {
+			base, of = base[1:], append(of, false)
+		} else {
+			other, of = other[1:], append(of, true)
+		}
+	}
+	return of
 }
 
 // byKind groups the runs of the files by name. It omits the last run of an interrupted file, which may
 // be partial.
 func byKind(files []results.File, name func(results.Run) string) (all []kind) {
+	files = slices.Clone(files)
+	slices.SortStableFunc(files, func(a, b results.File) int { return a.Started.Compare(b.Started) })
 	for _, f := range files {
-		runs := f.Runs
+		runs := slices.Clone(f.Runs)
 		if f.Interrupted && len(runs) > 0 {
 			runs = runs[:len(runs)-1]
 		}
+		slices.SortStableFunc(runs, func(a, b results.Run) int { return cmp.Compare(a.Order, b.Order) })
 		for _, r := range runs {
 			is := name(r)
 			i := slices.IndexFunc(all, func(k kind) bool { return k.name == is })
@@ -151,7 +169,7 @@ func byKind(files []results.File, name func(results.Run) string) (all []kind) {
 				i = len(all)
 				all = append(all, kind{name: is})
 			}
-			all[i].runs = append(all[i].runs, r)
+			all[i].runs, all[i].started = append(all[i].runs, r), append(all[i].started, f.Started)
 		}
 	}
 	return all

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/figure"
+	"github.com/stampede-bench/stampede/results/stats"
 )
 
 // A Series is one figure of one kind of run on one machine, over time.
@@ -109,7 +110,7 @@ func (c *Collection) addRuns(f results.File, is string, runs []results.Run) erro
 			}
 		}
 		if len(values) > 0 {
-			c.add(is, machine(f.Host), m, Point{f.ID, f.Started, f.Marks, median(values)})
+			c.add(is, machine(f.Host), m, Point{f.ID, f.Started, f.Marks, stats.Median(values).Value})
 		}
 	}
 	return nil

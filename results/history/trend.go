@@ -6,6 +6,7 @@ import (
 
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/figure"
+	"github.com/stampede-bench/stampede/results/stats"
 )
 
 // History returns the series as a result. The caller sets what it knows of the tool and the time.
@@ -75,7 +76,7 @@ func (s *Series) level(from, to int) float64 {
 	for _, p := range s.Points[from:to] {
 		values = append(values, p.Value)
 	}
-	return median(values)
+	return stats.Median(values).Value
 }
 
 // judge returns the verdict on a change, and the reason for which it was accepted.

@@ -3,6 +3,7 @@ package stats
 import (
 	"cmp"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"sort"
 )
@@ -11,26 +12,48 @@ import (
 // the logarithm of any measured number, and arithmetic with it stays finite.
 const far = 1e6
 
-// Pairs estimates the typical difference of at least one pair. The value is
-// the Hodges–Lehmann estimate: the median of the means of any two differences, each also paired
-// with itself. The interval contains the shifts that the test of [PairsP] does not reject. With
-// fewer than six pairs the interval is from the smallest to the largest difference, and its
-// confidence is below [Confidence].
-func Pairs(differences []float64) Estimate { return PairsAt(differences, Confidence) }
+// Pairs are the differences within pairs of runs.
+type Pairs []float64
 
-// PairsAt is [Pairs] with an interval of another confidence.
-func PairsAt(differences []float64, confidence float64) Estimate {
-	return signedRank{bound(len(differences))}.estimate(differences, confidence)
+// Interval estimates the typical difference of at least one pair. The value is the Hodges–Lehmann
+// estimate: the median of the means of any two differences, each also paired with itself. The interval
+// contains the differences that the test of [Pairs.P] does not reject. With fewer than six pairs a 95 %
+// interval is from the smallest to the largest difference, and its confidence is below that.
+func (d Pairs) Interval(confidence float64) Estimate {
+	return signedRank{bound(len(d))}.estimate(d, confidence)
 }
 
-// PairsP returns the probability of differences at least as one-sided as these if there is no
-// effect. It is the two-sided signed-rank test with bounded ranks, exact also with ties. Equal
-// differences share their ranks. Differences of zero get ranks but no sign (Pratt's method). If
-// they were dropped first (Wilcoxon's method), one more pair without a difference could make
+// P returns the probability of differences at least as one-sided as these, after the given size has been
+// added to each, if there is no effect. It is the two-sided signed-rank test with bounded ranks, exact also
+// with ties. Equal differences share their ranks. Differences of zero get ranks but no sign (Pratt's
+// method). If they were dropped first (Wilcoxon's method), one more pair without a difference could make
 // the others more significant.
-func PairsP(differences []float64) float64 {
-	return signedRank{bound(len(differences))}.p(differences)
+func (d Pairs) P(added float64) float64 {
+	moved := make([]float64, len(d))
+	for i, v := range d {
+		moved[i] = v + added
+	}
+	return signedRank{bound(len(d))}.p(moved)
 }
+
+// Redraw draws as many pairs from the deviations of these from their estimate, with random signs, since
+// the order within a pair is random too.
+func (d Pairs) Redraw(random *rand.Rand) Sample {
+	middle := median(walsh(d))
+	// The deviations from an estimate are smaller than those from the truth.
+	wider := math.Sqrt(float64(len(d)) / float64(max(len(d)-1, 1)))
+	drawn := make(Pairs, len(d))
+	for i := range drawn {
+		drawn[i] = (d[random.IntN(len(d))] - middle) * wider
+		if random.IntN(2) == 0 {
+			drawn[i] = -drawn[i]
+		}
+	}
+	return drawn
+}
+
+// First returns the first pairs.
+func (d Pairs) First(pairs int) Sample { return d[:min(pairs, len(d))] }
 
 // bound returns the greatest rank that one of n differences can have.
 //
