@@ -23,8 +23,10 @@ type Trend struct {
 	Unit    string `json:"unit"`    // "ns", "B", "/s", "/round", "share", ""
 	Of      string `json:"of"`      // the kind of run: its form, backend, clients and settings
 	Machine string `json:"machine"` // "any machine" for a figure that does not depend on it
-	// Exact: the figure is a count, of which the first result that differs is a change.
+	// Exact: a formula fixes the figure, so that the first result that differs is a change.
 	Exact bool `json:"exact"`
+	// Doubtful is the number of results that are left out, because their values prove nothing.
+	Doubtful int `json:"doubtful_results,omitempty"`
 	// Needed is the number of results that can show a change; left out where there are as many.
 	Needed  int           `json:"results_needed,omitempty"`
 	Points  []TrendPoint  `json:"points"`

@@ -80,3 +80,42 @@ func valuesOf(runs []Run) map[string][]string {
 	}
 	return all
 }
+
+// Namer returns a function that names what runs measured: the recipe, the form, the service and the number of
+// clients, and the settings in which runs of one group differ that would otherwise have the same name. A
+// setting that differs only between groups is not part of a name. Service names the service of a run.
+func Namer(service func(Backend) string, groups ...[]Run) func(Run) string {
+	short := func(r Run) string {
+		text := fmt.Sprintf("%s/%s on %s, %d clients", r.Recipe, r.Form, service(r.Backend), r.Clients)
+		if r.Scenario != "" {
+			text = r.Scenario + ": " + text
+		}
+		return text
+	}
+	vary := map[string][]string{} // settings, by short name
+	for _, runs := range groups {
+		first := map[string]map[string]string{}
+		for _, r := range runs {
+			name := short(r)
+			if first[name] == nil {
+				first[name] = r.Settings
+			}
+			for setting, value := range r.Settings {
+				if was, set := first[name][setting]; set && was != value {
+					vary[name] = append(vary[name], setting)
+				}
+			}
+		}
+	}
+	return func(r Run) string {
+		name := short(r)
+		text := name
+		slices.Sort(vary[name])
+		for _, setting := range slices.Compact(vary[name]) {
+			if value, set := r.Settings[setting]; set {
+				text += fmt.Sprintf(", %s %s", setting, cmp.Or(value, "none"))
+			}
+		}
+		return text
+	}
+}

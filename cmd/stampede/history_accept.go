@@ -57,12 +57,12 @@ func (a *app) accept(path string, of history.Acceptance) error {
 	if err != nil {
 		return err
 	}
-	all, err := collect(saved, []string{of.Figure}, path)
+	h, err := a.collect(saved, []string{of.Figure}, path)
 	if err != nil {
 		return err
 	}
 	var places []string
-	for _, t := range all.History().Figures {
+	for _, t := range h.Figures {
 		for _, c := range t.Changes {
 			if from := t.Points[c.At]; from.Result != of.Result {
 				places = append(places, from.Result)

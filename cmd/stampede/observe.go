@@ -20,7 +20,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/traffic/proxy"
 	"github.com/stampede-bench/stampede/metrics/observe"
 	"github.com/stampede-bench/stampede/results"
-	"github.com/stampede-bench/stampede/results/observation"
+	"github.com/stampede-bench/stampede/results/gate"
 )
 
 // An observeFlags holds the flags of stampede observe.
@@ -121,7 +121,7 @@ func (a *app) observe(ctx context.Context, f observeFlags, command []string) err
 	if file.Source == "" {
 		return failed // nothing was observed
 	}
-	file.Gates, file.Verdict = observation.Judge(checked.thresholds, file.Observed)
+	file.Gates, file.Verdict = gate.JudgePaths(checked.thresholds, file)
 	if err := a.saveAndWrite(&f.saving, outs, file); err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func (a *app) observeProxy(ctx context.Context, f observeFlags, command []string
 // A checkedObserve holds the parsed and checked flags of observe.
 type checkedObserve struct {
 	target     backends.Target
-	thresholds []observation.Threshold
+	thresholds []gate.PathThreshold
 }
 
 // check checks everything that can be checked before anything is started.
@@ -198,7 +198,7 @@ func (f observeFlags) check(command []string) (c checkedObserve, err error) {
 		}
 	}
 	for _, text := range f.thresholds {
-		t, err := observation.ParseThreshold(text)
+		t, err := gate.ParsePath(text)
 		if err != nil {
 			return c, cli.Usage(err)
 		}

@@ -6,26 +6,7 @@ import (
 
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
-	"github.com/stampede-bench/stampede/results/figure"
 )
-
-// tolerated is the share of the runs that may be doubtful. The estimates are robust against some
-// disturbed runs. Leaving those runs out instead would let the user choose what counts.
-const tolerated = 0.2
-
-// doubts says why the figure proves nothing if too many of the runs are doubtful, "" otherwise.
-func doubts(f figure.Figure, runs []results.Run) string {
-	n, why := 0, ""
-	for _, r := range runs {
-		if d, bias := f.Doubt(r); bias != 0 {
-			n, why = n+1, d.Text
-		}
-	}
-	if float64(n) <= tolerated*float64(len(runs)) {
-		return ""
-	}
-	return fmt.Sprintf("%d of %d runs are doubtful: %s", n, len(runs), why)
-}
 
 // Doubted returns a warning for each code of a doubt, with the number of runs that have it.
 func Doubted(variant string, runs []results.Run) (warnings []results.Warning) {

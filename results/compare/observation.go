@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/stampede-bench/stampede/internal/suggest"
@@ -13,9 +14,6 @@ import (
 	"github.com/stampede-bench/stampede/results/figure"
 	"github.com/stampede-bench/stampede/results/stats"
 )
-
-// AllPaths is the subject of the figures of a whole observation.
-const AllPaths = "all paths"
 
 // observedFigure is a figure of a whole observation or of one path pattern in it.
 type observedFigure struct {
@@ -58,20 +56,23 @@ func placeFigures(path string) (figures []observedFigure) {
 
 // Observations compares observations, as a whole and at each path pattern that base and candidate have. The
 // counts are gated, or the figures with the given names if there are any; the others are left out
-// unless all are wanted. Needed is the number of observations that each variant needs for the timed figures
-// that are gated, 0 if there are enough.
+// unless all are wanted. Needed is the number of observations that each variant needs before it can show a
+// difference that no formula bounds, 0 if there are enough.
+//
+// Note: counts of an observation are not compared by their values. How many notifications a change causes
+// depends on when clients arm their watches, so two observations of one program differ.
 func (r Rules) Observations(base, others []results.Observation, names []string, every bool) (changes []results.Change, warnings []results.Warning, needed int, err error) {
+	base, others = inTime(base), inTime(others)
 	paths, warnings := matchPaths(base, others)
-	subjects := map[string][]observedFigure{AllPaths: wholeFigures(slices.Concat(base, others))}
+	subjects := map[string][]observedFigure{results.AllPaths: wholeFigures(slices.Concat(base, others))}
 	for _, p := range paths {
 		subjects[p] = placeFigures(p)
 	}
-	order := append([]string{AllPaths}, paths...)
+	order := append([]string{results.AllPaths}, paths...)
 	if err := allKnown(names, subjects, order); err != nil {
 		return nil, nil, 0, err
 	}
 	var all []change
-	timed := 0
 	for _, s := range order {
 		for _, f := range subjects[s] {
 			gated := slices.Contains(names, f.Name) || len(names) == 0 && slices.Contains(figure.ComparedPaths(), f.Name)
@@ -80,13 +81,10 @@ func (r Rules) Observations(base, others []results.Observation, names []string, 
 			}
 			if c, ok := r.observed(s, f, gated, base, others); ok {
 				all = append(all, c)
-				if gated && f.Timed() {
-					timed++
-				}
 			}
 		}
 	}
-	if timed > 0 && min(len(base), len(others)) < stats.FewestRuns {
+	if min(len(base), len(others)) < stats.FewestRuns {
 		needed = stats.FewestRuns
 	}
 	return r.written(all, true), append(warnings, unlikeObservations(base, others)...), needed, nil
@@ -95,7 +93,6 @@ func (r Rules) Observations(base, others []results.Observation, names []string, 
 // observed compares one figure. It returns false for one that neither has.
 func (r Rules) observed(subject string, f observedFigure, gated bool, base, others []results.Observation) (change, bool) {
 	c := change{better: f.Better, Change: results.Change{Subject: subject, Figure: f.Name, Unit: string(f.Unit), Gated: gated, Minimum: r.Minimum}}
-	base, others = inTime(base), inTime(others)
 	before, after := observedValues(f, base), observedValues(f, others)
 	switch {
 	case len(before) == 0 && len(after) == 0:
@@ -107,19 +104,34 @@ func (r Rules) observed(subject string, f observedFigure, gated bool, base, othe
 	c.Base, c.New = stats.Median(before).Value, stats.Median(after).Value
 	r.estimate(&c, before, after, sequence(started(base), started(others)))
 	if c.Verdict == results.Inconclusive {
-		c.Why = "too few observations for a figure that varies"
+		c.Why = fmt.Sprintf("%d observations of base and of candidate can show a difference", stats.FewestRuns)
 	}
-	if !f.Timed() {
-		if why := losses(slices.Concat(base, others)); why != "" {
-			c.void(results.Invalid, why)
-			return c, true
-		}
-		c.Verdict, c.Why = "", ""
-		if c.compareExactly(before, after); c.Verdict == "" && c.P == nil {
-			c.void(results.Inconclusive, "the count varies more than it differs")
+	if f.Name == "fanout.max" {
+		c.compareWithBound(subject, base, after)
+	}
+	for _, o := range slices.Concat(base, others) {
+		if why, bias := f.ObservationDoubt(o); bias != 0 && c.Verdict != results.Regression {
+			c.void(results.Invalid, o.ID+": "+why)
 		}
 	}
 	return c, true
+}
+
+// compareWithBound decides the largest fan-out where a formula bounds it: in a form in which each session
+// watches its predecessor, a change wakes one session at most. If that form was recognised in all
+// observations of the base, a candidate that was seen to wake more has left it, and any other has kept to it.
+func (c *change) compareWithBound(path string, base []results.Observation, after []float64) {
+	for _, o := range base {
+		i := slices.IndexFunc(o.Observed.Places, func(p observe.Place) bool { return p.Path == path })
+		if i < 0 || o.Observed.Places[i].Form == nil ||
+			slices.ContainsFunc(o.Observed.Places[i].Form.Forms, func(form string) bool { return !strings.HasSuffix(form, "/predecessor") }) {
+			return
+		}
+	}
+	c.P, c.Verdict, c.Why = nil, results.Pass, "the form predecessor of the base bounds it to 1"
+	if slices.Max(after) > 1 {
+		c.Verdict = results.Regression
+	}
 }
 
 // inTime returns the observations in the order of their time.
@@ -141,24 +153,6 @@ func observedValues(f observedFigure, of []results.Observation) (all []float64) 
 		}
 	}
 	return all
-}
-
-// losses says why the counts of an observation are too small, "" if all are exact.
-func losses(all []results.Observation) string {
-	for _, o := range all {
-		t := o.Observed.Traffic
-		switch {
-		case o.Dropped > 0 || t.GapBytes > 0 || o.PacketsDropped > 0:
-			return o.ID + " has not analysed all traffic"
-		case t.Joined > 0:
-			return o.ID + " has connections that were open before it began"
-		case t.Unfollowed > 0:
-			return o.ID + " has not followed all watches"
-		case t.Beyond.Any():
-			return o.ID + " has not followed all that it observed"
-		}
-	}
-	return ""
 }
 
 // matchPaths returns the path patterns that both have, in the order of the candidate, and warns

@@ -12,14 +12,24 @@ import (
 )
 
 // Rows matches the runs of the base with those of the candidate, in the order of the latter, and warns about
-// their differences. Runs match if they have the same recipe, form, backend URL and number of clients.
-// If there is no match, Rows compares the name of the backend instead of its URL. If there is still no
-// match and each variant has only one kind of run, Rows compares these with each other.
+// their differences. Runs match if they have the same recipe, form, backend URL and number of clients, and
+// the same values of settings that vary within base or candidate. If there is no match, Rows compares the
+// name of the backend instead of its URL. If there is still no match and each variant has only one kind of
+// run, Rows compares these with each other.
 func Rows(base, other []results.File) (rows []Subject, warnings []results.Warning) {
-	for _, name := range []func(results.Run) string{exactly, byName, anything} {
-		if rows, warnings = match(base, other, tellApart(name, base, other)); len(rows) > 0 {
-			break
-		}
+	namer := func(service func(results.Backend) string) func(results.Run) string {
+		return results.Namer(service, runsOf(base), runsOf(other))
+	}
+	exactly := namer(func(b results.Backend) string { return b.URL })
+	rows, warnings = match(base, other, exactly)
+	if len(rows) == 0 {
+		rows, warnings = match(base, other, namer(func(b results.Backend) string { return b.Name }))
+	}
+	if len(rows) == 0 && (len(byKind(base, exactly)) != 1 || len(byKind(other, exactly)) != 1) {
+		return nil, append([]results.Warning{warning(results.NothingInCommon, nil)}, hosts(base, other)...)
+	}
+	if len(rows) == 0 {
+		rows, warnings = match(base, other, func(results.Run) string { return "" })
 	}
 	if len(rows) == 1 {
 		rows[0].Name = ""
@@ -40,73 +50,6 @@ func warning(code string, names metrics.Names) results.Warning {
 	return results.WarningOf(metrics.Warning{Code: code, Names: names})
 }
 
-func exactly(r results.Run) string { return described(r, r.Backend.URL) }
-
-func byName(r results.Run) string { return described(r, r.Backend.Name) }
-
-func anything(results.Run) string { return "" }
-
-func described(r results.Run, backend string) string {
-	parts := []string{fmt.Sprintf("%s/%s on %s, %d clients", r.Recipe, r.Form, backend, r.Clients)}
-	if r.Scenario != "" {
-		parts = append(parts, r.Scenario)
-	}
-	if r.Groups > 1 {
-		parts = append(parts, fmt.Sprintf("%d groups", r.Groups))
-	}
-	if r.Open != nil {
-		parts = append(parts, r.Open.Rate+"/s")
-	}
-	if r.ReadRatio != nil {
-		parts = append(parts, fmt.Sprintf("%v reads", r.ReadRatio.Asked))
-	}
-	return strings.Join(parts, ", ")
-}
-
-// tellApart extends the name function: it also distinguishes runs of the same name by the settings that
-// vary within a variant. A setting that differs only between base and candidate is not part of the name: such runs
-// are compared, with a warning.
-func tellApart(name func(results.Run) string, base, other []results.File) func(results.Run) string {
-	if name(results.Run{}) == "" {
-		return name
-	}
-	vary := map[string][]string{} // the settings, by name
-	for _, variant := range [][]results.File{base, other} {
-		for _, k := range byKind(variant, name) {
-			vary[k.name] = append(vary[k.name], varying(k.runs)...)
-		}
-	}
-	return func(r results.Run) string {
-		is, chosen := name(r), r.Settings
-		text := is
-		slices.Sort(vary[is])
-		for _, setting := range slices.Compact(vary[is]) {
-			if value, known := chosen[setting]; known {
-				text += fmt.Sprintf(", %s %s", setting, cmp.Or(value, "none"))
-			}
-		}
-		return text
-	}
-}
-
-// varying returns the settings that have several values among the runs, except for those that described
-// includes.
-func varying(runs []results.Run) (names []string) {
-	first := map[string]string{}
-	for _, r := range runs {
-		for name, value := range r.Settings {
-			was, seen := first[name]
-			if !seen {
-				first[name] = value
-			}
-			if seen && was != value && !slices.Contains([]string{"groups", "rate", "reads"}, name) {
-				names = append(names, name)
-			}
-		}
-	}
-	return names
-}
-
 // match pairs the runs with the same name, and warns about runs without a match.
 func match(base, other []results.File, name func(results.Run) string) (rows []Subject, warnings []results.Warning) {
 	old, fresh := byKind(base, name), byKind(other, name)
@@ -123,13 +66,8 @@ func match(base, other []results.File, name func(results.Run) string) (rows []Su
 			warnings = append(warnings, warning(results.OneVariantOnly, metrics.Names{"side": "OLD", "subject": k.name}))
 		}
 	}
-	if name(results.Run{}) == "" && (kinds(base) != 1 || kinds(other) != 1) {
-		return nil, []results.Warning{warning(results.NothingInCommon, nil)}
-	}
 	return rows, warnings
 }
-
-func kinds(files []results.File) int { return len(byKind(files, exactly)) }
 
 // A kind is the runs that have the same name, in the order of their time.
 type kind struct {
@@ -151,18 +89,12 @@ func sequence(base, other []time.Time) (of []bool) {
 	return of
 }
 
-// byKind groups the runs of the files by name. It omits the last run of an interrupted file, which may
-// be partial.
+// byKind groups the runs of the files by name, in the order of their time.
 func byKind(files []results.File, name func(results.Run) string) (all []kind) {
 	files = slices.Clone(files)
 	slices.SortStableFunc(files, func(a, b results.File) int { return a.Started.Compare(b.Started) })
 	for _, f := range files {
-		runs := slices.Clone(f.Runs)
-		if f.Interrupted && len(runs) > 0 {
-			runs = runs[:len(runs)-1]
-		}
-		slices.SortStableFunc(runs, func(a, b results.Run) int { return cmp.Compare(a.Order, b.Order) })
-		for _, r := range runs {
+		for _, r := range runsOf([]results.File{f}) {
 			is := name(r)
 			i := slices.IndexFunc(all, func(k kind) bool { return k.name == is })
 			if i < 0 {
@@ -171,6 +103,20 @@ func byKind(files []results.File, name func(results.Run) string) (all []kind) {
 			}
 			all[i].runs, all[i].started = append(all[i].runs, r), append(all[i].started, f.Started)
 		}
+	}
+	return all
+}
+
+// runsOf returns the runs of the files, those of each file in the order of their time. It omits the last run
+// of an interrupted file, which may be partial.
+func runsOf(files []results.File) (all []results.Run) {
+	for _, f := range files {
+		runs := slices.Clone(f.Runs)
+		if f.Interrupted && len(runs) > 0 {
+			runs = runs[:len(runs)-1]
+		}
+		slices.SortStableFunc(runs, func(a, b results.Run) int { return cmp.Compare(a.Order, b.Order) })
+		all = append(all, runs...)
 	}
 	return all
 }

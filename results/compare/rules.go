@@ -113,13 +113,14 @@ func (r Rules) change(s Subject, m Metric) (change, bool) {
 		return c, true
 	}
 	r.estimate(&c, base, others, s.sequence())
-	if why := doubts(f, runs); why != "" {
+	if why := f.Void(runs); why != "" {
 		c.void(results.Invalid, why)
 	}
 	if why := broken(runs); why != "" {
 		c.void(results.Fail, why)
 	}
-	if c.Verdict == "" && !f.Timed() && f.Better != figure.Neither {
+	exact := !slices.ContainsFunc(runs, func(r results.Run) bool { return !f.Exact(r) })
+	if exact && f.Better != figure.Neither && (c.Verdict == "" || c.Verdict == results.Inconclusive) {
 		c.compareExactly(base, others)
 	}
 	return c, true

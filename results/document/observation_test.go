@@ -9,7 +9,7 @@ import (
 	"github.com/stampede-bench/stampede/metrics/observe"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/document"
-	"github.com/stampede-bench/stampede/results/observation"
+	"github.com/stampede-bench/stampede/results/gate"
 	"github.com/stampede-bench/stampede/results/render"
 	"github.com/stampede-bench/stampede/results/resulttest"
 )
@@ -19,15 +19,15 @@ func observed() observe.Report { return resulttest.Observation().Observed }
 
 func judged(t *testing.T, thresholds ...string) (gates []results.Gate, verdict results.Verdict) {
 	t.Helper()
-	var all []observation.Threshold
+	var all []gate.PathThreshold
 	for _, text := range thresholds {
-		one, err := observation.ParseThreshold(text)
+		one, err := gate.ParsePath(text)
 		if err != nil {
 			t.Fatal(err)
 		}
 		all = append(all, one)
 	}
-	return observation.Judge(all, observed())
+	return gate.JudgePaths(all, resulttest.Observation())
 }
 
 func TestText(t *testing.T) {

@@ -2,6 +2,7 @@ package figure
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
 
 	"github.com/stampede-bench/stampede/metrics"
@@ -63,6 +64,47 @@ func (f Figure) biasBy(d results.Warning) Bias {
 		}
 	}
 	return Either
+}
+
+// ObservationDoubt returns why the figure's value for an observation is in doubt, and on which sides the true
+// one can lie: what was not analysed can only add to counts. The bias is 0 if all traffic was analysed.
+func (f Figure) ObservationDoubt(o results.Observation) (why string, bias Bias) {
+	t := o.Observed.Traffic
+	switch {
+	case o.Dropped > 0 || t.GapBytes > 0 || o.PacketsDropped > 0:
+		why = "not all traffic was analysed"
+	case t.Joined > 0:
+		why = "connections were open before the observation began"
+	case t.Unfollowed > 0:
+		why = "not all watches were followed"
+	case t.Beyond.Any():
+		why = "not all that was observed was followed"
+	default:
+		return "", 0
+	}
+	if f.Exactness == Timed || f.Unit == Share || strings.Contains(f.Name, ".p") || strings.HasSuffix(f.Name, "_per_change") {
+		return why, Either
+	}
+	return why, Higher
+}
+
+// tolerated is the share of the runs that may be doubtful. Medians and estimates are robust against some
+// disturbed runs. Leaving those runs out instead would let the user choose what counts.
+const tolerated = 0.2
+
+// Void says why the runs together prove nothing about the figure, because too many of them are doubtful, ""
+// if they prove something.
+func (f Figure) Void(runs []results.Run) string {
+	n, why := 0, ""
+	for _, r := range runs {
+		if d, bias := f.Doubt(r); bias != 0 {
+			n, why = n+1, d.Text
+		}
+	}
+	if float64(n) <= tolerated*float64(len(runs)) {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d runs are doubtful: %s", n, len(runs), why)
 }
 
 // Voids reports whether doubts void the verdict on a condition: whether it could be another one with the

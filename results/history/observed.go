@@ -5,19 +5,9 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/stampede-bench/stampede/metrics/observe"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/figure"
 )
-
-// isCount and isObserved report whether the name is that of a figure of counts or of observed paths.
-func isCount(name string) bool { return has(figure.Counts(), name) }
-
-func isObserved(name string) bool { return has(figure.Paths(), name) }
-
-func has(all []figure.Figure, name string) bool {
-	return slices.ContainsFunc(all, func(f figure.Figure) bool { return f.Name == name })
-}
 
 // anyMachine stands for the machine of figures that do not depend on it.
 const anyMachine = "any machine"
@@ -35,7 +25,7 @@ func (c *Collection) addCounts(r results.CountReport) {
 		}
 		for _, f := range figure.Counts() {
 			if e, _ := f.CountValue(s); c.follows(f.Name, true) {
-				c.add(countSubject(s), anyMachine, f, Point{r.ID, r.Started, r.Marks, float64(e.Counted)})
+				c.find(countSubject(s), anyMachine, f).add(Point{r.ID, r.Started, r.Marks, float64(e.Counted)}, f.ExactCount(s))
 			}
 		}
 	}
@@ -50,27 +40,35 @@ func countSubject(s results.Settled) string {
 	return text
 }
 
-// addObservation adds the figures of each path pattern that changed. Counts have one series for all
-// machines.
+// addObservation adds the figures of the whole observation, in which a herd is seen whatever the names of its
+// nodes, and of each path pattern that changed. Counts have one series for all machines.
 func (c *Collection) addObservation(o results.Observation) {
+	for _, f := range figure.Observations(nil) {
+		value, known := f.ObservationValue(o)
+		c.addObserved(o, results.AllPaths, f, value, known)
+	}
 	for _, place := range o.Observed.Places {
-		if place.Changes > 0 {
-			c.addPath(o, place)
+		for _, f := range figure.Paths() {
+			value, known := f.PathValue(place)
+			c.addObserved(o, place.Path, f, value, known && place.Changes > 0)
 		}
 	}
 }
 
-func (c *Collection) addPath(o results.Observation, place observe.Place) {
-	for _, f := range figure.Paths() {
-		on := anyMachine
-		if f.Timed() {
-			on = machine(o.Host)
-		}
-		value, known := f.PathValue(place)
-		if known && c.follows(f.Name, slices.Contains(figure.FollowedPaths(), f.Name)) {
-			c.add(observedSubject(o, place.Path), on, f, Point{o.ID, o.Started, o.Marks, value}).observed = true
-		}
+func (c *Collection) addObserved(o results.Observation, path string, f figure.Figure, value float64, known bool) {
+	if !known || !c.follows(f.Name, slices.Contains(figure.FollowedPaths(), f.Name)) {
+		return
 	}
+	on := anyMachine
+	if f.Timed() {
+		on = machine(o.Host)
+	}
+	s := c.find(observedSubject(o, path), on, f)
+	if _, bias := f.ObservationDoubt(o); bias != 0 {
+		s.Doubtful++
+		return
+	}
+	s.add(Point{o.ID, o.Started, o.Marks, value}, false)
 }
 
 // observedSubject describes what was observed.

@@ -12,7 +12,7 @@ import (
 // History returns the series as a result. The caller sets what it knows of the tool and the time.
 func (c *Collection) History() results.History {
 	h := results.History{Head: results.Head{Schema: results.Schema, Kind: results.KindHistory}, Results: c.results, Figures: []results.Trend{}}
-	for _, s := range c.Series {
+	for _, s := range c.Series() {
 		h.Figures = append(h.Figures, s.Trend())
 	}
 	h.Verdict = verdict(h.Figures)
@@ -38,7 +38,7 @@ func verdict(all []results.Trend) results.Verdict {
 // Trend returns the series with its changes.
 func (s *Series) Trend() results.Trend {
 	t := results.Trend{Figure: s.Figure.Name, About: s.Figure.About, Unit: string(s.Figure.Unit), Of: s.Subject, Machine: s.Machine,
-		Exact: s.Exact(), Changes: []results.TrendChange{}}
+		Exact: s.Exact, Doubtful: s.Doubtful, Changes: []results.TrendChange{}}
 	for _, p := range s.Points {
 		t.Points = append(t.Points, results.TrendPoint{Result: p.ID, Started: p.Time, Marks: p.Marks, Value: p.Value})
 	}

@@ -79,9 +79,7 @@ type row struct {
 func indexOf(all []archive.Entry, accepted []history.Acceptance) (i index, err error) {
 	runs := history.Collection{Accepted: accepted}
 	for _, e := range all {
-		if err := runs.Add(e.ID, e.Result); err != nil {
-			return i, fmt.Errorf("result %s: %w", e.ID, err)
-		}
+		runs.Add(e.ID, e.Result)
 		r := row{document.New(e.Result), e.ID}
 		i.Rows = append(i.Rows, r)
 		if _, is := e.Result.(results.Comparison); is {
