@@ -84,3 +84,56 @@ func (o Objective) Has(r results.Run) int64 {
 	}
 	return r.Rounds
 }
+
+// Objectives are the objectives that a level must meet together.
+type Objectives []Objective
+
+// ParseObjectives parses each objective as ParseObjective does.
+func ParseObjectives(texts, phases []string) (all Objectives, err error) {
+	for _, text := range texts {
+		o, err := ParseObjective(text, phases)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, o)
+	}
+	return all, nil
+}
+
+// String returns the objectives, separated by commas.
+func (all Objectives) String() string {
+	words := make([]string, len(all))
+	for i, o := range all {
+		words[i] = o.String()
+	}
+	return strings.Join(words, ", ")
+}
+
+// Judge reports whether a run meets all objectives. It misses them if it misses one, and is undecided if one is
+// undecided and none is missed. The slack is that of the objective which comes closest to its limit.
+func (all Objectives) Judge(r results.Run) (t Trial) {
+	for i, o := range all {
+		one := o.Judge(r)
+		slack := min(one.Slack, t.Slack)
+		if i == 0 {
+			slack = one.Slack
+		}
+		if i == 0 || one.Outcome == Missed && t.Outcome != Missed || one.Outcome == Undecided && t.Outcome == Met {
+			t = one
+		}
+		t.Slack = slack
+	}
+	return t
+}
+
+// Scarcest returns how many observations a run has of the figure that lacks most of those that it needs, and
+// how many it needs.
+func (all Objectives) Scarcest(r results.Run) (has, needs int64) {
+	for _, o := range all {
+		h, n := o.Has(r), o.Needs()
+		if needs == 0 || h*needs < has*n || h*needs == has*n && n > needs {
+			has, needs = h, n
+		}
+	}
+	return has, needs
+}

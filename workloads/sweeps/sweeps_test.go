@@ -228,3 +228,43 @@ func TestSlack(t *testing.T) {
 		}
 	}
 }
+
+// Several objectives are met together: one that is missed decides, and then one that is undecided.
+func TestObjectives(t *testing.T) {
+	all, err := sweeps.ParseObjectives([]string{"acquire.p50<10ms", "acquire.p99<50ms"}, []string{"acquire"})
+	if err != nil || all.String() != "acquire.response.p50<10ms, acquire.response.p99<50ms" {
+		t.Fatalf("%v, %v", all, err)
+	}
+	run := func(count int64, p50 time.Duration, p99 *int64) results.Run {
+		median := int64(p50)
+		return results.Run{Latency: map[string]results.Latency{"acquire": {Count: count, Response: &results.Distribution{P50: &median, P99: p99}}}}
+	}
+	for name, c := range map[string]struct {
+		run  results.Run
+		want sweeps.Outcome
+	}{
+		"met":                      {run(1000, time.Millisecond, new(int64(20*time.Millisecond))), sweeps.Met},
+		"the first missed":         {run(1000, 20*time.Millisecond, new(int64(20*time.Millisecond))), sweeps.Missed},
+		"the last missed":          {run(1000, time.Millisecond, new(int64(60*time.Millisecond))), sweeps.Missed},
+		"the last undecided":       {run(100, time.Millisecond, nil), sweeps.Undecided},
+		"missed whatever the rest": {run(100, 20*time.Millisecond, nil), sweeps.Missed},
+	} {
+		if got := all.Judge(c.run); got.Outcome != c.want {
+			t.Errorf("%s: %+v, want %v", name, got, c.want)
+		}
+	}
+	near := all.Judge(run(1000, 9*time.Millisecond, new(int64(20*time.Millisecond))))
+	far := all.Judge(run(1000, time.Millisecond, new(int64(20*time.Millisecond))))
+	if near.Slack >= far.Slack {
+		t.Errorf("slack %v near the limit of one, %v far from both", near.Slack, far.Slack)
+	}
+	if has, needs := all.Scarcest(run(300, time.Millisecond, nil)); has != 300 || needs != all[1].Needs() {
+		t.Errorf("the scarcest has %d of %d", has, needs)
+	}
+	if _, needs := all.Scarcest(results.Run{}); needs != all[1].Needs() {
+		t.Errorf("without a run %d are needed", needs)
+	}
+	if _, err := sweeps.ParseObjectives([]string{"acquire.p99<50ms", "acquire.p9<1s"}, []string{"acquire"}); err == nil {
+		t.Error("a wrong second objective is accepted")
+	}
+}
