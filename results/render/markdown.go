@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/olekukonko/tablewriter/renderer"
+	"github.com/olekukonko/tablewriter/tw"
 
 	"github.com/stampede-bench/stampede/results/document"
 )
@@ -82,7 +83,7 @@ func markdownTable(w io.Writer, t document.Table) error {
 				rows[r] = append(rows[r], escaped(cell))
 			}
 		}
-		if err := tabulate(w, renderer.NewMarkdown(), columns, rows); err != nil {
+		if err := tabulate(w, renderer.NewMarkdown(), tw.PaddingDefault, columns, rows); err != nil {
 			return err
 		}
 	}
