@@ -192,7 +192,7 @@ func split(t document.Table, room int) []document.Table {
 	var keys []int
 	end, at := len(t.Columns), len(indent)
 	for i, width := range widths(t) {
-		if at += gap(t.Columns[i], i) + width; at > room && len(keys) < i {
+		if at += gap(t.Columns[i], i) + width; at > room && len(keys) < i && !t.Columns[i].Prose {
 			end = i
 			break
 		}
