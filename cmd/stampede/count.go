@@ -111,6 +111,9 @@ func (a *app) count(ctx context.Context, recipes []string, f countFlags) error {
 			return interrupted(ctx, f.Explained(s, err))
 		}
 	}
+	if f.trace {
+		fmt.Fprintln(a.out)
+	}
 	if err := a.saveAndWrite(&f.saving, outs, t.report); err != nil {
 		return err
 	}

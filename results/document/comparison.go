@@ -40,10 +40,10 @@ func ofComparison(c comparison) (d Document) {
 			d.set(suite, v.name, v.of.Runs[0])
 		}
 	}
-	d.Tables = append(d.Tables, Table{Title: "variant", Columns: columns(0, "<variant", "<what it is"),
+	d.Tables = append(d.Tables, Table{Title: "variants", Columns: columns(0, "<variant", "<what it is"),
 		Rows: [][]string{{"base", c.Base.Label}, {"candidate", c.New.Label}}, Leads: true})
 	for _, of := range grouped(c.Changes, func(a, b results.Change) bool { return a.Subject == b.Subject }) {
-		d.Tables = append(d.Tables, c.changes(cmp.Or(of[0].Subject, "figure"), of))
+		d.Tables = append(d.Tables, c.changes(cmp.Or(of[0].Subject, "figures"), of))
 	}
 	d.Tables = append(d.Tables, shown(c.changes("confirmation of regressions", c.Confirmation), c.means(), c.quantiles())...)
 	d.Warnings = warningsFrom(c.Warnings)

@@ -6,6 +6,7 @@
 package document
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -106,7 +107,7 @@ func (d Document) Decision() string {
 func (d *Document) complete() {
 	if d.Interrupted != "" || len(d.Checks) == 0 {
 		d.Checks = append(d.Checks, Check{Suite: "stampede", Recipe: "stampede", Form: "command", Group: "command", Name: "completed",
-			Verdict: results.Invalid, Why: d.Headline()})
+			Verdict: results.Invalid, Why: cmp.Or(d.Interrupted, d.Headline())})
 	}
 }
 

@@ -29,7 +29,7 @@ func ofObservation(o results.Observation) (d Document) {
 	for _, text := range all {
 		d.Warnings = append(d.Warnings, Warning{Text: text})
 	}
-	if len(all) == 0 {
+	if len(all) == 0 && seen.Traffic.Requests > 0 {
 		d.note(allSeen)
 	}
 	if o.Program != nil {

@@ -74,6 +74,7 @@ func withClients(c results.Capacity) string {
 // confidence.
 func (s sweep) capacities() Table {
 	t := Table{Title: "capacity", Columns: columns(0, "<capacity", "<"+s.Objective)}
+	t.Columns[1].Prose = true
 	for _, c := range s.Capacities {
 		var parts []string
 		if c.Level > 0 {

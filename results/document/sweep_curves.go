@@ -12,6 +12,7 @@ import (
 // curves says, for each form, how its costs grow, how its throughput scales and what limits it.
 func (s sweep) curves() Table {
 	t := Table{Title: "growth and limits", Columns: columns(0, "<growth and limits", "<", "<")}
+	t.Columns[2].Prose = true
 	for _, c := range s.Curves {
 		name := levels.FormName(s.Sweep, c.Recipe, c.Form, c.URL, c.Beside)
 		for _, line := range s.lines(c) {

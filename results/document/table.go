@@ -22,11 +22,12 @@ type Table struct {
 
 // A Column is a column of a Table.
 type Column struct {
-	Head string
-	Over string // starts a heading over this and the following columns; over the first column, it is the title
-	Left bool   // text, aligned left; numbers are aligned right
-	Key  bool   // the cell names the row, and is repeated where the columns do not fit side by side
-	Gap  int    // the number of spaces before the column; 0 stands for 2
+	Head  string
+	Over  string // starts a heading over this and the following columns; over the first column, it is the title
+	Left  bool   // text, aligned left; numbers are aligned right
+	Prose bool   // sentences, which a terminal wraps
+	Key   bool   // the cell names the row, and is repeated where the columns do not fit side by side
+	Gap   int    // the number of spaces before the column; 0 stands for 2
 	// Verdicts are those that the cells show, by row; "" stands for none. They are nil in a column of
 	// anything else.
 	Verdicts []results.Verdict

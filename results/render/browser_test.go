@@ -118,7 +118,7 @@ func TestInABrowser(t *testing.T) {
 	ctx := browser.Start(t)
 	papers := map[string]string{"light": "rgb(255, 255, 255)", "dark": "rgb(20, 23, 26)"}
 	for kind, result := range once() {
-		page, _ := written(t, result)
+		page, _ := pageOf(t, result)
 		for _, at := range []struct {
 			width  int64
 			scheme string
@@ -161,7 +161,7 @@ func faults(s sight) (all []string) {
 // A value appears while the pointer is on its point, within the plot, and only then.
 func TestValuesAppear(t *testing.T) {
 	testenv.SkipIfShort(t)
-	page, _ := written(t, resulttest.Lock())
+	page, _ := pageOf(t, resulttest.Lock())
 	const visible = `[...document.querySelectorAll('.tip text')].filter(t => t.getBoundingClientRect().width > 0).map(t => t.textContent)`
 	const point = `(() => { const b = document.querySelectorAll('.tip')[3].querySelector('circle').getBoundingClientRect(); return [b.x + b.width / 2, b.y + b.height / 2]; })()`
 	// All tips are made visible to check that they lie within their plots.
@@ -218,7 +218,7 @@ func TestABrowserSeesFaults(t *testing.T) {
 // In print, text is dark on white whatever the scheme of the screen.
 func TestPrints(t *testing.T) {
 	testenv.SkipIfShort(t)
-	page, _ := written(t, resulttest.Gated())
+	page, _ := pageOf(t, resulttest.Gated())
 	s := see(t, browser.Start(t), page, 700, browser.Shown("print", "dark"), func(ctx context.Context) {
 		pdf, err := chromedp.Run(ctx, chromedp.PrintToPDF())
 		if err != nil || !bytes.HasPrefix(pdf, []byte("%PDF-")) {

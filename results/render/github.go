@@ -34,8 +34,10 @@ func writeGitHub(w io.Writer, d document.Document, o Options) error {
 			failed = append(failed, a)
 		}
 	}
-	for _, warning := range d.AllWarnings() {
-		doubtful = append(doubtful, annotation{"stampede", warning.Text})
+	for _, t := range append(d.AllTables(), document.Table{Title: "stampede", Warnings: d.Warnings}) {
+		for _, warning := range t.Warnings {
+			doubtful = append(doubtful, annotation{t.Title, warning.Text})
+		}
 	}
 	var b bytes.Buffer
 	annotate(&b, "error", failed)

@@ -66,11 +66,18 @@ func execute(w io.Writer, name string, data any) error {
 	return t.Execute(w, data)
 }
 
+// A remark says how far the numbers can be trusted.
+type remark struct {
+	Badge badge
+	Text  string
+}
+
 // Trust returns a line for each group of checks and for each kind of warning, so that they do not push the
 // charts off the first screen. All warnings stand below the tables.
-func (p page) Trust() (lines []document.Note) {
+func (p page) Trust() (lines []remark) {
+	mind := func(text string) { lines = append(lines, remark{badge{"Mind", "unsure", "!"}, text}) }
 	if p.Interrupted != "" {
-		lines = append(lines, document.Note{Text: p.Interrupted, Verdict: results.Invalid})
+		mind(p.Interrupted)
 	}
 	var groups []string
 	for _, c := range p.Checks {
@@ -88,7 +95,7 @@ func (p page) Trust() (lines []document.Note) {
 				}
 			}
 		}
-		lines = append(lines, document.Note{Text: fmt.Sprintf("%s: %s of %s pass", group, units.Count(int64(passed)), units.Plural(all, "check")), Verdict: worst})
+		lines = append(lines, remark{badgeOf(worst), fmt.Sprintf("%s: %s of %s pass", group, units.Count(int64(passed)), units.Plural(all, "check"))})
 	}
 	warnings := p.AllWarnings()
 	for i, w := range warnings {
@@ -100,7 +107,7 @@ func (p page) Trust() (lines []document.Note) {
 		if more > 0 {
 			w.Text += fmt.Sprintf(" (and %d more)", more)
 		}
-		lines = append(lines, document.Note{Text: w.Text, Verdict: results.Invalid})
+		mind(w.Text)
 	}
 	return lines
 }
@@ -121,7 +128,7 @@ func badgeOf(v results.Verdict) badge {
 	case results.Inconclusive:
 		return badge{"Inconclusive", "unsure", "≈"}
 	case results.Invalid:
-		return badge{"Invalid", "unsure", "!"}
+		return badge{"Invalid", "unsure", "?"}
 	case results.Regression:
 		return badge{"Regression", "bad", "▼"}
 	case results.Fail:

@@ -9,15 +9,15 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/document"
 	"github.com/stampede-bench/stampede/results/resulttest"
-	"github.com/stampede-bench/stampede/results/view"
 )
 
-// cells returns the cells of the report's first table, by row.
+// cells returns the cells of the table of changes, by row.
 func cells(t *testing.T, result results.Result) (rows [][]string) {
 	t.Helper()
-	_, root := written(t, result)
-	for _, row := range find(find(root, atom.Table)[0], atom.Tr) {
+	_, root := pageOf(t, result)
+	for _, row := range find(find(root, atom.Table)[1], atom.Tr) {
 		var all []string
 		for cell := range row.ChildNodes() {
 			if cell.DataAtom == atom.Th || cell.DataAtom == atom.Td {
@@ -32,7 +32,7 @@ func cells(t *testing.T, result results.Result) (rows [][]string) {
 // The changes have the columns of the terminal, and each verdict its sign.
 func TestChangesAreThoseOfTheTerminal(t *testing.T) {
 	c := resulttest.Comparison()
-	table := view.Of(c).Page().Tables[0]
+	table := document.New(c).Tables[1]
 	var want [][]string
 	var heads []string
 	for _, column := range table.Columns {
@@ -79,11 +79,11 @@ func TestUnknownMediansAreNotZero(t *testing.T) {
 func TestPageSaysWhatADuetWas(t *testing.T) {
 	const said = "one on processor 0 and one on processor 1, exchanged in the middle of the window"
 	c := resulttest.Comparison()
-	if text, _ := written(t, c); strings.Contains(text, said) {
+	if text, _ := pageOf(t, c); strings.Contains(text, said) {
 		t.Errorf("pairs by turns are shown as a duet")
 	}
 	c.Duet = &results.Duet{Processors: [2][]int{{0}, {1}}, Pairs: []results.DuetPair{{ApartNS: 1000}}}
-	if text, _ := written(t, c); !strings.Contains(text, said) {
+	if text, _ := pageOf(t, c); !strings.Contains(text, said) {
 		t.Errorf("the page does not say %q", said)
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stampede-bench/stampede/metrics/observe"
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/document"
 )
 
 // hostile is a path that a program under observation has chosen.
@@ -31,9 +32,9 @@ func watched() results.Observation {
 // The page of an observation has its finding, thresholds and tables, and shows what programs have
 // chosen as text.
 func TestObservation(t *testing.T) {
-	page, _ := written(t, watched())
-	for _, want := range []string{"HERD: one change of /locks/", "<code>fanout.max &lt;= 5</code>", "≤ 5", ">Paths</caption>", ">Operations</caption>",
-		"All traffic was seen and analysed.", "&lt;script&gt;alert"} {
+	page, _ := pageOf(t, watched())
+	for _, want := range []string{"HERD: one change of /locks/", ">fanout.max &lt;= 5</td>", "≤ 5", ">paths</caption>", ">operations</caption>",
+		"all traffic was seen and analysed", "&lt;script&gt;alert"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page has no %q", want)
 		}
@@ -43,15 +44,15 @@ func TestObservation(t *testing.T) {
 	}
 	lossy := watched()
 	lossy.PacketsDropped, lossy.Dropped = 7, 3000
-	page, _ = written(t, lossy)
-	if !strings.Contains(page, "The kernel dropped 7 packets") || strings.Contains(page, "All traffic was seen") {
+	page, _ = pageOf(t, lossy)
+	if !strings.Contains(page, "7 packets dropped by the kernel") || strings.Contains(page, "all traffic was seen") {
 		t.Error("the page does not say that packets were dropped")
 	}
 }
 
 // The page of an observation in progress loads its script, and claims nothing about a capture that only its end can tell.
 func TestObservationInProgress(t *testing.T) {
-	for source, claim := range map[string]string{"proxy": allSeen, "interface": "Whether packets were lost is known when the capture ends."} {
+	for source, claim := range map[string]string{"proxy": "all traffic was seen and analysed", "interface": "whether packets were lost is known when the capture ends"} {
 		o := watched()
 		o.Source = source
 		var page strings.Builder
@@ -66,10 +67,10 @@ func TestObservationInProgress(t *testing.T) {
 	}
 	o := watched()
 	o.Source, o.Observed.Traffic.GapBytes = "interface", 100
-	if all := seenSoFar(o); len(all) != 1 || !strings.Contains(all[0].Text, "100 B of traffic were not analysed") {
-		t.Errorf("a gap is not told: %+v", all)
+	if d := document.SoFar(o); len(d.Notes) != 0 || len(d.Warnings) != 1 || !strings.Contains(d.Warnings[0].Text, "100 B of traffic were not analysed") {
+		t.Errorf("a gap is not told: %+v", d)
 	}
-	if page, _ := written(t, watched()); strings.Contains(page, "refresh.js") || strings.Contains(page, "progress") {
+	if page, _ := pageOf(t, watched()); strings.Contains(page, "refresh.js") || strings.Contains(page, "progress") {
 		t.Error("a report that is complete loads the script")
 	}
 }

@@ -94,6 +94,7 @@ func writeJUnit(w io.Writer, d document.Document, _ Options) error {
 	for _, s := range r.Suites {
 		r.add(s.junitTotals)
 	}
+	d.Saved = "" // a later report of the same result has the same cases
 	var text strings.Builder
 	if err := writeTerminal(&text, d, Options{}); err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/olekukonko/tablewriter/renderer"
+	"github.com/olekukonko/tablewriter/tw"
 
 	"github.com/stampede-bench/stampede/results/document"
 )
@@ -39,14 +40,14 @@ func writeMarkdown(w io.Writer, d document.Document, _ Options) error {
 		}
 	}
 	var warnings, notes []string
-	for _, warning := range d.AllWarnings() {
+	for _, warning := range d.Warnings {
 		warnings = append(warnings, warning.Text)
 	}
 	for _, n := range d.Notes {
 		notes = append(notes, n.Text)
 	}
-	list(&b, "Warnings", warnings)
-	list(&b, "Notes", notes)
+	list(&b, "### Warnings", warnings)
+	list(&b, "### Notes", notes)
 	if d.Command != "" {
 		fenced(&b, "sh", d.Command)
 	}
@@ -60,7 +61,7 @@ func fenced(w io.Writer, language, text string) {
 	fmt.Fprintf(w, "\n%s%s\n%s\n%s\n", fence, language, text, fence)
 }
 
-// markdownTable writes the table, if it has rows, and its notes. A Markdown table cannot have headings over several
+// markdownTable writes the table, if it has rows, its notes and its warnings. A Markdown table cannot have headings over several
 // columns, so they stand before the heading of each of these columns.
 func markdownTable(w io.Writer, t document.Table) error {
 	if len(t.Rows) > 0 {
@@ -82,13 +83,18 @@ func markdownTable(w io.Writer, t document.Table) error {
 				rows[r] = append(rows[r], escaped(cell))
 			}
 		}
-		if err := tabulate(w, renderer.NewMarkdown(), columns, rows); err != nil {
+		if err := tabulate(w, renderer.NewMarkdown(), tw.PaddingDefault, columns, rows); err != nil {
 			return err
 		}
 	}
 	for _, note := range t.Notes {
 		fmt.Fprintf(w, "\n%s\n", escaped(note))
 	}
+	var warnings []string
+	for _, warning := range t.Warnings {
+		warnings = append(warnings, warning.Text)
+	}
+	list(w, "Warnings:", warnings)
 	return nil
 }
 
@@ -96,7 +102,7 @@ func list(w io.Writer, title string, lines []string) {
 	if len(lines) == 0 {
 		return
 	}
-	fmt.Fprintf(w, "\n### %s\n\n", title)
+	fmt.Fprintf(w, "\n%s\n\n", title)
 	for _, line := range lines {
 		fmt.Fprintf(w, "- %s\n", escaped(line))
 	}

@@ -99,7 +99,7 @@ func TestHlogIsRead(t *testing.T) {
 func sameHistograms(t *testing.T, v results.Result) {
 	t.Helper()
 	log := hdrhistogram.NewHistogramLogReader(bytes.NewReader(written(t, "hlog", v)))
-	begin := originOf(v).started
+	begin := results.HeadOf(v).Started
 	for _, s := range variants(v) {
 		for _, r := range s.runs {
 			for _, d := range times(r) {

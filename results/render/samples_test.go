@@ -5,8 +5,10 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
+	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/levels"
+	"github.com/stampede-bench/stampede/results/resulttest"
 )
 
 // began returns the start time of all samples.
@@ -156,4 +158,11 @@ func compared() results.Comparison {
 			Verdict: results.Inconclusive, Why: "fewer than 6 pairs"},
 		{Subject: "lock, 8 clients", Figure: "fairness.jain", Unit: "share", Base: 1, New: 0.99, Verdict: results.Pass},
 	}, Warnings: []results.Warning{{Code: results.DifferentSettings, Text: "not the same client"}}, Verdict: results.Regression}
+}
+
+// onDisk returns a service that differs from that of the samples in the query of its URL and in its durability.
+func onDisk() drivers.Info {
+	on := resulttest.Native()
+	on.URL, on.Durability = "native:?durability=fsync", "fsync"
+	return on
 }

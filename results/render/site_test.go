@@ -17,6 +17,7 @@ import (
 	"github.com/stampede-bench/stampede/internal/testenv"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/archive"
+	"github.com/stampede-bench/stampede/results/document"
 	"github.com/stampede-bench/stampede/results/resulttest"
 )
 
@@ -116,7 +117,7 @@ func TestSiteOfOtherResults(t *testing.T) {
 // A page that cannot be written leaves nothing behind.
 func TestSiteWhereAPageCannotBe(t *testing.T) {
 	folder := t.TempDir()
-	err := writePage(folder, "index.html", index{Verdict: badgeOf(results.Pass), Subjects: []subject{{Name: "x"}}, Rows: []row{{}}}.write)
+	err := writeFile(folder, "index.html", index{Subjects: []subject{{Name: "x"}}, Rows: []row{{Document: document.New(results.File{})}}}.write)
 	if err != nil {
 		t.Fatal(err)
 	}

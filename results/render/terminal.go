@@ -192,7 +192,7 @@ func split(t document.Table, room int) []document.Table {
 	var keys []int
 	end, at := len(t.Columns), len(indent)
 	for i, width := range widths(t) {
-		if at += gap(t.Columns[i], i) + width; at > room && len(keys) < i {
+		if at += gap(t.Columns[i], i) + width; at > room && len(keys) < i && !t.Columns[i].Prose {
 			end = i
 			break
 		}
@@ -243,7 +243,7 @@ func writePart(w io.Writer, t document.Table, o Options) error {
 			}
 		}
 	}
-	return tabulate(w, &borderless{indent: indent, columns: t.Columns}, t.Columns, rows)
+	return tabulate(w, &borderless{indent: indent, columns: t.Columns}, tw.PaddingNone, t.Columns, rows)
 }
 
 // WriteColumns writes rows of text in columns that are two spaces apart.
@@ -255,17 +255,17 @@ func WriteColumns(w io.Writer, indent string, rows [][]string) error {
 	for i := range columns {
 		columns[i].Left = true
 	}
-	return tabulate(w, &borderless{indent: indent, columns: columns}, columns, rows)
+	return tabulate(w, &borderless{indent: indent, columns: columns}, tw.PaddingNone, columns, rows)
 }
 
-// tabulate gives the cells to a renderer of the library as they are.
-func tabulate(w io.Writer, r tw.Renderer, columns []document.Column, rows [][]string) error {
+// tabulate gives the cells, as they are, to a renderer of the library.
+func tabulate(w io.Writer, r tw.Renderer, padding tw.Padding, columns []document.Column, rows [][]string) error {
 	if len(rows) == 0 {
 		return nil
 	}
 	var cells tw.CellConfig
 	cells.Formatting.AutoWrap, cells.Formatting.AutoFormat = tw.WrapNone, tw.Off
-	cells.Padding.Global = tw.PaddingNone
+	cells.Padding.Global = padding
 	headed := false
 	heads := make([]string, len(columns))
 	for i, c := range columns {
