@@ -59,7 +59,7 @@ func measured(rounds, woken int64) metrics.Record {
 		Duration: time.Second, Rounds: rounds,
 		Phases:    []metrics.Phase{{Name: "handoff", Service: took, Response: took}},
 		Counts:    metrics.Counts{Notifications: rounds * woken, Reads: rounds * woken, Writes: 2 * rounds, Useful: rounds, Wasted: rounds * (woken - 1)},
-		Herd:      metrics.Herd{Fanout: took, Drain: took},
+		Herd:      metrics.Herd{Fanout: metrics.Tally{woken: rounds}, Drain: took},
 		Generator: metrics.Generator{CPUCores: 0.7, Lag: took},
 		Intervals: []metrics.Interval{{Notifications: 10, Reads: 5}, {Start: 500 * time.Millisecond, Notifications: 20, Writes: 10}},
 	}

@@ -186,7 +186,7 @@ func (o *observation) fanout(patterns []observe.Pattern, now time.Time) metricda
 		if sums[set] == nil {
 			sums[set] = newExponential()
 		}
-		sums[set].add(p.Fanout, 1)
+		sums[set].add(countsOf(p.Fanout), 1)
 	}
 	h := metricdata.ExponentialHistogram[float64]{Temporality: metricdata.CumulativeTemporality}
 	for set, e := range sums {

@@ -111,20 +111,18 @@ type histogram struct {
 	key  attribute.Key // attribute for the keys of the map; "" if there is only one histogram
 }
 
-// A spread returns the histograms of a record, by value of the attribute key.
-type spread func(metrics.Record) map[string]*hdrhistogram.Histogram
+// A spread returns the values of a record, by value of the attribute key.
+type spread func(metrics.Record) map[string]values
 
 func histograms() []histogram {
-	one := func(of func(metrics.Record) *hdrhistogram.Histogram) spread {
-		return func(r metrics.Record) map[string]*hdrhistogram.Histogram {
-			return map[string]*hdrhistogram.Histogram{"": of(r)}
-		}
+	one := func(recorded func(metrics.Record) values) spread {
+		return func(r metrics.Record) map[string]values { return map[string]values{"": recorded(r)} }
 	}
-	phases := func(of func(metrics.Phase) *hdrhistogram.Histogram) spread {
-		return func(r metrics.Record) map[string]*hdrhistogram.Histogram {
-			all := make(map[string]*hdrhistogram.Histogram)
+	phases := func(recorded func(metrics.Phase) *hdrhistogram.Histogram) spread {
+		return func(r metrics.Record) map[string]values {
+			all := make(map[string]values)
 			for _, p := range r.Phases {
-				all[p.Name] = of(p)
+				all[p.Name] = valuesOf(recorded(p))
 			}
 			return all
 		}
@@ -136,12 +134,12 @@ func histograms() []histogram {
 		{Metric{"stampede.phase.service.duration", "s", "service time of a phase: from its call"}, seconds,
 			phases(func(p metrics.Phase) *hdrhistogram.Histogram { return p.Service }), "stampede.phase"},
 		{Metric{"stampede.background.response.duration", "s", "response time of an operation of the background load"}, seconds,
-			func(r metrics.Record) map[string]*hdrhistogram.Histogram { return response(behind(r)) }, "stampede.phase"},
+			func(r metrics.Record) map[string]values { return response(behind(r)) }, "stampede.phase"},
 		{Metric{"stampede.write.fanout", "{notification}", "notifications that one write caused"}, 1,
-			one(func(r metrics.Record) *hdrhistogram.Histogram { return r.Herd.Fanout }), ""},
+			one(func(r metrics.Record) values { return countsOf(r.Herd.Fanout) }), ""},
 		{Metric{"stampede.write.drain.duration", "s", "from the first to the last notification of one write"}, seconds,
-			one(func(r metrics.Record) *hdrhistogram.Histogram { return r.Herd.Drain }), ""},
+			one(func(r metrics.Record) values { return valuesOf(r.Herd.Drain) }), ""},
 		{Metric{"stampede.generator.lag.duration", "s", "delay of the load generator's timers"}, seconds,
-			one(func(r metrics.Record) *hdrhistogram.Histogram { return r.Generator.Lag }), ""},
+			one(func(r metrics.Record) values { return valuesOf(r.Generator.Lag) }), ""},
 	}
 }
