@@ -86,6 +86,15 @@ func TestTable(t *testing.T) {
 	golden.Compare(t, "testdata/table.txt", []byte(b.String()))
 }
 
+// Every figure that is exported names a metric that exists.
+func TestExports(t *testing.T) {
+	for _, f := range figure.Table([]string{"acquire"}, []string{"get"}) {
+		if f.Export != "" && figure.Export(f.Export).About == "" {
+			t.Errorf("%s is exported as %s, which is not described", f.Name, f.Export)
+		}
+	}
+}
+
 // What observations have is taken from each path, and from all traffic.
 func TestObserved(t *testing.T) {
 	few, many := int64(1), int64(3)
