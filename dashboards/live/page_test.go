@@ -180,7 +180,7 @@ func TestFormsStandSideBySide(t *testing.T) {
 			t.Errorf("release (-want +got):\n%s", diff)
 		}
 		for _, r := range e.Rows[:5] {
-			if want := map[string]string{"rounds/s": "1\u202f000 100", "notifications/s": "1\u202f000 300", "operations/s": "3\u202f000 500",
+			if want := map[string]string{"rounds": "1\u202f000 /s 100 /s", "notifications": "1\u202f000 /s 300 /s", "operations": "3\u202f000 /s 500 /s",
 				"notifications a round": "1.00 3.00", "wasted wake-ups": "0 % 66.7 %"}[r.Name]; strings.Join(r.Values, " ") != want {
 				t.Errorf("%s: %q, want %q", r.Name, r.Values, want)
 			}

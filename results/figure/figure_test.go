@@ -35,7 +35,7 @@ func full() results.Run {
 		Rounds: 1900, DurationNS: 2 * time.Second, ThroughputPerS: 950, OfferedPerS: 1000,
 		Latency: map[string]results.Latency{"acquire": phase},
 		Herd:    results.Herd{Fanout: distribution(10), Drain: distribution(ms), Useful: 1, Wasted: 3},
-		Cost: results.Cost{ReadWriteRatio: &ratio,
+		Cost: results.Cost{ReadWriteRatio: &ratio, Totals: results.Totals{Notifications: 2850, Reads: 4750, Writes: 6650},
 			PerRound: &results.PerRound{Notifications: 1.5, Reads: 2.5, Writes: 3.5, FailedWrites: 4.5, RPCs: 5.5, BytesIn: 2048, BytesOut: 512},
 			Whole:    results.Totals{Notifications: 2000, Reads: 4000, Writes: 6000, FailedWrites: 500, RPCs: 8000}, WholeRounds: 2000,
 			Expected: &results.Expected{Identities: []results.Identity{{Holds: true}, {}}}},
