@@ -8,6 +8,7 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/traffic"
+	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/metrics/fanout"
 )
 
@@ -76,8 +77,8 @@ type totals struct {
 	mostSessions                   int64
 	churn                          Churn
 	rearming                       rearmings
-	triggers, foreign, largest     int64
-	fanout                         *hdrhistogram.Histogram
+	triggers, foreign              int64
+	fanout                         metrics.Tally
 	latency                        [drivers.OpFlush + 1]*hdrhistogram.Histogram
 }
 
@@ -89,17 +90,13 @@ func New(l Limits) *Analysis {
 		others: newPattern("others", nil),
 	}
 	a.all.clients = map[string]struct{}{}
-	a.all.fanout = hdrhistogram.New(1, largestFanout, digits)
+	a.all.fanout = metrics.Tally{}
 	a.meter = fanout.NewListening(listener{a}, func() time.Time { return a.now }, l.Waiting)
 	return a
 }
 
-// largestFanout is the largest fan-out that a histogram can hold, and digits the number of
-// significant decimal digits that histograms keep.
-const (
-	largestFanout = 10_000_000
-	digits        = 2
-)
+// digits is the number of significant decimal digits that histograms of times keep.
+const digits = 2
 
 func (a *Analysis) at(at time.Time) {
 	a.now = at

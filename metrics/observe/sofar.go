@@ -4,9 +4,8 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/HdrHistogram/hdrhistogram-go"
-
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/metrics"
 )
 
 // SoFar returns what has been observed until now. Unlike Report it decides nothing that is still
@@ -28,7 +27,7 @@ type Pattern struct {
 	// Acted, Read and Waited count the notifications by what the session did next: it acted, it read
 	// what had changed, or it waited again.
 	Acted, Read, Waited int64
-	Fanout              *hdrhistogram.Histogram // notifications for each change, nil without a change
+	Fanout              metrics.Tally // notifications for each change, nil without a change
 }
 
 // Patterns returns the path patterns with requests or notifications, sorted by path. The last one is
@@ -53,8 +52,6 @@ func (p *pattern) soFar() Pattern {
 	for _, of := range p.woken {
 		now.Acted, now.Read, now.Waited = now.Acted+of[acted], now.Read+of[read], now.Waited+of[waited]
 	}
-	if p.fanout != nil {
-		now.Fanout = p.fanout.Clone()
-	}
+	now.Fanout = maps.Clone(p.fanout)
 	return now
 }

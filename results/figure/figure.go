@@ -160,6 +160,18 @@ func (f Figure) ExactCount(s results.Settled) bool {
 	return known && e.Expected != nil && e.Most == nil
 }
 
+// Column returns the name of the figure's column in a table of values, with the unit if the name does not
+// have it.
+func (f Figure) Column() string {
+	switch f.Unit {
+	case Nanoseconds:
+		return f.Name + "_ns"
+	case Share:
+		return f.Name + "_share"
+	}
+	return f.Name
+}
+
 // Format formats a value of the figure with its unit and three significant digits: "1.25 ms", "3.00",
 // "870 /s", "99.0 %".
 func (f Figure) Format(v float64) string { return units.Value(v, string(f.Unit)) }

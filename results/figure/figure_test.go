@@ -35,7 +35,7 @@ func full() results.Run {
 		Rounds: 1900, DurationNS: 2 * time.Second, ThroughputPerS: 950, OfferedPerS: 1000,
 		Latency: map[string]results.Latency{"acquire": phase},
 		Herd:    results.Herd{Fanout: distribution(10), Drain: distribution(ms), Useful: 1, Wasted: 3},
-		Cost: results.Cost{ReadWriteRatio: &ratio,
+		Cost: results.Cost{ReadWriteRatio: &ratio, Totals: results.Totals{Notifications: 2850, Reads: 4750, Writes: 6650},
 			PerRound: &results.PerRound{Notifications: 1.5, Reads: 2.5, Writes: 3.5, FailedWrites: 4.5, RPCs: 5.5, BytesIn: 2048, BytesOut: 512},
 			Whole:    results.Totals{Notifications: 2000, Reads: 4000, Writes: 6000, FailedWrites: 500, RPCs: 8000}, WholeRounds: 2000,
 			Expected: &results.Expected{Identities: []results.Identity{{Holds: true}, {}}}},
@@ -84,6 +84,15 @@ func TestTable(t *testing.T) {
 			cmp.Or(f.Export, "-"), f.About)
 	}
 	golden.Compare(t, "testdata/table.txt", []byte(b.String()))
+}
+
+// Every figure that is exported names a metric that exists.
+func TestExports(t *testing.T) {
+	for _, f := range figure.Table([]string{"acquire"}, []string{"get"}) {
+		if f.Export != "" && figure.Export(f.Export).About == "" {
+			t.Errorf("%s is exported as %s, which is not described", f.Name, f.Export)
+		}
+	}
 }
 
 // What observations have is taken from each path, and from all traffic.

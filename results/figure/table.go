@@ -123,6 +123,11 @@ func ratio[N int64 | float64](parts func(results.Run) (N, N)) func(results.Run) 
 	}
 }
 
+// perSecond is for counts on the wire in a second of the window.
+func perSecond(count func(results.Cost) int64) func(results.Run) (float64, bool) {
+	return ratio(func(r results.Run) (float64, float64) { return float64(count(r.Cost)), r.DurationNS.Seconds() })
+}
+
 func total(errors map[string]int64) (n int64) {
 	for _, times := range errors {
 		n += times
@@ -139,7 +144,13 @@ func throughput() []Figure {
 		Figure{Name: "rounds_per_s", Unit: PerSecond, Better: More, About: "rounds completed in a second",
 			Merge: Derived, run: func(r results.Run) (float64, bool) { return r.ThroughputPerS, r.Rounds > 0 }},
 		Figure{Name: "rounds", Better: Neither, About: "rounds completed in the window",
-			Merge: Sum, run: always(func(r results.Run) int64 { return r.Rounds })})
+			Merge: Sum, run: always(func(r results.Run) int64 { return r.Rounds })},
+		Figure{Name: "notifications_per_s", Unit: PerSecond, Better: Neither, About: "notifications in a second",
+			Merge: Derived, Export: "stampede.notifications",
+			run: perSecond(func(c results.Cost) int64 { return c.Notifications })},
+		Figure{Name: "operations_per_s", Unit: PerSecond, Better: Neither, About: "reads and writes in a second",
+			Merge: Derived, Export: "stampede.operations",
+			run: perSecond(func(c results.Cost) int64 { return c.Reads + c.Writes })})
 }
 
 // general returns the figures of a run's safety and fairness, and the ratios of its counts.

@@ -86,7 +86,7 @@ func (t *sheet) runs(v results.Result) {
 			t.identity(r)
 			for _, f := range figure.All(phases) {
 				value, known := f.RunValue(r)
-				t.known(column(f), value, known)
+				t.known(f.Column(), value, known)
 			}
 			t.settings(r, chosen)
 		}
@@ -149,17 +149,6 @@ func (t *sheet) settings(r results.Run, names []string) {
 	}
 }
 
-// column returns the column name of a figure, with the unit if the figure's name does not have it.
-func column(f figure.Figure) string {
-	switch f.Unit {
-	case figure.Nanoseconds:
-		return f.Name + "_ns"
-	case figure.Share:
-		return f.Name + "_share"
-	}
-	return f.Name
-}
-
 // identity adds the recipe, the form and the settings of a run.
 func (t *sheet) identity(r results.Run) {
 	t.set("scenario", r.Scenario)
@@ -202,17 +191,12 @@ func (t *sheet) who(recipe, form, family string, b results.Backend, clients int)
 
 func (t *sheet) counts(r results.CountReport) {
 	for _, s := range r.Settled {
-		for _, e := range []struct {
-			name string
-			results.Exact
-		}{
-			{"notifications", s.Notifications}, {"reads", s.Reads}, {"writes", s.Writes},
-			{"failed_writes", s.FailedWrites}, {"largest_fanout", s.LargestFanout},
-		} {
+		for _, f := range figure.Counts() {
+			e, _ := f.CountValue(s)
 			t.begin()
 			t.who(s.Recipe, s.Form, s.Family, s.Backend, s.Clients)
 			t.count("rounds", s.Rounds)
-			t.set("count", e.name)
+			t.set("count", strings.TrimPrefix(f.Name, "count."))
 			t.count("counted", e.Counted)
 			t.exact("expected", e.Expected)
 			t.exact("most", e.Most)

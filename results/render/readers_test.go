@@ -153,7 +153,7 @@ func TestCSVIsReadBack(t *testing.T) {
 			want.begin()
 			v, known := f.RunValue(r)
 			want.known("", v, known)
-			if got, ok := cell[column(f)]; !ok || got != want.rows[0][0] {
+			if got, ok := cell[f.Column()]; !ok || got != want.rows[0][0] {
 				t.Errorf("%s of %s is %q, want %q", f.Name, r.Form, got, want.rows[0][0])
 			}
 			if !known {

@@ -42,11 +42,9 @@ func Spread(n int64, d time.Duration) *hdrhistogram.Histogram {
 
 func (s Sample) Record() *metrics.Record {
 	n := func(perRound float64) int64 { return int64(perRound * float64(s.Rounds)) }
-	fanout := hdrhistogram.New(1, 1000, 3)
+	fanout := metrics.Tally{}
 	if s.Fanout > 0 {
-		if err := fanout.RecordValue(s.Fanout); err != nil {
-			panic(err)
-		}
+		fanout[s.Fanout]++
 	}
 	woken := n(s.Notif)
 	wasted := int64(s.Wasted * float64(woken))

@@ -42,9 +42,7 @@ func barrierPoll(p Params) Expected {
 
 func barrierPollIdentities() []Identity {
 	return []Identity{
-		equal("notifications = 0", func(c metrics.Counts, _ int64) (int64, int64) {
-			return c.Notifications, 0
-		}),
+		noNotifications(),
 		equal("K = 0", func(c metrics.Counts, _ int64) (int64, int64) {
 			return c.WatchedExists, 0
 		}),
@@ -54,7 +52,5 @@ func barrierPollIdentities() []Identity {
 
 // oneWrite is for recipes where a round is one opening, which is one write.
 func oneWrite() Identity {
-	return equal("writes = N", func(c metrics.Counts, rounds int64) (int64, int64) {
-		return c.Writes, rounds
-	})
+	return writesPerRound("writes = N", 1)
 }

@@ -55,9 +55,7 @@ func configPoll(p Params) Expected {
 
 func configPollIdentities() []Identity {
 	return []Identity{
-		equal("notifications = 0", func(c metrics.Counts, _ int64) (int64, int64) {
-			return c.Notifications, 0
-		}),
+		noNotifications(),
 		equal("watching gets = 0", func(c metrics.Counts, _ int64) (int64, int64) {
 			return c.WatchedGets, 0
 		}),
@@ -67,7 +65,5 @@ func configPollIdentities() []Identity {
 
 // oneWriteEach is for recipes where a round is one update, which is one write.
 func oneWriteEach() Identity {
-	return equal("writes = U", func(c metrics.Counts, rounds int64) (int64, int64) {
-		return c.Writes, rounds
-	})
+	return writesPerRound("writes = U", 1)
 }

@@ -52,9 +52,7 @@ func electionPoll(p Params) Expected {
 
 func electionPollIdentities() []Identity {
 	return []Identity{
-		equal("notifications = 0", func(c metrics.Counts, _ int64) (int64, int64) {
-			return c.Notifications, 0
-		}),
+		noNotifications(),
 		equal("K = 0", func(c metrics.Counts, _ int64) (int64, int64) {
 			return c.WatchedExists, 0
 		}),

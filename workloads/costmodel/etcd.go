@@ -90,9 +90,7 @@ func doubleBarrierEtcdRecipesIdentities() []Identity {
 		atMost("notifications ≤ lists", func(c metrics.Counts, _ int64) (int64, int64) {
 			return c.Notifications, c.Lists
 		}),
-		equal("failed = 0", func(c metrics.Counts, _ int64) (int64, int64) {
-			return c.FailedWrites, 0
-		}),
+		noFailedWrites("failed = 0"),
 	}
 }
 

@@ -119,9 +119,7 @@ func lockPoll(p Params) Expected {
 
 func lockPollIdentities() []Identity {
 	return []Identity{
-		equal("notifications = 0", func(c metrics.Counts, _ int64) (int64, int64) {
-			return c.Notifications, 0
-		}),
+		noNotifications(),
 		readsAreLists(),
 		turnWrites(),
 	}
@@ -164,4 +162,23 @@ func equal(formula string, sides func(metrics.Counts, int64) (int64, int64)) Ide
 
 func atMost(formula string, sides func(metrics.Counts, int64) (int64, int64)) Identity {
 	return Identity{Formula: formula, sides: sides, atMost: true}
+}
+
+// fixed is for a count that is the same for each round under any schedule.
+func fixed(formula, name string, perRound int64, count func(metrics.Counts) int64) Identity {
+	i := equal(formula, func(c metrics.Counts, rounds int64) (int64, int64) { return count(c), perRound * rounds })
+	i.Fixes = name
+	return i
+}
+
+func noNotifications() Identity {
+	return fixed("notifications = 0", "notifications", 0, func(c metrics.Counts) int64 { return c.Notifications })
+}
+
+func noFailedWrites(formula string) Identity {
+	return fixed(formula, "failed_writes", 0, func(c metrics.Counts) int64 { return c.FailedWrites })
+}
+
+func writesPerRound(formula string, perRound int64) Identity {
+	return fixed(formula, "writes", perRound, func(c metrics.Counts) int64 { return c.Writes })
 }

@@ -55,8 +55,11 @@ type Term struct {
 // An Identity relates the counts of whole rounds under any schedule.
 type Identity struct {
 	Formula string // e.g. "lists = N + K"
-	sides   func(c metrics.Counts, rounds int64) (left, right int64)
-	atMost  bool // ≤ instead of =
+	// Fixes is the count that the identity fixes for each round, under any schedule: "notifications",
+	// "writes" or "failed_writes"; "" if it only relates counts.
+	Fixes  string
+	sides  func(c metrics.Counts, rounds int64) (left, right int64)
+	atMost bool // ≤ instead of =
 }
 
 // Of returns the model of a form, or false if there is none.

@@ -98,12 +98,8 @@ func queueRelistIdentities() []Identity {
 // list the line N + K times, and the queue once per item and twice per wait.
 func queueOneWatcherIdentities() []Identity {
 	return []Identity{
-		equal("writes = 4N", func(c metrics.Counts, n int64) (int64, int64) {
-			return c.Writes, 4 * n
-		}),
-		equal("failed writes = 0", func(c metrics.Counts, _ int64) (int64, int64) {
-			return c.FailedWrites, 0
-		}),
+		writesPerRound("writes = 4N", 4),
+		noFailedWrites("failed writes = 0"),
 		equal("reads = lists + K + N", func(c metrics.Counts, n int64) (int64, int64) {
 			return c.Reads, c.Lists + c.WatchedExists + n
 		}),

@@ -51,8 +51,6 @@ func commitIdentities() []Identity {
 		atMost("writes ≤ N + 2·gets", func(c metrics.Counts, rounds int64) (int64, int64) {
 			return c.Writes, rounds + 2*c.WatchedGets
 		}),
-		equal("failed = 0", func(c metrics.Counts, _ int64) (int64, int64) {
-			return c.FailedWrites, 0
-		}),
+		noFailedWrites("failed = 0"),
 	}
 }
