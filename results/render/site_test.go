@@ -72,7 +72,7 @@ func TestSiteShowsAChange(t *testing.T) {
 			changes = append(changes, text)
 		}
 	}
-	want := slices.Repeat([]string{"▼ Regression rounds_per_s −9.8 % 2026-01-21 09:00 lock-020"}, 2)
+	want := slices.Repeat([]string{"▼ Regression rounds_per_s −9.7 % 2026-01-21 09:00 lock-020"}, 2)
 	if diff := cmp.Diff(want, changes); diff != "" {
 		t.Error(diff)
 	}
