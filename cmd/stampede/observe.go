@@ -20,6 +20,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/traffic/proxy"
 	"github.com/stampede-bench/stampede/metrics/observe"
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/figure"
 	"github.com/stampede-bench/stampede/results/gate"
 )
 
@@ -86,6 +87,7 @@ nor shown.`,
 	f.encryption.register(flags)
 	flags.StringArrayVar(&f.env, "env", nil, "`NAME=VALUE` in the environment of the command, {address} replaced; repeatable")
 	flags.StringArrayVar(&f.thresholds, "threshold", nil, "`CONDITION` such as 'fanout.max <= 5' or '/path/*: wasted < 10%'; repeatable")
+	cli.Complete(cmd, "threshold", func() []string { return spec.FigureWords(figure.Paths()) })
 	flags.DurationVar(&f.length, "for", 0, "how long to observe without a command (default: until Ctrl-C)")
 	flags.IntVar(&f.project, "project", 0, "tell what a change would cost with `N` clients")
 	f.saving.Register(cmd)
@@ -93,7 +95,7 @@ nor shown.`,
 	f.capture.register(cmd)
 	spec.RegisterMetrics(flags, &f.metrics)
 	flags.StringVar(&f.page, pageFlag, "", "`HOST:PORT` of a page that shows what was observed so far, e.g. 127.0.0.1:8080 (default: none)")
-	for _, name := range []string{"listen", "env", "threshold", "for", "project", spec.MetricsFlag, pageFlag} {
+	for _, name := range []string{"listen", "env", "for", "project", spec.MetricsFlag, pageFlag} {
 		cli.Complete(cmd, name, func() []string { return nil })
 	}
 	return cmd

@@ -41,9 +41,9 @@ func (a *app) sweepCommand() *cobra.Command {
 times and in a random order, and shows medians, how costs and throughput grow, at
 which level the naive form becomes worse, and what limits each form. With --slo it
 searches the highest level that meets an objective, with a margin, so that another
-run at that level meets it too with 95 % confidence. If the load generator was short
-of CPU or there are too few observations, the answer is undecided and the exit code
-is 97.
+run at that level meets it too with 95 % confidence. If it was missed while the load
+generator was short of CPU, or there are too few observations, the answer is
+undecided and the exit code is 97.
 
 The axes are --clients, --rate, --groups and --hold, and of a mix --reads and
 --size. Each takes one value, levels such as 2,8,32, or a range such as 2..256,

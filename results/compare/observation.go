@@ -30,16 +30,28 @@ func wholeFigures(all []results.Observation) (figures []observedFigure) {
 		}
 	}
 	slices.Sort(names)
-	for _, f := range figure.Observations(slices.Compact(names)) {
+	for _, f := range mainFirst(figure.Observations(slices.Compact(names))) {
 		figures = append(figures, observedFigure{f, f.ObservationValue})
 	}
 	return figures
 }
 
+// mainFirst puts the figures that are compared by default in front of the others.
+func mainFirst(all []figure.Figure) []figure.Figure {
+	rank := func(f figure.Figure) int {
+		if i := slices.Index(figure.ComparedPaths(), f.Name); i >= 0 {
+			return i
+		}
+		return len(all)
+	}
+	slices.SortStableFunc(all, func(a, b figure.Figure) int { return rank(a) - rank(b) })
+	return all
+}
+
 // placeFigures returns the figures of one path pattern. Amounts, which grow with the length of an
 // observation, are not compared.
 func placeFigures(path string) (figures []observedFigure) {
-	for _, f := range figure.Paths() {
+	for _, f := range mainFirst(figure.Paths()) {
 		if f.Better == figure.Neither {
 			continue
 		}

@@ -14,6 +14,14 @@ const (
 	Operations    = "operations"
 )
 
+// costs returns the costs of a round that levels have.
+func costs() map[string]func(*results.PerRound) float64 {
+	return map[string]func(*results.PerRound) float64{
+		Notifications: func(p *results.PerRound) float64 { return p.Notifications },
+		Operations:    func(p *results.PerRound) float64 { return p.Reads + p.Writes },
+	}
+}
+
 // A Percentile is one of the percentiles of a Distribution.
 type Percentile struct {
 	Name string
@@ -78,10 +86,7 @@ func RunsOf(s results.Sweep, l results.Level) []results.Run {
 func measure(l *results.Level, runs []results.Run, chosen []float64) {
 	l.Throughput, _ = Across(runs, func(r results.Run) (float64, bool) { return r.ThroughputPerS, true })
 	l.PerRound, l.Latency = map[string]results.Estimate{}, map[string]map[string]results.Estimate{}
-	for name, of := range map[string]func(*results.PerRound) float64{
-		Notifications: func(p *results.PerRound) float64 { return p.Notifications },
-		Operations:    func(p *results.PerRound) float64 { return p.Reads + p.Writes },
-	} {
+	for name, of := range costs() {
 		if e, ok := Across(runs, func(r results.Run) (float64, bool) { return PerRoundOf(r, of) }); ok {
 			l.PerRound[name] = e
 		}
