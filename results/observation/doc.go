@@ -1,3 +1,2 @@
-// Package observation judges the thresholds of an observation, and writes it for people and for CI
-// systems.
+// Package observation judges the thresholds of an observation.
 package observation
