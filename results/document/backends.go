@@ -90,9 +90,10 @@ func beside(f results.File) Table {
 
 // A besideRow is a row of the reference's figures or of ours; an unknown figure is 0.
 type besideRow struct {
-	label   string
-	figures []float64
-	theirs  bool
+	label    string
+	figures  []float64
+	theirs   bool
+	scenario string // of one of our rows, unless the scenarios are the columns
 }
 
 // figure formats the i-th figure: in full in the reference's rows, with three digits in ours.
@@ -118,73 +119,50 @@ func (b besideRow) share(i int) string {
 // rowsBeside returns the reference's rows, each followed by our rows of the scenario with its label, and
 // then our rows that belong to none of them.
 func rowsBeside(r *results.Reference, runs []results.Run) (rows []besideRow) {
-	ours := ours(r, runs)
+	left := ourRows(r, runs)
 	for _, row := range r.Rows {
-		rows = append(rows, besideRow{row.Label + ", theirs", row.Figures, true})
-		for _, o := range ours {
-			if o.scenario == row.Label {
-				rows = append(rows, o.besideRow)
+		rows = append(rows, besideRow{label: row.Label + ", theirs", figures: row.Figures, theirs: true})
+		left = slices.DeleteFunc(left, func(ours besideRow) bool {
+			if ours.scenario != row.Label {
+				return false
 			}
-		}
+			rows = append(rows, ours)
+			return true
+		})
 	}
-	for _, o := range ours {
-		if !slices.ContainsFunc(r.Rows, func(row results.ReferenceRow) bool { return row.Label == o.scenario }) {
-			rows = append(rows, o.besideRow)
-		}
-	}
-	return rows
+	return append(rows, left...)
 }
 
-// An ourRow is a row of our figures, with its scenario unless the scenarios are the columns.
-type ourRow struct {
-	besideRow
-	scenario string
-}
-
-// ours returns our runs as rows. Runs that differ only in what distinguishes the columns share a
-// row.
-func ours(r *results.Reference, runs []results.Run) (rows []ourRow) {
+// ourRows returns our runs as rows. Runs that differ only in what distinguishes the columns share a row.
+func ourRows(r *results.Reference, runs []results.Run) (rows []besideRow) {
 	for _, run := range runs {
-		at := slices.Index(r.Columns, columnOf(r, run))
+		column, row := fmt.Sprint(run.Clients), besideRow{label: run.Scenario + ", " + run.Form, scenario: run.Scenario}
+		if r.Across == results.AcrossScenarios {
+			column, row = run.Scenario, besideRow{label: fmt.Sprintf("%s/%s, %s", run.Recipe, run.Form, units.Clients(run.Clients))}
+		}
+		row.label += " on " + run.Backend.URL
+		at := slices.Index(r.Columns, column)
 		if at < 0 {
 			continue
 		}
-		row := ourRow{besideRow: besideRow{label: ourLabel(r, run), figures: make([]float64, len(r.Columns))}}
-		if r.Across == results.AcrossClients {
-			row.scenario = run.Scenario
-		}
-		i := slices.IndexFunc(rows, func(other ourRow) bool { return other.label == row.label })
+		i := slices.IndexFunc(rows, func(other besideRow) bool { return other.label == row.label })
 		if i < 0 {
-			i = len(rows)
+			i, row.figures = len(rows), make([]float64, len(r.Columns))
 			rows = append(rows, row)
 		}
-		rows[i].figures[at] = figureOf(r, run)
+		rows[i].figures[at] = referenceFigure(r.Figure, run)
 	}
 	return rows
 }
 
-func columnOf(r *results.Reference, run results.Run) string {
-	if r.Across == results.AcrossScenarios {
-		return run.Scenario
-	}
-	return fmt.Sprint(run.Clients)
-}
-
-func ourLabel(r *results.Reference, run results.Run) string {
-	what := fmt.Sprintf("%s, %s", run.Recipe+"/"+run.Form, units.Clients(run.Clients))
-	if r.Across == results.AcrossClients {
-		what = fmt.Sprintf("%s, %s", run.Scenario, run.Form)
-	}
-	return what + " on " + run.Backend.URL
-}
-
-func figureOf(r *results.Reference, run results.Run) float64 {
+// referenceFigure returns the figure of a run that a reference has.
+func referenceFigure(name string, run results.Run) float64 {
 	switch {
-	case r.Figure == results.Seconds:
+	case name == results.Seconds:
 		return run.DurationNS.Seconds()
-	case r.Figure == results.CreatesPerS && run.IsMix():
+	case name == results.CreatesPerS && run.IsMix():
 		return run.ThroughputPerS * (1 - run.ReadRatio.Achieved) * run.Mix.Creates
-	case r.Figure == results.CreatesPerS:
+	case name == results.CreatesPerS:
 		return 0
 	}
 	return run.ThroughputPerS

@@ -55,23 +55,13 @@ func (c Check) Text() string {
 // Worst returns the checks that did not pass: safety violations, then the rest from the worst.
 func (d Document) Worst() []Check {
 	all := slices.DeleteFunc(slices.Clone(d.Checks), Check.Passed)
-	unsafe := func(c Check) int {
+	severity := func(c Check) int {
 		if c.Group == safety && c.Verdict == results.Fail {
-			return 0
+			return 4
 		}
-		return 1
+		return slices.Index([]results.Verdict{results.Inconclusive, results.Invalid, results.Regression, results.Fail}, c.Verdict)
 	}
-	slices.SortStableFunc(all, func(a, b Check) int {
-		switch {
-		case unsafe(a) != unsafe(b):
-			return unsafe(a) - unsafe(b)
-		case a.Verdict == b.Verdict:
-			return 0
-		case results.Worst(a.Verdict, b.Verdict) == a.Verdict:
-			return -1
-		}
-		return 1
-	})
+	slices.SortStableFunc(all, func(a, b Check) int { return severity(b) - severity(a) })
 	return all
 }
 

@@ -167,7 +167,7 @@ func slower(naive, calm results.Run, runs []results.Run, shown shownPercentiles)
 // alone says what one family shows where there is no other to compare it with, and why. The
 // argument all has all runs, also those without a completed round.
 func alone(runs, all []results.Run) []string {
-	most := slices.MaxFunc(runs, func(a, b results.Run) int { return a.Clients - b.Clients })
+	most := largestRuns(runs)[0]
 	line := fmt.Sprintf("With %s %s wakes %s in %s/%s%s.", levels.Crowd(most), roundOf(most.Recipe),
 		units.Short(most.Cost.PerRound.Notifications), most.Recipe, most.Form, waiting(most))
 	return []string{line, uncompared(most, all)}
@@ -225,17 +225,22 @@ func roundOf(recipe string) string {
 // offers says for each form whether it kept up with the offered rate, at the largest number of
 // clients.
 func offers(runs []results.Run, shown shownPercentiles) (lines []string) {
-	most := 0
-	for _, r := range runs {
-		most = max(most, r.Clients)
-	}
-	for _, r := range levels.Medians(runs) {
-		if r.IsOpen() && r.Clients == most {
+	for _, r := range largestRuns(levels.Medians(runs)) {
+		if r.IsOpen() {
 			lines = append(lines, offer(r, runs, shown))
 		}
 	}
 	return lines
 }
+
+// largestRuns returns the runs with the largest number of clients.
+func largestRuns(runs []results.Run) []results.Run {
+	most := slices.MaxFunc(runs, func(a, b results.Run) int { return a.Clients - b.Clients }).Clients
+	return slices.DeleteFunc(slices.Clone(runs), func(r results.Run) bool { return r.Clients != most })
+}
+
+// duration formats a time in ns.
+func duration[T int64 | float64](ns T) string { return units.Duration(time.Duration(ns)) }
 
 // enough is the share of the offered rate that a form must complete to keep up.
 const enough = 0.98
@@ -273,5 +278,5 @@ func offer(r results.Run, runs []results.Run, shown shownPercentiles) string {
 	response, _ := shown.median(runs, waited, r, p)
 	service, _ := shown.median(runs, func(r results.Run) *results.Distribution { return r.ServiceTimes(first) }, r, p)
 	return line + fmt.Sprintf("%s %s is %s from when it was due, %s from the call.",
-		Label(first), name, units.Duration(time.Duration(response)), units.Duration(time.Duration(service)))
+		Label(first), name, duration(response), duration(service))
 }

@@ -3,7 +3,6 @@ package document
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/levels"
@@ -91,7 +90,7 @@ func mixColumns(s *runTable) {
 
 // mixes says what throughput and latency the raw operations reached, at the largest number of clients.
 func mixes(runs []results.Run, shown shownPercentiles) []string {
-	most := slices.MaxFunc(levels.Medians(runs), func(a, b results.Run) int { return a.Clients - b.Clients })
+	most := largestRuns(levels.Medians(runs))[0]
 	line := fmt.Sprintf("With %s %s operations/s, %s of them reads", levels.Crowd(most), units.Rate(most.ThroughputPerS), units.Share(most.ReadRatio.Achieved))
 	if most.IsOpen() {
 		line = keepsUp(most) + fmt.Sprintf(", %s of it reads", units.Share(most.ReadRatio.Achieved))
@@ -101,7 +100,7 @@ func mixes(runs []results.Run, shown shownPercentiles) []string {
 		of := func(r results.Run) *results.Distribution { return r.Times(phase) }
 		if p, name := shown.highest(runs, of, most); name != "" {
 			v, _ := shown.median(runs, of, most, p)
-			line += fmt.Sprintf("%s%s %s is %s", separator, phase, name, units.Duration(time.Duration(v)))
+			line += fmt.Sprintf("%s%s %s is %s", separator, phase, name, duration(v))
 			separator = ", "
 		}
 	}
@@ -128,15 +127,12 @@ func aboutMix(m results.Mix, sized bool) string {
 
 // fanoutColumns adds the columns for a fan-out.
 func fanoutColumns(s *runTable) {
-	latency := func(c Column, phase string, percentile func(*results.Distribution) *int64) {
-		s.latency(c, phase, results.Run.Times, percentile)
-	}
 	s.keys("watchers", true)
 	open := s.rates("writes/s")
 	if open { // no room for all percentiles beside the offered rate
-		latency(Column{Head: "first", Over: "p50 notified, from when due", Gap: 3}, "first", results.P50)
-		latency(Column{Head: "median"}, "median", results.P50)
-		latency(Column{Head: "last"}, "last", results.P50)
+		s.latency(Column{Head: "first", Over: "p50 notified, from when due", Gap: 3}, "first", results.Run.Times, results.P50)
+		s.latency(Column{Head: "median"}, "median", results.Run.Times, results.P50)
+		s.latency(Column{Head: "last"}, "last", results.Run.Times, results.P50)
 		s.tail("last", "last", results.Run.Times)
 	} else {
 		for _, phase := range []string{"first", "median", "last"} {
@@ -150,12 +146,8 @@ func fanoutColumns(s *runTable) {
 // notifiedAll says how long each form takes until all watchers are notified, at the largest number of
 // clients.
 func notifiedAll(runs []results.Run) (lines []string) {
-	most := slices.MaxFunc(runs, func(a, b results.Run) int { return a.Clients - b.Clients }).Clients
 	forms := levels.Distinct(runs, func(r results.Run) string { return r.Form })
-	for _, r := range runs {
-		if r.Clients != most {
-			continue
-		}
+	for _, r := range largestRuns(runs) {
 		line := notified(r)
 		if len(forms) > 1 {
 			line = r.Form + ": " + line
@@ -176,7 +168,7 @@ func notified(r results.Run) string {
 		return line + "too few writes to say how long that takes."
 	}
 	line += fmt.Sprintf("the last is notified %s after it is issued, and the writer waits %s for its acknowledgement.",
-		units.Duration(time.Duration(*last)), units.Duration(time.Duration(*write)))
+		duration(*last), duration(*write))
 	if f := r.Fanout; f.Missed > 0 {
 		line += fmt.Sprintf(" Of the changes %s were missed.", units.Percent(f.Missed, f.Missed+f.Notifications))
 	}

@@ -23,9 +23,17 @@ func ofObservation(o results.Observation) (d Document) {
 		d.Checks = append(d.Checks, Check{Suite: "stampede observe", Recipe: "observe", Form: thresholds, About: g.Subject}.threshold(g))
 	}
 	d.judge("at", o.Gates, func(g results.Gate) string { return g.Subject }, func(results.Gate) bool { return false })
-	d.Findings = observedFindings(o)
-	d.Tables = shown(pathTable(seen.Places), largestChanges(seen.Largest), operationTable(seen.Operations), pollTable(seen.Places), rearmTable(seen.Rearming),
-		sessionTable(seen.Churn), standingTable(seen.Standing), projectionTable(o.Projected, seen.Places))
+	d.Findings = herds(seen)
+	d.Tables = []Table{pathTable(seen.Places), largestChanges(seen.Largest), operationTable(seen.Operations)}
+	for _, find := range []func(observe.Report) ([]string, Table){polling, rearming, churn, standing} {
+		found, t := find(seen)
+		d.Findings, d.Tables = append(d.Findings, found...), append(d.Tables, t)
+	}
+	d.Findings = append(d.Findings, unknownForms(seen)...)
+	if len(d.Findings) == 0 {
+		d.Findings = []string{noHerd(seen.Traffic)}
+	}
+	d.Tables = shown(append(d.Tables, projectionTable(o.Projected, seen.Places))...)
 	for _, text := range all {
 		d.Warnings = append(d.Warnings, Warning{Text: text})
 	}
@@ -78,10 +86,9 @@ func losses(o results.Observation) (all []string) {
 	return all
 }
 
-// observedFindings returns sentences for each herd and for what else costs the servers, and otherwise one for the
-// whole.
-func observedFindings(f results.Observation) (all []string) {
-	for _, p := range f.Observed.Places {
+// herds returns sentences for each herd.
+func herds(r observe.Report) (all []string) {
+	for _, p := range r.Places {
 		if p.Form == nil || !p.Form.Herd || p.FanoutMax < 2 {
 			continue
 		}
@@ -92,27 +99,29 @@ func observedFindings(f results.Observation) (all []string) {
 			all = append(all, fmt.Sprintf("  With the form %q a change would wake %s.", p.Form.Instead, units.Count(p.Form.Wakes)))
 		}
 	}
-	all = append(all, polling(f.Observed)...)
-	all = append(all, rearmStorm(f.Observed)...)
-	all = append(all, churn(f.Observed)...)
-	all = append(all, standing(f.Observed)...)
-	for _, p := range f.Observed.Places {
+	return all
+}
+
+// unknownForms returns a sentence for each path whose form is not known and whose changes wake many.
+func unknownForms(r observe.Report) (all []string) {
+	for _, p := range r.Places {
 		if p.Form == nil && p.FanoutMax > 1 && 2*p.FanoutMax >= int64(p.Sessions) {
 			all = append(all, fmt.Sprintf("NOT KNOWN: one change of %s wakes up to %s of %s; its form is not recognised.",
 				p.Path, units.Count(p.FanoutMax), units.Plural(p.Sessions, "session")))
 		}
 	}
-	t := f.Observed.Traffic
+	return all
+}
+
+// noHerd says what was seen if there is nothing to find.
+func noHerd(t observe.Traffic) string {
 	switch {
-	case len(all) > 0:
-		return all
 	case t.Requests == 0:
-		return []string{"No request was observed."}
+		return "No request was observed."
 	case t.Changes == 0:
-		return []string{"No change woke a session."}
+		return "No change woke a session."
 	}
-	return []string{fmt.Sprintf("No herd: a change wakes %s at the median and at most %s.",
-		units.Plural(int(t.FanoutP50), "session"), units.Count(t.FanoutMax))}
+	return fmt.Sprintf("No herd: a change wakes %s at the median and at most %s.", units.Plural(int(t.FanoutP50), "session"), units.Count(t.FanoutMax))
 }
 
 // maxRows is how many places the table shows; the file has all.
@@ -192,7 +201,11 @@ func projectionTable(n int, places []observe.Place) Table {
 	t := Table{Title: "with " + units.Clients(n), Columns: columns(0, "<with "+units.Clients(n), "wakes now", "would wake", "would settle in", "<form")}
 	for _, p := range places {
 		if now, then, settled, ok := p.Project(n); ok {
-			t.Rows = append(t.Rows, []string{shortened(p.Path), units.Count(now), units.Count(then), settledText(settled), p.Form.Name})
+			time := units.Absent
+			if settled > 0 {
+				time = "about " + units.Duration(settled)
+			}
+			t.Rows = append(t.Rows, []string{shortened(p.Path), units.Count(now), units.Count(then), time, p.Form.Name})
 		}
 	}
 	t.Notes = []string{fmt.Sprintf("It is assumed that as large a share of %s watches, and that the time to settle grows with the number woken.", units.Clients(n))}
@@ -202,32 +215,28 @@ func projectionTable(n int, places []observe.Place) Table {
 	return t
 }
 
-func settledText(d time.Duration) string {
-	if d == 0 {
-		return units.Absent
-	}
-	return "about " + units.Duration(d)
-}
+// These find what costs servers besides herds. Each returns its findings and a table of their numbers, which has
+// no rows if there is nothing to find.
 
 // minPolls is the smallest number of reads that are called polling, if they are more than half of
 // the requests for a path: a client that reads a node a few times at its start polls nothing.
 const minPolls = 10
 
-func polled(p observe.Place) bool { return p.PollsSame >= minPolls && p.PollsSame*2 > p.Requests }
-
-func polling(r observe.Report) (all []string) {
+func polling(r observe.Report) (found []string, t Table) {
+	t = Table{Title: "polled paths", Columns: columns(0, "<polled path", "requests", "unchanged", "interval p50")}
 	for _, p := range r.Places {
-		if !polled(p) {
+		if p.PollsSame < minPolls || p.PollsSame*2 <= p.Requests {
 			continue
 		}
 		every := ""
 		if p.PollEvery != nil {
-			every = fmt.Sprintf(", %s after it at the median", units.Duration(time.Duration(*p.PollEvery)))
+			every = fmt.Sprintf(", %s after it at the median", duration(*p.PollEvery))
 		}
-		all = append(all, fmt.Sprintf("POLLING: %s of %s requests for %s repeat a read that returned the same as before%s.",
+		found = append(found, fmt.Sprintf("POLLING: %s of %s requests for %s repeat a read that returned the same as before%s.",
 			units.Count(p.PollsSame), units.Count(p.Requests), p.Path, every))
+		t.Rows = append(t.Rows, []string{shortened(p.Path), units.Count(p.Requests), units.Count(p.PollsSame), nanoseconds(p.PollEvery)})
 	}
-	return all
+	return found, t
 }
 
 // Fewer reconnects in a second than minReconnects are clients that lose their connections one by one;
@@ -237,18 +246,17 @@ const (
 	minRearmed    = 1000
 )
 
-func rearmStorms(r observe.Rearming) bool {
-	return r.MostReconnects >= minReconnects && r.MostWatches >= minRearmed
-}
-
-func rearmStorm(r observe.Report) []string {
-	if !rearmStorms(r.Rearming) {
-		return nil
+func rearming(r observe.Report) (found []string, t Table) {
+	t = Table{Title: "armed again", Columns: columns(0, "<armed again", "sessions", "watches")}
+	if a := r.Rearming; a.MostReconnects >= minReconnects && a.MostWatches >= minRearmed {
+		found = []string{fmt.Sprintf("RE-ARM STORM: within one second %s armed %s watches again.",
+			units.Plural(int(a.MostReconnects), "reconnected session"), units.Count(a.MostWatches))}
+		t.Rows = [][]string{
+			{"most in one second", units.Count(a.MostReconnects), units.Count(a.MostWatches)},
+			{"after all reconnects", units.Count(a.Reconnects), units.Count(a.Watches)},
+		}
 	}
-	return []string{
-		fmt.Sprintf("RE-ARM STORM: within one second %s armed %s again.",
-			units.Plural(int(r.Rearming.MostReconnects), "reconnected session"), units.Count(r.Rearming.MostWatches)+" watches"),
-	}
+	return found, t
 }
 
 // Short sessions matter if clients replace them again and again: more than half are closed before
@@ -259,28 +267,21 @@ const (
 	turnover  = 4
 )
 
-func churns(c observe.Churn) bool {
-	return c.Opened >= minOpened && c.Opened >= turnover*c.MostAtOnce && c.ShortLived*2 > c.Closed
-}
-
-func churn(r observe.Report) []string {
-	c := r.Churn
-	if !churns(c) {
-		return nil
+func churn(r observe.Report) (found []string, t Table) {
+	t = Table{Title: "sessions", Columns: columns(0, "<sessions", "opened", "closed", "before their time-out", "most at once")}
+	c, rates := r.Churn, ""
+	if c.Opened < minOpened || c.Opened < turnover*c.MostAtOnce || c.ShortLived*2 <= c.Closed {
+		return nil, t
 	}
+	if s := r.Duration.Seconds(); s > 0 {
+		rates = fmt.Sprintf(" (%.1f and %.1f per second)", float64(c.Opened)/s, float64(c.Closed)/s)
+	}
+	t.Rows = [][]string{{"all", units.Count(c.Opened), units.Count(c.Closed), units.Count(c.ShortLived), units.Count(c.MostAtOnce)}}
 	return []string{
 		fmt.Sprintf("SESSION CHURN: %s were opened and %s closed%s, and at most %s were open at once.",
-			units.Plural(int(c.Opened), "session"), units.Count(c.Closed), rates(c, r.Duration), units.Count(c.MostAtOnce)),
+			units.Plural(int(c.Opened), "session"), units.Count(c.Closed), rates, units.Count(c.MostAtOnce)),
 		fmt.Sprintf("  %s of those closed lived shorter than their time-out. Each open and close is a write.", units.Percent(c.ShortLived, c.Closed)),
-	}
-}
-
-// rates returns how many sessions were opened and closed per second.
-func rates(c observe.Churn, d time.Duration) string {
-	if d <= 0 {
-		return ""
-	}
-	return fmt.Sprintf(" (%.1f and %.1f per second)", float64(c.Opened)/d.Seconds(), float64(c.Closed)/d.Seconds())
+	}, t
 }
 
 // Fewer watches than minStanding cost a server little memory, and younger ones than minAge may be
@@ -290,57 +291,16 @@ const (
 	minAge      = time.Minute
 )
 
-// age writes an age, which may be hours, to the second.
-func age(d time.Duration) string { return d.Round(time.Second).String() }
-
-func stands(s observe.Standing) bool { return s.Watches >= minStanding && s.AgeP50 >= minAge }
-
-func standing(r observe.Report) (all []string) {
+func standing(r observe.Report) (found []string, t Table) {
+	t = Table{Title: "standing watches", Columns: columns(0, "<standing watches", "watches", "age p50", "oldest")}
+	age := func(d time.Duration) string { return d.Round(time.Second).String() } // it may be hours
 	for _, s := range r.Standing {
-		if stands(s) {
-			all = append(all, fmt.Sprintf("STANDING WATCHES: %s watches on %s were armed %s ago at the median, the oldest %s ago, and have not fired.",
-				units.Count(s.Watches), s.Path, age(s.AgeP50), age(s.Oldest)))
+		if s.Watches < minStanding || s.AgeP50 < minAge {
+			continue
 		}
+		found = append(found, fmt.Sprintf("STANDING WATCHES: %s watches on %s were armed %s ago at the median, the oldest %s ago, and have not fired.",
+			units.Count(s.Watches), s.Path, age(s.AgeP50), age(s.Oldest)))
+		t.Rows = append(t.Rows, []string{shortened(s.Path), units.Count(s.Watches), age(s.AgeP50), age(s.Oldest)})
 	}
-	return all
-}
-
-// pollTable, rearmTable, sessionTable and standingTable return the numbers of the findings, and no rows where there is none.
-func pollTable(places []observe.Place) Table {
-	t := Table{Title: "polled paths", Columns: columns(0, "<polled path", "requests", "unchanged", "interval p50")}
-	for _, p := range places {
-		if polled(p) {
-			t.Rows = append(t.Rows, []string{shortened(p.Path), units.Count(p.Requests), units.Count(p.PollsSame), nanoseconds(p.PollEvery)})
-		}
-	}
-	return t
-}
-
-func rearmTable(r observe.Rearming) Table {
-	t := Table{Title: "armed again", Columns: columns(0, "<armed again", "sessions", "watches")}
-	if rearmStorms(r) {
-		t.Rows = [][]string{
-			{"most in one second", units.Count(r.MostReconnects), units.Count(r.MostWatches)},
-			{"after all reconnects", units.Count(r.Reconnects), units.Count(r.Watches)},
-		}
-	}
-	return t
-}
-
-func sessionTable(c observe.Churn) Table {
-	t := Table{Title: "sessions", Columns: columns(0, "<sessions", "opened", "closed", "before their time-out", "most at once")}
-	if churns(c) {
-		t.Rows = [][]string{{"all", units.Count(c.Opened), units.Count(c.Closed), units.Count(c.ShortLived), units.Count(c.MostAtOnce)}}
-	}
-	return t
-}
-
-func standingTable(all []observe.Standing) Table {
-	t := Table{Title: "standing watches", Columns: columns(0, "<standing watches", "watches", "age p50", "oldest")}
-	for _, s := range all {
-		if stands(s) {
-			t.Rows = append(t.Rows, []string{shortened(s.Path), units.Count(s.Watches), age(s.AgeP50), age(s.Oldest)})
-		}
-	}
-	return t
+	return found, t
 }

@@ -19,80 +19,58 @@ type recovered struct {
 // recoveries returns a row for each recovery of each run.
 func recoveries(runs []results.Run) (all []recovered) {
 	for _, r := range runs {
-		if r.Faults == nil {
-			continue
-		}
-		for _, v := range r.Faults.Recovery {
-			all = append(all, recovered{r, v})
+		if r.Faults != nil {
+			for _, v := range r.Faults.Recovery {
+				all = append(all, recovered{r, v})
+			}
 		}
 	}
 	return all
 }
 
-// recoveryTable returns a table with a row for each fault of each run.
+// recoveryTable returns a table with a row for each fault of each run. It says how far the times can be wrong
+// if several machines noted them.
 func recoveryTable(title string, runs []results.Run) Table {
-	all := recoveries(runs)
-	t := Table{Title: title, Rows: make([][]string, len(all)), Notes: faultErrors(runs)}
-	if len(all) == 0 {
-		return t
+	t := Table{Title: title, Columns: columns(0, "clients", "<form", "at", "<fault", "noticed", "leader", "all back", "grant", "90 %", "p50", "max",
+		"lost", "notif", "reads", "re-arms")}
+	for i, over := range map[int]string{0: title, 4: "until", 9: "stall", 11: "sessions", 12: "until back"} {
+		t.Columns[i].Over, t.Columns[i].Gap = over, 3
 	}
-	text := func(c Column, cell func(recovered) string) { t.add(c, func(i int) string { return cell(all[i]) }) }
-	moment := func(c Column, of func(recovered) *time.Duration) {
-		text(c, func(r recovered) string {
-			if d := of(r); d != nil {
-				return units.Duration(*d)
-			}
-			return units.Absent
-		})
+	for i := range 4 {
+		t.Columns[i].Key = true
 	}
-	// felt adds a column for a time that exists only if the fault had an effect.
-	felt := func(c Column, of func(recovered) *time.Duration, judged func(recovered) bool) {
-		text(c, func(r recovered) string {
-			switch d := of(r); {
-			case d != nil:
-				return units.Duration(*d)
-			case judged(r):
-				return noEffect
-			}
-			return units.Absent
-		})
+	// A time without a value is n/a, or none if it would exist only if the fault had an effect.
+	moment := func(d *time.Duration, none bool) string {
+		switch {
+		case d != nil:
+			return units.Duration(*d)
+		case none:
+			return "none"
+		}
+		return units.Absent
 	}
-	text(Column{Head: "clients", Over: title, Key: true}, func(r recovered) string { return units.Count(int64(r.run.Clients)) })
-	text(Column{Head: "form", Left: true, Key: true}, func(r recovered) string { return r.run.Form })
-	text(Column{Head: "at", Key: true}, func(r recovered) string { return units.Duration(r.AtNS) })
-	text(Column{Head: "fault", Left: true, Key: true}, func(r recovered) string { return r.What })
-	moment(Column{Head: "noticed", Over: "until", Gap: 3}, func(r recovered) *time.Duration { return r.NoticedNS })
-	if slices.ContainsFunc(all, func(r recovered) bool { return r.LedNS != nil }) {
-		moment(Column{Head: "leader"}, func(r recovered) *time.Duration { return r.LedNS })
+	led := false
+	for _, r := range recoveries(runs) {
+		led = led || r.LedNS != nil
+		t.Rows = append(t.Rows, []string{units.Count(int64(r.run.Clients)), r.run.Form, units.Duration(r.AtNS), r.What,
+			moment(r.NoticedNS, false), moment(r.LedNS, false), moment(r.ReconnectedNS, false), moment(r.ServedNS, r.served()), moment(r.BackNS, r.unhurt()),
+			moment(r.StallNS, r.judged()), moment(r.LongestStallNS, r.judged()),
+			units.Count(int64(r.SessionsLost)), units.Count(r.Notifications), units.Count(r.Reads), units.Count(r.Rearms)})
 	}
-	moment(Column{Head: "all back"}, func(r recovered) *time.Duration { return r.ReconnectedNS })
-	felt(Column{Head: "grant"}, func(r recovered) *time.Duration { return r.ServedNS }, recovered.served)
-	felt(Column{Head: "90 %"}, func(r recovered) *time.Duration { return r.BackNS }, recovered.unhurt)
-	felt(Column{Head: "p50", Over: "stall", Gap: 3}, func(r recovered) *time.Duration { return r.StallNS }, recovered.judged)
-	felt(Column{Head: "max"}, func(r recovered) *time.Duration { return r.LongestStallNS }, recovered.judged)
-	text(Column{Head: "lost", Over: "sessions", Gap: 3}, func(r recovered) string { return units.Count(int64(r.SessionsLost)) })
-	text(Column{Head: "notif", Over: "until back", Gap: 3}, func(r recovered) string { return units.Count(r.Notifications) })
-	text(Column{Head: "reads"}, func(r recovered) string { return units.Count(r.Reads) })
-	text(Column{Head: "re-arms"}, func(r recovered) string { return units.Count(r.Rearms) })
-	return t
-}
-
-// faultErrors says how far the times can be wrong if several machines noted them.
-func faultErrors(runs []results.Run) []string {
+	if !led {
+		t.drop("leader")
+	}
 	var most time.Duration
 	for _, r := range runs {
 		if r.Faults != nil {
 			most = max(most, r.Faults.ErrorNS)
 		}
 	}
-	if most == 0 {
-		return nil
+	if most > 0 {
+		t.Notes = []string{fmt.Sprintf("several machines noted what the faults did: each time is known within ±%s", units.Duration(most))}
 	}
-	return []string{fmt.Sprintf("several machines noted what the faults did: each time is known within ±%s", units.Duration(most))}
+	return t
 }
-
-// noEffect is the cell for a value that does not differ measurably from the time before the fault.
-const noEffect = "none"
 
 // judged reports whether there was enough activity before the fault to judge its effect.
 func (r recovered) judged() bool { return r.Effect != string(metrics.Unclear) }
@@ -113,18 +91,14 @@ func (r recovered) pause() time.Duration {
 
 // outages describes, for the runs with the most clients, the fault with the longest outage.
 func outages(runs []results.Run) (lines []string) {
-	all := recoveries(runs)
-	if len(all) == 0 {
+	runs = slices.DeleteFunc(slices.Clone(runs), func(r results.Run) bool { return len(recoveries([]results.Run{r})) == 0 })
+	if len(runs) == 0 {
 		return nil
 	}
-	most := slices.MaxFunc(all, func(a, b recovered) int { return a.run.Clients - b.run.Clients }).run.Clients
-	all = slices.DeleteFunc(all, func(r recovered) bool { return r.run.Clients != most })
+	all := recoveries(largestRuns(runs))
 	worst := slices.MaxFunc(all, func(a, b recovered) int { return int(a.pause() - b.pause()) })
-	same := func(r recovered) bool {
-		return slices.Equal(r.run.Faults.Schedule, worst.run.Faults.Schedule) && r.AtNS.Round(time.Second) == worst.AtNS.Round(time.Second)
-	}
 	for _, r := range all {
-		if !same(r) {
+		if !slices.Equal(r.run.Faults.Schedule, worst.run.Faults.Schedule) || r.AtNS.Round(time.Second) != worst.AtNS.Round(time.Second) {
 			continue
 		}
 		lines = append(lines, r.outage())

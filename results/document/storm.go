@@ -2,8 +2,6 @@ package document
 
 import (
 	"fmt"
-	"slices"
-	"time"
 
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/units"
@@ -56,11 +54,8 @@ func longest(d *results.Distribution) *int64 {
 
 // storms says what each form's storms cost, at the largest number of clients.
 func storms(runs []results.Run) (lines []string) {
-	most := slices.MaxFunc(runs, func(a, b results.Run) int { return a.Clients - b.Clients }).Clients
-	for _, r := range runs {
-		if r.Clients == most {
-			lines = append(lines, stormed(r))
-		}
+	for _, r := range largestRuns(runs) {
+		lines = append(lines, stormed(r))
 	}
 	return lines
 }
@@ -74,14 +69,14 @@ var stormWords = map[string]string{
 func stormed(r results.Run) string {
 	line := fmt.Sprintf("When %s sessions %s, ", units.Count(int64(r.Clients)), stormWords[r.Form])
 	if at := r.ServiceTimes(over); at != nil && r.Form != "idle" {
-		line += fmt.Sprintf("all are back after %s, and meanwhile ", units.Duration(time.Duration(at.Mean)))
+		line += fmt.Sprintf("all are back after %s, and meanwhile ", duration(at.Mean))
 	}
 	before, during := r.ServiceTimes(calm), r.ServiceTimes(ordinary)
 	if before == nil || during == nil {
 		return line + "no ordinary write was made."
 	}
 	line += fmt.Sprintf("an ordinary write takes %s on average and %s at most; before it took %s",
-		units.Duration(time.Duration(during.Mean)), units.Duration(time.Duration(during.Max)), units.Duration(time.Duration(before.Mean)))
+		duration(during.Mean), duration(during.Max), duration(before.Mean))
 	if s := r.Storm; s != nil && s.Omitted > 0 {
 		line += fmt.Sprintf(". %s of %s writes that were due meanwhile were not made, since the one before had not ended",
 			units.Count(s.Omitted), units.Count(s.Made+s.Omitted))

@@ -118,11 +118,7 @@ func (t *sheet) values(h results.History) {
 				}
 			}
 			t.set("change", change)
-			if share != nil {
-				t.number("change_share", *share)
-			} else {
-				t.set("change_share", "")
-			}
+			pointed(t, "change_share", share)
 		}
 	}
 	if len(t.heads) == 0 {
@@ -198,21 +194,13 @@ func (t *sheet) counts(r results.CountReport) {
 			t.count("rounds", s.Rounds)
 			t.set("count", strings.TrimPrefix(f.Name, "count."))
 			t.count("counted", e.Counted)
-			t.exact("expected", e.Expected)
-			t.exact("most", e.Most)
+			pointed(t, "expected", e.Expected)
+			pointed(t, "most", e.Most)
 			t.set("formula", e.Formula)
-			t.exact("server_counted", e.Server)
+			pointed(t, "server_counted", e.Server)
 			t.count("violations", s.Safety.Violations)
 		}
 	}
-}
-
-func (t *sheet) exact(head string, n *int64) {
-	if n == nil {
-		t.set(head, "")
-		return
-	}
-	t.count(head, *n)
 }
 
 func (t *sheet) changes(v results.Comparison) {
@@ -236,23 +224,24 @@ func (t *sheet) changes(v results.Comparison) {
 		}{{"change_share", e.Value}, {"low_share", e.Low}, {"high_share", e.High}, {"confidence_share", e.Confidence}} {
 			t.known(c.head, c.value, x.Effect != nil)
 		}
-		t.probability("p", x.P)
-		t.probability("p_adjusted", x.Adjusted)
+		pointed(t, "p", x.P)
+		pointed(t, "p_adjusted", x.Adjusted)
 		t.number("minimum_effect_share", x.Minimum)
 		t.count("ratios", int64(len(x.Ratios)))
 		t.set("verdict", string(x.Verdict))
 		t.set("why", x.Why)
 		t.number("noise_floor_share", x.Floor)
-		t.probability("detectable_effect_share", x.Detectable)
-		t.probability("power_share", x.Power)
+		pointed(t, "detectable_effect_share", x.Detectable)
+		pointed(t, "power_share", x.Power)
 		t.set("exact", strconv.FormatBool(x.Exact))
 	}
 }
 
-func (t *sheet) probability(head string, p *float64) {
-	if p == nil {
+// pointed sets a number, or an empty cell if there is none.
+func pointed[T int64 | float64](t *sheet, head string, v *T) {
+	if v == nil {
 		t.set(head, "")
 		return
 	}
-	t.number(head, *p)
+	t.number(head, float64(*v))
 }

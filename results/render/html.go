@@ -59,7 +59,7 @@ func styleOf() style {
 func execute(w io.Writer, name string, data any) error {
 	t, err := template.New(name).Funcs(template.FuncMap{
 		"svg": svg, "heads": heads, "badge": badgeOf, "names": names, "day": day, "trim": strings.TrimSpace,
-	}).ParseFS(files, name)
+	}).ParseFS(files, "page.html", name)
 	if err != nil {
 		return fmt.Errorf("read the template %s: %w", name, err)
 	}

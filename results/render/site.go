@@ -56,18 +56,9 @@ type index struct {
 
 // A subject is the history of one kind of run on one machine.
 type subject struct {
-	Name, Machine string
-	Charts        []charts.Chart
-	Changes       []change
-}
-
-// A change is a row of the table of changes, the newest first.
-type change struct {
-	Badge  badge
-	Figure string
-	Size   string
-	From   time.Time
-	ID     string
+	Name   string
+	Charts []charts.Chart
+	Tables []document.Table
 }
 
 // A row is a result in the list of all results.
@@ -97,33 +88,19 @@ func indexOf(all []archive.Entry, accepted []history.Acceptance) (i index, err e
 	return i, nil
 }
 
+// addSubjects divides the charts of the figures and the tables of the history among the subjects.
 func (i *index) addSubjects(all []results.Trend) {
 	for _, t := range all {
-		at := slices.IndexFunc(i.Subjects, func(o subject) bool { return o.Name == t.Of && o.Machine == t.Machine })
+		name := t.Of + " · " + t.Machine
+		at := slices.IndexFunc(i.Subjects, func(o subject) bool { return o.Name == name })
 		if at < 0 {
 			at = len(i.Subjects)
-			i.Subjects = append(i.Subjects, subject{Name: t.Of, Machine: t.Machine})
+			i.Subjects = append(i.Subjects, subject{Name: name, Tables: slices.DeleteFunc(slices.Clone(i.Tables), func(t document.Table) bool {
+				return t.Title != name && t.Title != "changes of "+name
+			})})
 		}
-		to := &i.Subjects[at]
-		to.Charts = append(to.Charts, charts.Trend(t))
-		for _, c := range t.Changes {
-			from := t.Points[c.At]
-			to.Changes = append(to.Changes, change{badgeOfChange(c), t.Figure, document.SizeOf(c), from.Started, from.Result})
-		}
-		slices.SortStableFunc(to.Changes, func(a, b change) int { return b.From.Compare(a.From) })
+		i.Subjects[at].Charts = append(i.Subjects[at].Charts, charts.Trend(t))
 	}
-}
-
-// badgeOfChange returns the badge of a change: a change that is neither good nor bad, or that was accepted, has
-// none of the verdicts.
-func badgeOfChange(c results.TrendChange) badge {
-	switch c.Verdict {
-	case "":
-		return badge{"Change", "none", "○"}
-	case results.Pass:
-		return badge{"Accepted", "none", "○"}
-	}
-	return badgeOf(c.Verdict)
 }
 
 func (i index) write(w io.Writer) error { return execute(w, "site.html", i) }
