@@ -56,8 +56,8 @@ func writeNodes(b []byte, images []tree.Image, add func([]byte) error) ([]byte, 
 }
 
 // ReadTree returns the tree with the zxid whose sections next returns. The tree maintains its
-// digest. If digested is false, the sections were written without a digest.
-func ReadTree(zxid int64, digested bool, next func() ([]byte, error)) (*tree.Tree, error) {
+// digest.
+func ReadTree(zxid int64, next func() ([]byte, error)) (*tree.Tree, error) {
 	sessions, err := readSessions(next)
 	if err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func ReadTree(zxid int64, digested bool, next func() ([]byte, error)) (*tree.Tre
 			return nil, err
 		}
 		if len(section) > 0 && section[0] == endSection {
-			return restored(nodes, digested, section[1:])
+			return restored(nodes, section[1:])
 		}
 		if err := readNodes(section, nodes); err != nil {
 			return nil, err
@@ -78,15 +78,12 @@ func ReadTree(zxid int64, digested bool, next func() ([]byte, error)) (*tree.Tre
 }
 
 // restored returns the tree if its digest is the recorded one.
-func restored(nodes *tree.Restoration, digested bool, digest []byte) (*tree.Tree, error) {
+func restored(nodes *tree.Restoration, digest []byte) (*tree.Tree, error) {
 	t, err := nodes.Tree()
 	if err != nil {
 		return nil, err
 	}
 	t.KeepDigest()
-	if !digested {
-		return t, nil
-	}
 	b := wire.NewDecoder(digest)
 	if want := b.Long(); b.Err() != nil || uint64(want) != t.Digest() {
 		return nil, errors.New("it shows another state than was written")

@@ -61,25 +61,22 @@ func (d *Directory) checkCurrent(logs []Name, format Format) error {
 }
 
 // checkWithoutCurrent accepts a directory without the file current only if nothing has been
-// written to it yet, or if its logs have version 1, which had no such file.
+// written to it yet.
 func (d *Directory) checkWithoutCurrent(path string, logs []Name, format Format) error {
 	snapshots, err := List(d.Path, Snapshot)
 	if err != nil {
 		return err
 	}
-	ofOne := false
 	for _, l := range logs {
 		h, size, err := headingOf(l.Path, format)
 		switch {
 		case err != nil:
 			return fmt.Errorf("%s: %w", l.Path, err)
-		case h.Frame.header == headerLengthOne:
-			ofOne = true
 		case size > int64(len(h.Bytes)):
 			return fmt.Errorf("%s: missing, and it would name the newest log: restore the file from a copy", path)
 		}
 	}
-	if len(snapshots) > 0 && !ofOne {
+	if len(snapshots) > 0 {
 		last := snapshots[len(snapshots)-1]
 		return fmt.Errorf("%s: %s %d and the log from there on should follow, which is missing: restore the file from a copy",
 			last.Path, format.SnapshotPlace, last.Place+1)

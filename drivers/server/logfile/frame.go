@@ -5,15 +5,13 @@ import (
 	"hash/crc32"
 )
 
-// The offsets of the fields in a batch's header, in bytes, and the lengths of the header. The
-// length field is that of the body, and the checksum covers everything behind it. The mark is the
-// file's mark; version 1 has none.
+// The offsets of the fields in a batch's header, in bytes. The length field is that of the body, and
+// the checksum covers everything behind it. The mark is the file's mark.
 const (
 	checksumAt = 4
 	placeAt    = 8
 	markAt     = 16
 
-	headerLengthOne = 16
 	// HeaderLength is the length of a batch's header in bytes.
 	HeaderLength = 24
 )
@@ -21,10 +19,7 @@ const (
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // A Frame encodes and checks the batches of one file.
-type Frame struct {
-	header int // length in bytes: HeaderLength, or headerLengthOne without a mark
-	mark   uint64
-}
+type Frame struct{ mark uint64 }
 
 // BeginBatch appends the header of a batch. Frame.End completes it when the body is behind it.
 func BeginBatch(b []byte, place int64) []byte {
@@ -43,26 +38,22 @@ func (f Frame) End(b []byte) {
 // whole returns the body of the batch at the start of b, which must have the place. It returns
 // false if there is no whole batch.
 func (f Frame) whole(b []byte, place int64) (body []byte, ok bool) {
-	if len(b) < f.header || PlaceOf(b) != place || !f.isMarked(b) {
+	if len(b) < HeaderLength || PlaceOf(b) != place || binary.BigEndian.Uint64(b[markAt:]) != f.mark {
 		return nil, false
 	}
 	length := bodyLength(b)
-	if length == 0 || length > int64(len(b)-f.header) {
+	if length == 0 || length > int64(len(b)-HeaderLength) {
 		return nil, false
 	}
-	b = b[:int64(f.header)+length]
-	return b[f.header:], binary.BigEndian.Uint32(b[checksumAt:]) == checksum(b)
-}
-
-func (f Frame) isMarked(b []byte) bool {
-	return f.header == headerLengthOne || binary.BigEndian.Uint64(b[markAt:]) == f.mark
+	b = b[:HeaderLength+length]
+	return b[HeaderLength:], binary.BigEndian.Uint32(b[checksumAt:]) == checksum(b)
 }
 
 // anywhere reports whether the log contains a whole batch at any offset. The place of such a batch
 // is at least next, and at most next plus the number of bytes before it: no step of the places takes
 // less than a byte.
 func (f Frame) anywhere(log []byte, next int64) bool {
-	for skipped := int64(0); len(log) >= f.header; skipped++ {
+	for skipped := int64(0); len(log) >= HeaderLength; skipped++ {
 		if place := PlaceOf(log); place >= next && place <= next+skipped {
 			if _, ok := f.whole(log, place); ok {
 				return true

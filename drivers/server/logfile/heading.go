@@ -15,21 +15,18 @@ import (
 // A Format says what the files of one kind are.
 type Format struct {
 	Kind    string // in the first line, such as "log"
-	Version int    // of the files that are written
+	Version int    // the version of the files
 	Rules   int    // the rules by which transactions are applied
-	// Unmarked says that version 1, whose files have neither marks nor rules, can be read.
-	Unmarked bool
 	// Place is what errors call the place of a log's batch, such as "zxid", and SnapshotPlace what they
 	// call the place in a snapshot's name.
 	Place, SnapshotPlace string
 }
 
 // A Heading is the start of a file: a line of text with the file's kind, version and rules,
-// followed by the mark and a checksum. In version 1 it is the line only, without rules.
+// followed by the mark and a checksum.
 type Heading struct {
-	Version int
-	Frame   Frame
-	Bytes   []byte
+	Frame Frame
+	Bytes []byte
 }
 
 // NewHeading returns a heading with a random mark.
@@ -40,7 +37,7 @@ func NewHeading(format Format) Heading {
 	rand.Read(b[line:])
 	mark := binary.BigEndian.Uint64(b[line:])
 	b = binary.BigEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
-	return Heading{format.Version, Frame{HeaderLength, mark}, b}
+	return Heading{Frame{mark}, b}
 }
 
 const (
@@ -59,18 +56,14 @@ func readHeading(from *bufio.Reader, format Format) (Heading, error) {
 	if n, _ := fmt.Sscanf(line, "stampede "+format.Kind+" %d rules %d\n", &v, &rules); !ok || n == 0 {
 		return Heading{}, fmt.Errorf("not a %s: it does not begin with %q", format.Kind, "stampede "+format.Kind)
 	}
-	switch {
-	case format.Unmarked && line == "stampede "+format.Kind+" 1\n":
-		_, err := from.Discard(len(line))
-		return Heading{1, Frame{header: headerLengthOne}, []byte(line)}, err
-	case v > format.Version || rules > format.Rules:
-		return Heading{}, fmt.Errorf("of version %d with rules %d, which a later program wrote: this one reads up to version %d with rules %d",
+	if v != format.Version || rules > format.Rules {
+		return Heading{}, fmt.Errorf("of version %d with rules %d: this program reads version %d with rules up to %d",
 			v, rules, format.Version, format.Rules)
 	}
-	return readMark(from, line, format.Version)
+	return readMark(from, line)
 }
 
-func readMark(from *bufio.Reader, line string, version int) (Heading, error) {
+func readMark(from *bufio.Reader, line string) (Heading, error) {
 	b := make([]byte, len(line)+markAndSum)
 	if _, err := io.ReadFull(from, b); err != nil {
 		return Heading{}, errDamagedHeading
@@ -80,7 +73,7 @@ func readMark(from *bufio.Reader, line string, version int) (Heading, error) {
 		return Heading{}, errDamagedHeading
 	}
 	mark := binary.BigEndian.Uint64(b[len(line):])
-	return Heading{version, Frame{HeaderLength, mark}, b}, nil
+	return Heading{Frame{mark}, b}, nil
 }
 
 var errDamagedHeading = errors.New("damaged at byte 0: restore the file from a copy")

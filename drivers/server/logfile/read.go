@@ -58,11 +58,11 @@ func (r *Reader) Next(place int64) ([]byte, error) {
 	if r.at == r.end {
 		return nil, io.EOF
 	}
-	header, err := r.from.Peek(r.Frame.header)
+	header, err := r.from.Peek(HeaderLength)
 	if err != nil {
 		return nil, broken(err)
 	}
-	length := int64(r.Frame.header) + bodyLength(header)
+	length := HeaderLength + bodyLength(header)
 	if length > r.end-r.at {
 		return nil, ErrBroken
 	}

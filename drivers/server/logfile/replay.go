@@ -13,8 +13,8 @@ type Replay struct {
 	Next   int64 // the place of the batch that should follow
 	Length int64 // bytes read from all logs
 	Frame  Frame // of the newest log
-	// Copy is the copy of the newest log's whole batches if the log has the current version, or nil. It
-	// is under its temporary name: Directory.Adopt replaces the log with it.
+	// Copy is the copy of the newest log's whole batches, under its temporary name: Directory.Adopt
+	// replaces the log with it.
 	Copy File
 	Size int64 // length of the copy in bytes
 
@@ -24,7 +24,7 @@ type Replay struct {
 }
 
 // Apply takes the body of a batch. It returns the place of the next batch.
-type Apply func(version int, place int64, body []byte) (next int64, err error)
+type Apply func(place int64, body []byte) (next int64, err error)
 
 // Replay passes the batches of the logs, which must be at least one, to apply. It drops an incomplete
 // batch at the end of the newest log. It fails if a log is missing or damaged, and then leaves no copy.
@@ -67,10 +67,10 @@ func (r *Replay) open(path string, newest bool) error {
 	if err != nil {
 		return err
 	}
-	if newest && b.Version == r.format.Version {
+	if newest {
 		return r.newest(path, f, b)
 	}
-	return r.file(f, b, newest, io.Discard)
+	return r.file(f, b, false, io.Discard)
 }
 
 // newest replays the newest log and copies the whole batches.
@@ -108,7 +108,7 @@ func (r *Replay) batches(b *Reader, to io.Writer) error {
 		if err != nil {
 			return err
 		}
-		r.Next, err = r.apply(b.Version, r.Next, body)
+		r.Next, err = r.apply(r.Next, body)
 		if err == nil {
 			_, err = to.Write(b.buf)
 		}

@@ -50,7 +50,7 @@ type replay struct {
 	last      state
 }
 
-func (r *replay) batch(_ int, place int64, body []byte) (next int64, err error) {
+func (r *replay) batch(place int64, body []byte) (next int64, err error) {
 	if err := records(body, r); err != nil {
 		return place, fmt.Errorf("batch %d: %w", place, err)
 	}

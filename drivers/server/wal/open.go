@@ -7,12 +7,12 @@ import (
 	"github.com/stampede-bench/stampede/drivers/server/tree"
 )
 
-// version is the version of the files that are written. Version 1 can also be read.
+// version is the version of the files.
 const version = 2
 
 // formatOf returns the format of the files of a kind.
 func formatOf(kind string) logfile.Format {
-	return logfile.Format{Kind: kind, Version: version, Rules: tree.Rules, Unmarked: true, Place: "zxid", SnapshotPlace: "zxid"}
+	return logfile.Format{Kind: kind, Version: version, Rules: tree.Rules, Place: "zxid", SnapshotPlace: "zxid"}
 }
 
 // Open creates the directory if it is missing and recovers the tree from its files. It fails if

@@ -48,27 +48,8 @@ func (j *Journal) recoverLogs(logs []logfile.Name) error {
 	}
 	j.durable.Store(j.tree.Zxid())
 	j.sinceSnapshot = read.Length
-	if read.Copy == nil { // the log has version 1
-		return j.migrate()
-	}
 	return j.adopt(read.Copy, read.Frame, newest, read.Size)
 }
-
-// migrate writes the tree of an old-version log as a snapshot and begins a new log.
-func (j *Journal) migrate() (err error) {
-	s := j.tree.Snapshot()
-	j.snapshotSize, err = j.writeSnapshot(s, func(images []tree.Image) ([]tree.Image, bool, error) {
-		images, more := s.Next(images, migratedAtOnce)
-		return images, more, nil
-	})
-	if err != nil {
-		return err
-	}
-	j.sinceSnapshot = 0
-	return j.beginLog(j.tree.Zxid() + 1)
-}
-
-const migratedAtOnce = 1000 // nodes
 
 func (j *Journal) recoverSnapshot() error {
 	snapshots, err := logfile.List(j.dir.Path, logfile.Snapshot)

@@ -15,13 +15,9 @@ type replay struct {
 }
 
 // batch applies a batch whose first transaction has the zxid place. It returns the zxid behind it.
-func (r *replay) batch(version int, place int64, body []byte) (next int64, err error) {
+func (r *replay) batch(place int64, body []byte) (next int64, err error) {
 	r.zxid = place - 1
-	if version == 1 {
-		err = r.bodyOne(body)
-	} else {
-		err = r.body(body)
-	}
+	err = r.body(body)
 	return r.zxid + 1, err
 }
 
@@ -50,17 +46,3 @@ func (r *replay) body(body []byte) error {
 }
 
 const otherRules = "run the program that wrote the log, or restore the directory from a copy"
-
-// bodyOne applies transactions of version 1, which recorded no results.
-func (r *replay) bodyOne(body []byte) error {
-	for b := codec.NewDecoder(body); len(b.Rest()) > 0; {
-		x := b.Txn()
-		if b.Err() != nil {
-			return fmt.Errorf("zxid %d is not a transaction of version 1", r.zxid+1)
-		}
-		if r.zxid++; r.zxid > r.tree.Zxid() {
-			r.tree.Apply(x)
-		}
-	}
-	return nil
-}

@@ -70,7 +70,7 @@ func readSnapshot(from logfile.Name) (*tree.Tree, error) {
 		return nil, err
 	}
 	number := int64(-1)
-	t, err := codec.ReadTree(from.Place, r.Version > 1, func() ([]byte, error) {
+	t, err := codec.ReadTree(from.Place, func() ([]byte, error) {
 		number++
 		return r.Next(number)
 	})
