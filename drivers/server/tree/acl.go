@@ -18,10 +18,7 @@ const X509 = "x509"
 // Super is the superuser's identity, which has all permissions.
 func Super() Identity { return Identity{Scheme: "super"} }
 
-// Everyone returns the open ACL, which grants all permissions to all clients. Nearly all nodes have
-// it. Do not change it.
-func Everyone() []wire.ACL { return everyone }
-
+// everyone is the open ACL, which grants all permissions to all clients. Nearly all nodes have it.
 var everyone = []wire.ACL{wire.OpenACL()}
 
 // ACL returns the node's ACL; do not change it.

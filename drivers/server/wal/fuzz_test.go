@@ -15,7 +15,7 @@ func FuzzBody(f *testing.F) {
 		f.Add(codec.AppendTxn(nil, &x))
 	}
 	f.Add(codec.AppendSession(nil, &tree.Session{ID: 7}))
-	f.Add(codec.AppendImage(nil, &tree.Image{Path: "/a", Data: []byte("d"), ACL: tree.Everyone(), Life: 5}))
+	f.Add(codec.AppendImage(nil, &tree.Image{Path: "/a", Data: []byte("d"), ACL: []wire.ACL{wire.OpenACL()}, Life: 5}))
 	var scratch []byte
 	replayed := tree.New()
 	replayed.KeepDigest()

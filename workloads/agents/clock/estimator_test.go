@@ -68,10 +68,10 @@ func TestMomentAndIntervalAgree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if i.Middle() != CoordinatorMomentAt(m.Since()+o.Value) || i.Error() != o.Error {
+	if i.Middle() != coordinatorMoment(m.Since()+o.Value) || i.Error() != o.Error {
 		t.Errorf("At: %v ±%v, Offset: %v ±%v", i.Middle(), i.Error(), o.Value, o.Error)
 	}
-	if truth := CoordinatorMomentAt(m.Since() + time.Duration(s.trueOffset(3*second))); !i.Contains(truth) {
+	if truth := coordinatorMoment(m.Since() + time.Duration(s.trueOffset(3*second))); !i.Contains(truth) {
 		t.Errorf("%v to %v does not contain %v", i.Earliest, i.Latest, truth)
 	}
 }
@@ -188,7 +188,7 @@ func TestDriftOfOneExchangeIsAtMostTheStated(t *testing.T) {
 	if _, err := e.Drift(); !errors.Is(err, ErrNoExchange) {
 		t.Errorf("without an exchange: %v, want ErrNoExchange", err)
 	}
-	if err := e.Add(Exchange{MomentAt(5), CoordinatorMomentAt(9), CoordinatorMomentAt(9), MomentAt(5)}); err != nil {
+	if err := e.Add(Exchange{MomentAt(5), coordinatorMoment(9), coordinatorMoment(9), MomentAt(5)}); err != nil {
 		t.Fatal(err)
 	}
 	if d, err := e.Drift(); err != nil || d != (Drift{0, 70, MomentAt(5), MomentAt(5)}) {
@@ -208,7 +208,7 @@ func TestEstimatesNeedAnExchange(t *testing.T) {
 
 func TestMomentsOutOfRangeAreErrors(t *testing.T) {
 	e := estimator(t, 100)
-	if err := e.Add(Exchange{MomentAt(1), CoordinatorMomentAt(1), CoordinatorMomentAt(1), MomentAt(1)}); err != nil {
+	if err := e.Add(Exchange{MomentAt(1), coordinatorMoment(1), coordinatorMoment(1), MomentAt(1)}); err != nil {
 		t.Fatal(err)
 	}
 	for _, m := range []Moment{MomentAt(-1), MomentAt(longest + 1)} {

@@ -21,10 +21,6 @@ func (m Moment) String() string { return m.since.String() }
 // A CoordinatorMoment is the time since the start of the coordinator's clock.
 type CoordinatorMoment struct{ since time.Duration }
 
-// CoordinatorMomentAt returns the moment that is the given time after the start of the
-// coordinator's clock.
-func CoordinatorMomentAt(since time.Duration) CoordinatorMoment { return CoordinatorMoment{since} }
-
 // Since returns the time since the start of the coordinator's clock.
 func (m CoordinatorMoment) Since() time.Duration { return m.since }
 
