@@ -1,6 +1,9 @@
 package drivers
 
-import "context"
+import (
+	"context"
+	"errors"
+)
 
 // A Call is one call of a [Conn], without a watch, as a value.
 type Call struct {
@@ -62,3 +65,53 @@ func Failed(err error) Pending { return failedCall{err} }
 type failedCall struct{ err error }
 
 func (f failedCall) Await(context.Context) Answer { return Answer{Err: f.err} }
+
+// A CallError is the error of a call. It has what was attempted, the sentinel of the
+// contract that the error stands for, and the client library's own error. Both errors
+// match with errors.Is.
+type CallError struct {
+	Call     string // what was attempted: "create"
+	Path     string
+	Sentinel error // nil where the contract has none for it
+	Cause    error
+}
+
+func (e *CallError) Error() string {
+	why := e.Cause
+	if e.Sentinel != nil {
+		why = e.Sentinel
+	}
+	return e.Call + " " + e.Path + ": " + why.Error()
+}
+
+// Unwrap returns the sentinel, if there is one, and the cause.
+func (e *CallError) Unwrap() []error {
+	if e.Sentinel == nil {
+		return []error{e.Cause}
+	}
+	return []error{e.Sentinel, e.Cause}
+}
+
+// The errors of the contract. A driver wraps the error of its client library, so that
+// both match with errors.Is.
+var (
+	ErrNoNode                  = errors.New("no such node")
+	ErrNodeExists              = errors.New("node exists")
+	ErrBadVersion              = errors.New("version does not match")
+	ErrNotEmpty                = errors.New("node has children")
+	ErrNoChildrenForEphemerals = errors.New("ephemeral nodes have no children")
+	// ErrConnectionLoss: the connection broke. The session may live on, and the request
+	// may have been executed.
+	ErrConnectionLoss = errors.New("connection lost")
+	// ErrSessionLost: the session has ended, by expiry or by Close; its
+	// ephemeral nodes are gone or will go.
+	ErrSessionLost = errors.New("session lost")
+	// ErrUnsupported: this backend, or this client of it, does not support the operation.
+	ErrUnsupported = errors.New("not supported here")
+	// ErrInDoubt: a write was executed or not, and the client cannot find out, because
+	// another client may have removed the node that the write made or removed. Repeating
+	// the write could execute it twice.
+	ErrInDoubt = errors.New("done or not, and no way to tell")
+	// ErrRefused: the service does not permit this with the given credentials.
+	ErrRefused = errors.New("not permitted")
+)

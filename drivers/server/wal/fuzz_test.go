@@ -7,6 +7,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/server/codec"
 	"github.com/stampede-bench/stampede/drivers/server/logfile"
 	"github.com/stampede-bench/stampede/drivers/server/tree"
+	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
 // Any body of a batch is read without a crash, and what is read is written back unchanged.
