@@ -284,10 +284,24 @@ func (all instances) verdict() (v metrics.Safety) {
 	return v
 }
 
-// Phases returns what each recorder has recorded so far.
-func Phases(timings []*metrics.Latency) (all []metrics.Phase) {
-	for _, l := range timings {
-		all = append(all, l.Phase())
+// Timings are the times of a workload's phases, in the order that results have them. A lap is one of the
+// first phase.
+type Timings []*metrics.Latency
+
+// Begin discards the times recorded so far.
+func (t Timings) Begin() {
+	for _, l := range t {
+		l.Reset()
 	}
-	return all
+}
+
+// Lap returns the times of the first phase since the last call of Lap.
+func (t Timings) Lap() metrics.Lap { return t[0].Lap() }
+
+// End fills in the phases.
+func (t Timings) End(r *metrics.Record) {
+	r.Phases = nil
+	for _, l := range t {
+		r.Phases = append(r.Phases, l.Phase())
+	}
 }

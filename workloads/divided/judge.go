@@ -14,9 +14,13 @@ type Workload interface {
 	workloads.Workload
 	// Judge returns what only the steps of all clients of one instance show together, such as safety.
 	Judge(g Gathered) Findings
-	// CountRounds returns how many rounds ended, by the phases of all processes: some of a round's phases
-	// may be in one process, and some in another. It returns false if the sum of their rounds is right.
-	CountRounds(phases []metrics.Phase, clients int) (rounds int64, is bool)
+}
+
+// A roundCounter is a Workload with rounds that may have some phases in one process and some in another, so that
+// the sum of the processes' rounds is wrong.
+type roundCounter interface {
+	// CountRounds returns how many rounds ended, by the phases of all processes.
+	CountRounds(phases []metrics.Phase, clients int) int64
 }
 
 // A Gathered is what the processes of a run have recorded of the clients of one instance.
@@ -84,8 +88,8 @@ func Judge(p workloads.Plan, r *metrics.Record, steps []check.TimedStep, w check
 		r.Rounds = r.Fanout.Writes
 	}
 	fillJudged(r, times, w)
-	if n, is := last.CountRounds(r.Phases, clients); is {
-		r.Rounds = n
+	if c, ok := last.(roundCounter); ok {
+		r.Rounds = c.CountRounds(r.Phases, clients)
 	}
 	r.Doubt(workloads.MissedRate(r, p.Clients)...)
 }

@@ -74,10 +74,6 @@ func newFanoutTracker(s workloads.Settings) *fanoutTracker {
 	}
 }
 
-func (t *fanoutTracker) phases() []*metrics.Latency {
-	return []*metrics.Latency{t.first, t.median, t.last, t.each}
-}
-
 func (t *fanoutTracker) expect(watchers int) { t.observers = make([]*Observer, watchers) }
 
 // await waits until the condition holds, or the channel is closed, and returns true. It returns

@@ -164,9 +164,6 @@ func Background(clients int, rate float64, m workloads.MixSettings) workloads.Ba
 // Judge finds nothing: each session of a mix is judged by itself.
 func (w *mixWorkload) Judge(divided.Gathered) divided.Findings { return divided.Findings{} }
 
-// CountRounds returns false: each operation is in one process.
-func (w *mixWorkload) CountRounds([]metrics.Phase, int) (int64, bool) { return 0, false }
-
 // A mixSession performs several operations of one client concurrently.
 //
 // It uses one goroutine per operation where the client pauses between operations or waits for

@@ -132,6 +132,6 @@ func stormTime(begun check.TimedStep, back []check.TimedStep) check.Time {
 }
 
 // CountRounds counts the storms that were over.
-func (w *stormWorkload) CountRounds(phases []metrics.Phase, _ int) (int64, bool) {
-	return phases[1].Service.TotalCount(), true
+func (w *stormWorkload) CountRounds(phases []metrics.Phase, _ int) int64 {
+	return phases[1].Service.TotalCount()
 }

@@ -62,6 +62,7 @@ func (q oneClass) Put(ctx context.Context, _ int, item []byte) error { return q.
 
 // A queueWorkload is the workload of both kinds of queues.
 type queueWorkload struct {
+	workloads.Timings
 	hold, think time.Duration
 	chosen      workloads.QueueSettings
 	priorities  int // number of priorities
@@ -86,10 +87,12 @@ type queueWorkload struct {
 }
 
 func newQueueWorkload(s workloads.Settings, priorities int, open queueOpener) workloads.Workload {
-	return &queueWorkload{
+	w := &queueWorkload{
 		hold: s.HoldTime(), think: s.ThinkTime(), chosen: s.QueueChoices(), priorities: priorities, open: open, exchange: s.Exchange(), recorded: s.Steps(), check: check.NewDelivery(), finished: make(map[int]bool), ended: make(map[int]bool),
 		put: s.Latency("put"), handoff: s.Latency(handoffPhase), take: s.Latency("take"),
 	}
+	w.Timings = workloads.Timings{w.put, w.handoff, w.take}
+	return w
 }
 
 // role returns whether a client puts, whether it takes, and its place among the consumers. The first clients put,
@@ -177,16 +180,12 @@ func (w *queueWorkload) Join(s *workloads.Slot) (workloads.Client, error) {
 func (w *queueWorkload) Together() bool { return false }
 
 func (w *queueWorkload) Begin() {
-	for _, l := range []*metrics.Latency{w.put, w.handoff, w.take} {
-		l.Reset()
-	}
+	w.Timings.Begin()
 	w.waiting.Reset()
 }
 
-func (w *queueWorkload) Lap() metrics.Lap { return w.put.Lap() }
-
 func (w *queueWorkload) End(r *metrics.Record) {
-	r.Phases = []metrics.Phase{w.put.Phase(), w.handoff.Phase(), w.take.Phase()}
+	w.Timings.End(r)
 	r.Rounds = r.Phases[2].Service.TotalCount()
 	fairness := w.waiting.Fairness()
 	r.Fairness = &fairness
@@ -247,12 +246,11 @@ func (w *queueWorkload) Settle(ctx context.Context, st *settled.Stepper) error {
 	}
 	var taken atomic.Int64
 	take := func(client int, sets string) error {
-		st.Do(ctx, client, sets, "has it", func(ctx context.Context) error {
+		return st.Do(ctx, client, sets, "has it", func(ctx context.Context) error {
 			n, err := clients[client].takeItem(ctx)
 			taken.Add(n)
 			return err
 		})
-		return st.Rest(ctx)
 	}
 	for range w.chosen.Items {
 		if err := take(0, "takes an item"); err != nil {
@@ -265,11 +263,10 @@ func (w *queueWorkload) Settle(ctx context.Context, st *settled.Stepper) error {
 		}
 	}
 	for i := range clients[1:] {
-		st.Do(ctx, 0, "puts an item", "", func(ctx context.Context) error {
+		if err := st.Do(ctx, 0, "puts an item", "", func(ctx context.Context) error {
 			_, err := clients[0].putItem(ctx, check.Item{Priority: i % w.priorities}, time.Now())
 			return err
-		})
-		if err := st.Rest(ctx); err != nil {
+		}); err != nil {
 			return err
 		}
 		if taken.Load() <= int64(w.chosen.Items+i) {

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/check"
 	"github.com/stampede-bench/stampede/workloads/divided"
@@ -277,9 +276,6 @@ func (w *queueWorkload) Judge(g divided.Gathered) divided.Findings {
 	waits := check.JudgeTakes(g.Steps, g.Window)
 	return divided.Findings{Safety: &safety, Fair: true, Inversions: waits.Inversions, LongestWait: waits.LongestWait}
 }
-
-// CountRounds returns false: each take is in one process.
-func (w *queueWorkload) CountRounds([]metrics.Phase, int) (int64, bool) { return 0, false }
 
 // TakesArrivals reports whether the client takes arrivals: it puts.
 func (w *queueWorkload) TakesArrivals(index int) bool {

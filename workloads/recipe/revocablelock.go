@@ -82,12 +82,13 @@ func (w *revocableWorkload) Settle(ctx context.Context, st *settled.Stepper) err
 		if !c.holds() {
 			return fmt.Errorf("client %d does not hold the lock and all clients wait", i+1)
 		}
+		var err error
 		if i == 0 {
-			st.Do(ctx, i, "releases", "", c.releaseLock)
-		} else if err := w.settleRevocation(ctx, st, clients[i-1], c); err != nil {
-			return err
+			err = st.Do(ctx, i, "releases", "", c.releaseLock)
+		} else {
+			err = w.settleRevocation(ctx, st, clients[i-1], c)
 		}
-		if err := st.Rest(ctx); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -96,21 +97,18 @@ func (w *revocableWorkload) Settle(ctx context.Context, st *settled.Stepper) err
 
 // settleRevocation lets a client revoke the lock, and lets the holder begin to give way.
 func (w *revocableWorkload) settleRevocation(ctx context.Context, st *settled.Stepper, by, holder *revocableClient) error {
-	st.Do(ctx, by.slot.Index, "revokes", "", by.revokeLock)
-	if err := st.Rest(ctx); err != nil {
+	if err := st.Do(ctx, by.slot.Index, "revokes", "", by.revokeLock); err != nil {
 		return err
 	}
-	st.Tick()
-	if err := st.Rest(ctx); err != nil {
+	if err := st.Tick(ctx, 1); err != nil {
 		return err
 	}
-	st.Do(ctx, holder.slot.Index, "releases on request", "", func(ctx context.Context) error {
+	return st.Do(ctx, holder.slot.Index, "releases on request", "", func(ctx context.Context) error {
 		if err := holder.revocable.Revoked(ctx); err != nil && !holder.wasDeposed(err) {
 			return err
 		}
 		return holder.releaseLock(ctx)
 	})
-	return nil
 }
 
 // A revocableClient is one client that performs rounds.

@@ -13,6 +13,50 @@ import (
 	"github.com/stampede-bench/stampede/workloads/openloop"
 )
 
+// A gathering is the part of the workloads whose rounds each take all clients.
+type gathering struct {
+	workloads.Timings
+	counted   int  // the index of the phase whose times show how many rounds ended
+	perClient bool // a round has as many times of that phase as clients, not one
+	clients   int
+	exchange  *exchange.Exchange // nil: this process has all clients
+	recorded  *check.Steps
+}
+
+func gather(s workloads.Settings, counted int, phases ...*metrics.Latency) gathering {
+	return gathering{Timings: phases, counted: counted, exchange: s.Exchange(), recorded: s.Steps()}
+}
+
+func (g *gathering) Together() bool { return true }
+
+// Taker returns the first client: its process starts the rounds.
+func (g *gathering) Taker(int64) int { return 0 }
+
+// CountRounds counts the rounds whose counted phase ended.
+func (g *gathering) CountRounds(phases []metrics.Phase, clients int) int64 {
+	rounds := phases[g.counted].Service.TotalCount()
+	if g.perClient {
+		rounds /= int64(clients)
+	}
+	return rounds
+}
+
+func (g *gathering) End(r *metrics.Record) {
+	g.Timings.End(r)
+	r.Rounds = g.CountRounds(r.Phases, g.clients)
+}
+
+// recordTime makes a change that was due, and records how long it took.
+func recordTime(l *metrics.Latency, due time.Time, change func() error) error {
+	asked := time.Now()
+	if err := change(); err != nil {
+		return err
+	}
+	now := time.Now()
+	l.Record(now.Sub(asked), now.Sub(due))
+	return nil
+}
+
 // updates manages the rounds of a workload in which one client makes an update that all must see.
 // A round begins when all clients are ready for it, so that no client misses the update before,
 // and it is over when all have seen its update.
@@ -235,27 +279,6 @@ func (w *namesWorkload) Judge(g divided.Gathered) divided.Findings { return judg
 
 // Judge finds nothing: each process knows all members.
 func (w *groupWorkload) Judge(divided.Gathered) divided.Findings { return divided.Findings{} }
-
-// CountRounds counts the updates.
-func (w *configWorkload) CountRounds(phases []metrics.Phase, _ int) (int64, bool) {
-	return phases[1].Service.TotalCount(), true
-}
-
-// CountRounds counts the updates.
-func (w *namesWorkload) CountRounds(phases []metrics.Phase, _ int) (int64, bool) {
-	return phases[2].Service.TotalCount(), true
-}
-
-// CountRounds counts the changes of membership.
-func (w *groupWorkload) CountRounds(phases []metrics.Phase, _ int) (int64, bool) {
-	return phases[1].Service.TotalCount(), true
-}
-
-// Taker returns the client that makes an update.
-func (w *configWorkload) Taker(int64) int { return 0 }
-
-// Taker returns the client that makes an update.
-func (w *namesWorkload) Taker(int64) int { return 0 }
 
 // Taker returns the client whose membership changes.
 func (w *groupWorkload) Taker(turn int64) int {

@@ -59,7 +59,7 @@ func Run(ctx context.Context, service drivers.Service, form workloads.Form, clie
 		return Result{}, err
 	}
 	st := newStepper(c, tracers, &steps)
-	if err := st.Rest(ctx); err != nil {
+	if err := st.rest(ctx); err != nil {
 		return Result{}, err
 	}
 	return st.measure(ctx, w)
@@ -120,14 +120,15 @@ func newStepper(c *workloads.Pool, tracers []*tracer, steps *sync.WaitGroup) *St
 	return &Stepper{running: steps, Slots: c.Slots, pool: c, tracers: tracers, owners: make(map[string]int)}
 }
 
-// Do begins a step of one client. sets describes what the client begins to do ("arrives"), and
-// ends the outcome when the step has ended ("holds"), or "" for none. The context of step parks on
-// a spot of its own.
-func (st *Stepper) Do(ctx context.Context, client int, sets, ends string, step func(context.Context) error) {
+// Do begins a step of one client and rests. sets describes what the client begins to do ("arrives"),
+// and ends the outcome when the step has ended ("holds"), or "" for none. The context of step parks
+// on a spot of its own.
+func (st *Stepper) Do(ctx context.Context, client int, sets, ends string, step func(context.Context) error) error {
 	st.trace = append(st.trace, Step{Client: client, Title: sets})
 	a := &activeStep{client: client, spot: &drivers.Spot{Ticks: true}, outcome: ends}
 	st.begin(a)
 	st.running.Go(func() { st.end(a, step(drivers.WithSpot(ctx, a.spot))) })
+	return st.rest(ctx)
 }
 
 func (st *Stepper) begin(a *activeStep) {
@@ -147,27 +148,31 @@ func (st *Stepper) end(a *activeStep, err error) {
 	}
 }
 
-// Tick makes each client that polls look once, and reports whether any client does.
-func (st *Stepper) Tick() bool {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	any := false
-	for _, a := range st.steps {
-		any = a.spot.Tick() || any
+// Tick makes each client that polls look once and rests, as many times.
+func (st *Stepper) Tick(ctx context.Context, times int) error {
+	for range times {
+		st.mu.Lock()
+		for _, a := range st.steps {
+			a.spot.Tick()
+		}
+		st.mu.Unlock()
+		if err := st.rest(ctx); err != nil {
+			return err
+		}
 	}
-	return any
+	return nil
 }
 
 // restTime bounds the wait for rest, which takes milliseconds on a service that answers.
 const restTime = 30 * time.Second
 
-// restInterval is how long Rest waits before it checks again whether a client still moves.
+// restInterval is how long rest waits before it checks again whether a client still moves.
 const restInterval = 50 * time.Microsecond
 
-// Rest returns when everything is at rest, and proves it: every client is parked or idle, then
+// rest returns when everything is at rest, and proves it: every client is parked or idle, then
 // each session is flushed, so that all notifications in transit have arrived, and nothing moved in
 // the meantime.
-func (st *Stepper) Rest(ctx context.Context) error {
+func (st *Stepper) rest(ctx context.Context) error {
 	deadline := time.Now().Add(restTime)
 	for {
 		before := st.observe()
