@@ -18,7 +18,7 @@ type Message struct {
 	Path []byte
 	// Parts are the operations of a transaction with several, in their order. Op, and Path if there
 	// is one, are then those of the single operation as which the transaction is counted.
-	Parts []Part
+	Parts []TxnOp
 	// Err is nil or one of this package's sentinels; errors that have no sentinel are
 	// ErrUnsupported. Only replies have it. An exists that found no node has ErrNoNode.
 	Err error
@@ -45,10 +45,10 @@ type Message struct {
 	Digest uint64
 }
 
-// A Part is one operation of a transaction. Its fields are those of a [Message] of the operation
+// A TxnOp is one operation of a transaction. Its fields are those of a [Message] of the operation
 // alone. In the reply to a transaction that failed, each write has an error: ErrUnsupported if
 // another part is known to be the reason.
-type Part struct {
+type TxnOp struct {
 	Path []byte
 	Err  error
 	Op   Op

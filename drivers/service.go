@@ -99,7 +99,7 @@ type MultiClient interface {
 	// Through returns the service with sessions that the named client library opens, or nil if
 	// there is none of that name, or if the user chose another one. It ends with this service:
 	// its Close does nothing.
-	Through(client string) Service
+	WithClient(client string) Service
 }
 
 // A Cutter is a Conn whose connection can be cut, as a network failure would: the session

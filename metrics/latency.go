@@ -146,8 +146,8 @@ func (s *Signed) Record(d time.Duration) {
 	RecordDuration(*side, d)
 }
 
-// With adds the values of another distribution.
-func (s *Signed) With(other Signed) {
+// Add adds the values of another distribution.
+func (s *Signed) Add(other Signed) {
 	s.below, s.above = sum(s.below, other.below), sum(s.above, other.above)
 }
 

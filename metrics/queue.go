@@ -35,13 +35,13 @@ func NewQueue(clients int) *Queue {
 }
 
 // Asked records that the client has begun to wait.
-func (q *Queue) Asked(client int) { q.asked(ask{client, time.Now(), false}) }
+func (q *Queue) Asked(client int) { q.add(ask{client, time.Now(), false}) }
 
 // AskedToShare is Asked for a client that may be served together with other clients that share.
 // Grants among clients that share are never inversions, whatever their order.
-func (q *Queue) AskedToShare(client int) { q.asked(ask{client, time.Now(), true}) }
+func (q *Queue) AskedToShare(client int) { q.add(ask{client, time.Now(), true}) }
 
-func (q *Queue) asked(a ask) {
+func (q *Queue) add(a ask) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.places[a.client] = q.waiting.PushBack(a)
@@ -107,8 +107,8 @@ func (q *Queue) Fairness() Fairness {
 	return Fairness{Served: slices.Clone(q.grants), Inversions: q.inversions, LongestWait: longest}
 }
 
-// With returns the fairness of two groups of clients that did not compete with each other.
-func (f Fairness) With(other Fairness) Fairness {
+// Add returns the fairness of two groups of clients that did not compete with each other.
+func (f Fairness) Add(other Fairness) Fairness {
 	return Fairness{Served: slices.Concat(f.Served, other.Served), Inversions: f.Inversions + other.Inversions,
 		LongestWait: max(f.LongestWait, other.LongestWait)}
 }
@@ -170,8 +170,8 @@ func (t *Turns) Add(took, within float64) {
 	t.Within += within
 }
 
-// With returns the sum of both.
-func (t Turns) With(o Turns) Turns {
+// Plus returns the sum of both.
+func (t Turns) Plus(o Turns) Turns {
 	return Turns{Count: t.Count + o.Count, Sum: t.Sum + o.Sum, Squares: t.Squares + o.Squares, Cubes: t.Cubes + o.Cubes,
 		Within: t.Within + o.Within}
 }

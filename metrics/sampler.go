@@ -55,7 +55,7 @@ func (s *Sampler) Stop() Generator {
 func (s *Sampler) SoFar() Generator {
 	// On a machine with many processes this read takes milliseconds. It happens before the
 	// lock, so that sampling of the lag continues.
-	machine := readUsage().since(s.before)
+	machine := readUsage().usedSince(s.before)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return Generator{Lag: s.lag.Clone(), GCPause: gcPause() - s.pause, CPUCores: s.CPUCores(), Machine: machine}
@@ -182,8 +182,8 @@ func statNow(proc procfs.FS) (stat procfs.Stat, at time.Time, err error) {
 	return stat, at, err
 }
 
-// since returns the usage between an earlier reading and u, or nil if either is missing.
-func (u *usage) since(before *usage) *Machine {
+// usedSince returns the usage between an earlier reading and u, or nil if either is missing.
+func (u *usage) usedSince(before *usage) *Machine {
 	if u == nil || before == nil {
 		return nil
 	}

@@ -24,7 +24,7 @@ func (r *runner) openLoop(ctx context.Context) {
 			r.opens = r.agreeWindow(ctx)
 			opens = r.opens
 		}
-		r.pacer = openloop.NewPart(p.Open, openloop.Part{Opens: opens, Mine: mine, Share: share}, p.Warmup, p.Duration, p.Seed)
+		r.pacer = openloop.NewPart(p.Open, openloop.OwnArrivals{Opens: opens, Mine: mine, Share: share}, p.Warmup, p.Duration, p.Seed)
 	}
 	for _, s := range r.pool.Slots {
 		s.pacer, s.ticket = r.pacer, r.pacer.Ticket()

@@ -89,11 +89,11 @@ func (s *Slot) arrivalCompleted() {
 
 // AwaitArrival is Arrive with a ticket other than the slot's own.
 func (s *Slot) AwaitArrival(ctx context.Context, t *openloop.Ticket) (due time.Time, ok bool) {
-	return s.awaitArrivalTold(ctx, t, func(time.Duration) {})
+	return s.awaitArrival(ctx, t, func(time.Duration) {})
 }
 
-// awaitArrivalTold is AwaitArrival, and calls taken as [openloop.Ticket.NextTold] does.
-func (s *Slot) awaitArrivalTold(ctx context.Context, t *openloop.Ticket, taken func(due time.Duration)) (due time.Time, ok bool) {
+// awaitArrival is AwaitArrival, and calls taken as [openloop.Ticket.NextTold] does.
+func (s *Slot) awaitArrival(ctx context.Context, t *openloop.Ticket, taken func(due time.Duration)) (due time.Time, ok bool) {
 	if due, ok = t.NextTold(ctx, taken); ok {
 		return due, true
 	}
@@ -252,7 +252,7 @@ func (s *Slot) Stream(i int) *Slot {
 // view returns the slot as its i-th stream sees it.
 func (s *Slot) view(i int, random *rand.Rand) *Slot {
 	return &Slot{Index: s.Index, Conn: s.Conn, Rand: random, Marks: s.Marks, Stopping: s.Stopping,
-		Tracker: s.trackers.of(s.number, i), pacer: s.pacer, name: s.name, faults: s.faults}
+		Tracker: s.trackers.tracker(s.number, i), pacer: s.pacer, name: s.name, faults: s.faults}
 }
 
 // FirstStream returns a view of the slot for the first stream of a client that takes the turns of all

@@ -14,7 +14,7 @@ import (
 )
 
 // A TurnTracker tracks the turns that a client takes one after the other: those that ended in the
-// window, and the one in progress. All methods accept a nil cycle, which tracks nothing.
+// window, and the one in progress. All methods accept a nil TurnTracker, which tracks nothing.
 type TurnTracker struct {
 	mu      sync.Mutex
 	opened  time.Time // when the window opened; zero before
@@ -26,81 +26,81 @@ type TurnTracker struct {
 }
 
 // Begin records that a turn begins. It has no effect after end, which begins the next turn.
-func (c *TurnTracker) Begin() {
-	if c == nil || !c.since.IsZero() {
+func (t *TurnTracker) Begin() {
+	if t == nil || !t.since.IsZero() {
 		return
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.began.IsZero() {
-		c.began = time.Now()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.began.IsZero() {
+		t.began = time.Now()
 	}
-	c.since = c.began
+	t.since = t.began
 }
 
 // Began returns when the turn in progress began. Only the client itself may call it.
-func (c *TurnTracker) Began() time.Time {
-	if c == nil {
+func (t *TurnTracker) Began() time.Time {
+	if t == nil {
 		return time.Now()
 	}
-	return c.began
+	return t.began
 }
 
 // EndsAt sets the time at which the turn ends, for a client that has just read the clock.
-func (c *TurnTracker) EndsAt(now time.Time) {
-	if c != nil {
-		c.ended = now
+func (t *TurnTracker) EndsAt(now time.Time) {
+	if t != nil {
+		t.ended = now
 	}
 }
 
 // rest records that the client has no work yet.
-func (c *TurnTracker) rest() { c.due(time.Time{}) }
+func (t *TurnTracker) rest() { t.due(time.Time{}) }
 
 // due records that the client has had work since the given time.
-func (c *TurnTracker) due(since time.Time) {
-	if c == nil {
+func (t *TurnTracker) due(since time.Time) {
+	if t == nil {
 		return
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.since = since
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.since = since
 }
 
 // Stop records that no turn is in progress: the turn failed, or the client takes no more turns.
-func (c *TurnTracker) Stop() {
-	if c == nil {
+func (t *TurnTracker) Stop() {
+	if t == nil {
 		return
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.began, c.since, c.ended = time.Time{}, time.Time{}, time.Time{}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.began, t.since, t.ended = time.Time{}, time.Time{}, time.Time{}
 }
 
 // End records that the turn has ended and the next one begins. A client may have read the clock
 // before the window opened and call end afterwards: that turn ended before the window.
-func (c *TurnTracker) End() {
-	if c == nil {
+func (t *TurnTracker) End() {
+	if t == nil {
 		return
 	}
-	now := c.ended
-	if c.ended = (time.Time{}); now.IsZero() {
+	now := t.ended
+	if t.ended = (time.Time{}); now.IsZero() {
 		now = time.Now()
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !c.opened.IsZero() && !now.Before(c.opened) {
-		c.turns.Add(now.Sub(c.began).Seconds(), now.Sub(later(c.began, c.opened)).Seconds())
-		if !c.since.IsZero() {
-			c.longest = max(c.longest, now.Sub(c.since))
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.opened.IsZero() && !now.Before(t.opened) {
+		t.turns.Add(now.Sub(t.began).Seconds(), now.Sub(later(t.began, t.opened)).Seconds())
+		if !t.since.IsZero() {
+			t.longest = max(t.longest, now.Sub(t.since))
 		}
 	}
-	c.began, c.since = now, now
+	t.began, t.since = now, now
 }
 
-func (c *TurnTracker) open(now time.Time) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.opened, c.turns, c.longest = now, metrics.Turns{}, 0
+func (t *TurnTracker) open(now time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.opened, t.turns, t.longest = now, metrics.Turns{}, 0
 }
 
 func later(a, b time.Time) time.Time {
@@ -119,28 +119,28 @@ type turnTrackers struct {
 
 type trackerKey struct{ slot, lane int }
 
-// of returns the cycle of one stream of one slot. It outlives the slot's sessions. It is nil where
+// tracker returns the tracker of one stream of one slot. It outlives the slot's sessions. It is nil where
 // turns are not tracked.
-func (c *turnTrackers) of(slot, lane int) *TurnTracker {
-	if c == nil {
+func (t *turnTrackers) tracker(slot, lane int) *TurnTracker {
+	if t == nil {
 		return nil
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	key := trackerKey{slot, lane}
-	if c.all[key] == nil {
-		c.all[key] = &TurnTracker{opened: c.opened}
+	if t.all[key] == nil {
+		t.all[key] = &TurnTracker{opened: t.opened}
 	}
-	return c.all[key]
+	return t.all[key]
 }
 
 // open records that the window opens.
-func (c *turnTrackers) open() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.opened = time.Now()
-	for _, one := range c.all {
-		one.open(c.opened)
+func (t *turnTrackers) open() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.opened = time.Now()
+	for _, one := range t.all {
+		one.open(t.opened)
 	}
 }
 
@@ -154,29 +154,29 @@ type turnsSnapshot struct {
 	clients int             // clients that had a turn
 }
 
-// snapshot takes a snapshot of all cycles.
-func (c *turnTrackers) snapshot() (s turnsSnapshot) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, one := range c.all {
+// snapshot takes a snapshot of all trackers.
+func (t *turnTrackers) snapshot() (s turnsSnapshot) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, one := range t.all {
 		one.add(&s)
 	}
-	s.window = time.Since(c.opened) // no turn has spent more time in the window than this
+	s.window = time.Since(t.opened) // no turn has spent more time in the window than this
 	return s
 }
 
-func (c *TurnTracker) add(s *turnsSnapshot) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+func (t *TurnTracker) add(s *turnsSnapshot) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	now := time.Now() // under the lock, so that no turn begins after it
-	s.turns, s.longest = s.turns.With(c.turns), max(s.longest, c.longest)
-	if !c.began.IsZero() {
-		s.open += now.Sub(later(c.began, c.opened))
+	s.turns, s.longest = s.turns.Plus(t.turns), max(s.longest, t.longest)
+	if !t.began.IsZero() {
+		s.open += now.Sub(later(t.began, t.opened))
 	}
-	if !c.since.IsZero() {
-		s.ages = append(s.ages, now.Sub(c.since))
+	if !t.since.IsZero() {
+		s.ages = append(s.ages, now.Sub(t.since))
 	}
-	if c.turns.Count > 0 || !c.began.IsZero() {
+	if t.turns.Count > 0 || !t.began.IsZero() {
 		s.clients++
 	}
 }
@@ -203,12 +203,12 @@ const overdue = 2
 type instances []Workload
 
 // newInstances creates n instances, at least one. x is nil unless other processes have clients of them.
-func newInstances(n int, f Form, s Settings, x *exchange.Run) instances {
+func newInstances(n int, f Form, s Settings, x *exchange.RunExchange) instances {
 	s.timings, s.fanout = make(map[string]*metrics.Latency), new(FanoutTimes)
 	all := make(instances, max(n, 1))
 	steps := s.steps
 	for i := range all {
-		s.steps, s.exchange = steps.Of(i), x.Of(i)
+		s.steps, s.exchange = steps.ForGroup(i), x.Instance(i)
 		all[i] = f.New(s)
 	}
 	return all
@@ -257,7 +257,7 @@ func (all instances) end(r *metrics.Record) {
 	for _, w := range all {
 		before := r.Fairness
 		if w.End(r); before != nil {
-			*r.Fairness = r.Fairness.With(*before)
+			*r.Fairness = r.Fairness.Add(*before)
 		}
 	}
 }
@@ -279,7 +279,7 @@ func (all instances) verdict() (v metrics.Safety) {
 				one.Details[j] = fmt.Sprintf("group %d: %s", i+1, one.Details[j])
 			}
 		}
-		v = v.With(one, check.MaxDetails)
+		v = v.Add(one, check.MaxDetails)
 	}
 	return v
 }

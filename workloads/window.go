@@ -190,16 +190,16 @@ func (f *FanoutTimes) Add(acknowledged time.Duration, notified []time.Duration, 
 	}
 }
 
-// With adds the times of another instance.
-func (f *FanoutTimes) With(other *FanoutTimes) {
+// Merge adds the times of another instance.
+func (f *FanoutTimes) Merge(other *FanoutTimes) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	o := other.all
 	f.all.Writes, f.all.Notifications, f.all.Missed = f.all.Writes+o.Writes, f.all.Notifications+o.Notifications, f.all.Missed+o.Missed
-	f.all.First.With(o.First)
-	f.all.Median.With(o.Median)
-	f.all.Last.With(o.Last)
-	f.all.Each.With(o.Each)
+	f.all.First.Add(o.First)
+	f.all.Median.Add(o.Median)
+	f.all.Last.Add(o.Last)
+	f.all.Each.Add(o.Each)
 }
 
 // Sum returns the totals so far.

@@ -111,14 +111,14 @@ type Form struct {
 	New func(Settings) Workload
 }
 
-// On returns the service with sessions that the form's client library opens, if the form has one,
+// ServiceFor returns the service with sessions that the form's client library opens, if the form has one,
 // and otherwise the service itself. It returns nil if the form cannot run on the service.
-func (f Form) On(s drivers.Service) drivers.Service {
+func (f Form) ServiceFor(s drivers.Service) drivers.Service {
 	if f.Client == "" || f.Client == s.Info().Client {
 		return s
 	}
 	if m, ok := s.(drivers.MultiClient); ok {
-		return m.Through(f.Client)
+		return m.WithClient(f.Client)
 	}
 	return nil
 }

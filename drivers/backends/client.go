@@ -106,8 +106,8 @@ type zooKeeper struct {
 	encryption *tls.Config
 }
 
-// Through returns the service with sessions of another client, unless the URL names one.
-func (s *zooKeeper) Through(name string) drivers.Service {
+// WithClient returns the service with sessions of another client, unless the URL names one.
+func (s *zooKeeper) WithClient(name string) drivers.Service {
 	o := s.opened
 	c, _ := o.target.backend.client(name)
 	if !o.target.Offers(name) {

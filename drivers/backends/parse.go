@@ -316,8 +316,8 @@ type Options struct {
 	Divisible bool
 }
 
-// With returns the target with the options. It reads no file.
-func (t Target) With(o Options) (Target, error) {
+// WithOptions returns the target with the options. It reads no file.
+func (t Target) WithOptions(o Options) (Target, error) {
 	if o.Reads != "" && t.reads == "" {
 		if err := t.setReads(o.Reads); err != nil {
 			return Target{}, fmt.Errorf("backend %s: %w", t.backend.Scheme, err)

@@ -203,7 +203,7 @@ func TestWith(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		target, err = target.With(c.options)
+		target, err = target.WithOptions(c.options)
 		if c.want != "" {
 			if err == nil || err.Error() != c.want {
 				t.Errorf("%s: got %v, want %s", c.url, err, c.want)

@@ -183,8 +183,8 @@ func (s *inProcess) connect(through func(ensemble.Config) (zooKeeperService, err
 	return err
 }
 
-// Through returns the service with sessions of go-zookeeper.
-func (s *inProcess) Through(name string) drivers.Service {
+// WithClient returns the service with sessions of go-zookeeper.
+func (s *inProcess) WithClient(name string) drivers.Service {
 	other := inProcess{server: s.server, shared: true}
 	if name != zookeeper.Client || other.connect(newGoZooKeeper) != nil {
 		return nil

@@ -159,7 +159,7 @@ func (m *member) FillDisk() error {
 
 // Isolate blocks all traffic between the member and the others, even if it does not run.
 func (m *member) Isolate() error {
-	return m.between("isolate", func(l *partition.Links, member int) error {
+	return m.applyToLinks("isolate", func(l *partition.Links, member int) error {
 		if !l.Isolate(member) {
 			return fmt.Errorf("isolate member %s: it is isolated already", m.Name())
 		}
@@ -169,7 +169,7 @@ func (m *member) Isolate() error {
 
 // Delay delays all traffic between the member and the others.
 func (m *member) Delay(by time.Duration) error {
-	return m.between("delay", func(l *partition.Links, member int) error {
+	return m.applyToLinks("delay", func(l *partition.Links, member int) error {
 		l.Delay(member, by)
 		return nil
 	})
@@ -177,7 +177,7 @@ func (m *member) Delay(by time.Duration) error {
 
 // Throttle limits the rate of all traffic between the member and the others.
 func (m *member) Throttle(rate int64) error {
-	return m.between("throttle", func(l *partition.Links, member int) error {
+	return m.applyToLinks("throttle", func(l *partition.Links, member int) error {
 		l.Throttle(member, rate)
 		return nil
 	})
@@ -185,14 +185,14 @@ func (m *member) Throttle(rate int64) error {
 
 // Restore restores the traffic between the member and the others.
 func (m *member) Restore() error {
-	return m.between("restore", func(l *partition.Links, member int) error {
+	return m.applyToLinks("restore", func(l *partition.Links, member int) error {
 		l.Restore(member)
 		return nil
 	})
 }
 
-// between applies do to the lines between the member and the others.
-func (m *member) between(what string, do func(l *partition.Links, member int) error) error {
+// applyToLinks applies do to the lines between the member and the others.
+func (m *member) applyToLinks(what string, do func(l *partition.Links, member int) error) error {
 	if m.lines == nil {
 		return fmt.Errorf("%s member %s: the ensemble was not started to be divided", what, m.Name())
 	}

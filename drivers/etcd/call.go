@@ -58,7 +58,7 @@ type answer struct {
 // exchange sends the query and receives the answer. It does so again if the read has to be
 // repeated: see [query.answer].
 func (c *Conn) exchange(q *query) answer {
-	ctx := q.with(c.library.Ctx())
+	ctx := q.attach(c.library.Ctx())
 	when := q.when
 	if q.op.IsWrite() {
 		q.version = c.version.Load()
@@ -227,7 +227,7 @@ func (s *watcher) caughtUp(w *watch, read *pb.TxnResponse, err error) {
 	if err != nil || w.phase != armed || s.stream == nil {
 		return
 	}
-	if what := w.since(read); what != 0 {
+	if what := w.changeSince(read); what != 0 {
 		s.fire(w, early{event: drivers.Event{Type: what, Path: w.path}, size: size(read)})
 		return
 	}
@@ -245,8 +245,8 @@ func (w *watch) sight(r *pb.TxnResponse) sight {
 	return seen
 }
 
-// since returns the change that a new read shows since the last one, or 0.
-func (w *watch) since(r *pb.TxnResponse) drivers.EventType {
+// changeSince returns the change that a new read shows since the last one, or 0.
+func (w *watch) changeSince(r *pb.TxnResponse) drivers.EventType {
 	node := first(r, 0)
 	anew := node != nil && node.CreateRevision > w.read.revision
 	switch {

@@ -66,7 +66,7 @@ func (t *tap) flush(ctx context.Context, revision int64, done <-chan struct{}) e
 		}
 		advanced := t.advanced
 		t.mu.Unlock()
-		behind = slices.DeleteFunc(behind, func(s *libraryStream) bool { return s.beyond(revision) })
+		behind = slices.DeleteFunc(behind, func(s *libraryStream) bool { return s.beginsAfter(revision) })
 		if len(behind) == 0 {
 			return nil
 		}

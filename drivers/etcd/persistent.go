@@ -68,7 +68,7 @@ func (p *persistent) requests(space keys.Space) []*pb.WatchCreateRequest {
 		from, end := space.Nodes()
 		return []*pb.WatchCreateRequest{{Key: []byte(from), RangeEnd: []byte(end)}}
 	}
-	below := space.Below(p.path)
+	below := space.ChildPrefix(p.path)
 	requests := []*pb.WatchCreateRequest{{Key: []byte(below), RangeEnd: []byte(clientv3.GetPrefixRangeEnd(below))}}
 	if p.path != "/" {
 		requests = append(requests, &pb.WatchCreateRequest{Key: []byte(space.Node(p.path))})

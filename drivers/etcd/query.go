@@ -57,8 +57,8 @@ type sight struct {
 
 type queryKey struct{}
 
-// with attaches the query to the context, for the tap beneath the library.
-func (q *query) with(ctx context.Context) context.Context {
+// attach attaches the query to the context, for the tap beneath the library.
+func (q *query) attach(ctx context.Context) context.Context {
 	return context.WithValue(ctx, queryKey{}, q)
 }
 
@@ -175,7 +175,7 @@ func (l *listing) GetHeader() *pb.ResponseHeader { return &pb.ResponseHeader{Rev
 // list reads the keys of a node's children: of all, or of the last two that were created up to
 // a revision.
 func (c *Conn) list(ctx context.Context, q *query) error {
-	below := c.keys.Below(q.path)
+	below := c.keys.ChildPrefix(q.path)
 	request := &pb.RangeRequest{Key: []byte(below), RangeEnd: []byte(clientv3.GetPrefixRangeEnd(below)),
 		KeysOnly: true, Serializable: c.atHand(q)}
 	if q.upTo > 0 {

@@ -105,7 +105,7 @@ func (s *stream) send() {
 		s.queue = nil
 		s.mu.Unlock()
 		for _, o := range queue {
-			s.tap.asked(drivers.Message{Op: o.op, Path: []byte(o.path), Watch: o.op.IsWatch(), Size: size(o.request)})
+			s.tap.reportRequest(drivers.Message{Op: o.op, Path: []byte(o.path), Watch: o.op.IsWatch(), Size: size(o.request)})
 			if s.wire.Send(o.request) != nil {
 				return // the receiving goroutine gets the error
 			}

@@ -53,7 +53,7 @@ func (s *watcher) open(call drivers.Watch, path string, children bool) (*watch, 
 		w.node = s.keys.Node(path)
 	}
 	if children {
-		w.below = s.keys.Below(path)
+		w.below = s.keys.ChildPrefix(path)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

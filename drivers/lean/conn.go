@@ -15,7 +15,7 @@ import (
 func (c *Conn) Create(ctx context.Context, path string, data []byte, mode drivers.Mode) (drivers.Child, error) {
 	k, err := c.do(ctx, request{op: drivers.OpCreate, code: wire.OpCreate, path: path, data: data, mode: mode})
 	if err != nil {
-		return drivers.Child{}, c.ensemble.User.Untaken(err)
+		return drivers.Child{}, c.ensemble.User.ExplainUnsupported(err)
 	}
 	defer c.free(k)
 	child := drivers.Child{Name: k.name, Seq: drivers.NoSeq}

@@ -205,7 +205,7 @@ func (k *call) Await(ctx context.Context) (a drivers.Answer) {
 		a.Stat, a.Children = k.stat, len(k.children)
 		c.free(k)
 	} else if op == drivers.OpCreate {
-		a.Err = c.ensemble.User.Untaken(a.Err)
+		a.Err = c.ensemble.User.ExplainUnsupported(a.Err)
 	}
 	return a
 }

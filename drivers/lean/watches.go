@@ -125,13 +125,13 @@ func (t *watches) collect(p *place, tree bool, e drivers.EventType, at, path str
 	}
 	for _, w := range p.persistent {
 		if w.tree == tree {
-			t.due = append(t.due, due{w, drivers.Event{Type: e, Path: w.below(at, path), Pos: pos}})
+			t.due = append(t.due, due{w, drivers.Event{Type: e, Path: w.pathBelow(at, path), Pos: pos}})
 		}
 	}
 }
 
-// below returns a path at or below the watch's own, as the caller knows it.
-func (w *persistent) below(at, path string) string {
+// pathBelow returns a path at or below the watch's own, as the caller knows it.
+func (w *persistent) pathBelow(at, path string) string {
 	rest := path[len(at):]
 	switch {
 	case rest == "":

@@ -35,30 +35,30 @@ type kind interface {
 	find(ctx context.Context, c drivers.Conn, guid string) (drivers.Child, bool, error)
 }
 
-// InLine returns the claim to a place in the line of dir's children, with a sequential
+// NewPlace returns the claim to a place in the line of dir's children, with a sequential
 // node named GUID-label and its suffix.
-func InLine(c drivers.Conn, dir, label string) *Claim {
-	return &Claim{kind: line{dir: dir, label: label}, conn: drivers.Steady(c)}
+func NewPlace(c drivers.Conn, dir, label string) *Claim {
+	return &Claim{kind: placeInLine{dir: dir, label: label}, conn: drivers.Steady(c)}
 }
 
-// Behind is InLine for a client that calls Neighbors after each Create. If the Conn can,
+// NewPlaceWithNeighbors is NewPlace for a client that calls Neighbors after each Create. If the Conn can,
 // Create then lists the neighbors too, and the two calls take one round trip.
-func Behind(c drivers.Conn, dir, label string) *Claim {
-	return &Claim{kind: line{dir: dir, label: label, joins: true}, conn: drivers.Steady(c)}
+func NewPlaceWithNeighbors(c drivers.Conn, dir, label string) *Claim {
+	return &Claim{kind: placeInLine{dir: dir, label: label, joins: true}, conn: drivers.Steady(c)}
 }
 
-// Sole returns the claim to the one node at path, whose data is the GUID.
-func Sole(c drivers.Conn, path string) *Claim {
-	return &Claim{kind: sole{path}, conn: drivers.Steady(c)}
+// NewSingleNode returns the claim to the one node at path, whose data is the GUID.
+func NewSingleNode(c drivers.Conn, path string) *Claim {
+	return &Claim{kind: singleNode{path}, conn: drivers.Steady(c)}
 }
 
 // Create makes the node, unless it has made it already. It costs one write; each lost
 // reply costs one read more and, if the write was not executed, another write.
 //
-// ErrNodeExists means that another client has a Sole node; ErrNoNode means that there is
+// ErrNodeExists means that another client has the single node; ErrNoNode means that there is
 // no parent. After any other error the node may exist: Remove or Abandon it.
 func (c *Claim) Create(ctx context.Context) error {
-	return c.until(ctx, true, func() error {
+	return c.writeUntil(ctx, true, func() error {
 		c.guid, c.neighbors = rand.Text(), nil
 		child, neighbors, err := c.kind.create(ctx, c.conn, c.guid)
 		if err == nil {
@@ -74,7 +74,7 @@ func (c *Claim) Create(ctx context.Context) error {
 // ErrNoNode means that another client has removed the node. After any other error the
 // node may still exist, and Remove can be called again.
 func (c *Claim) Remove(ctx context.Context) error {
-	return c.until(ctx, false, func() error {
+	return c.writeUntil(ctx, false, func() error {
 		err := c.conn.Delete(ctx, c.Path(), drivers.AnyVersion)
 		if errors.Is(err, drivers.ErrNoNode) {
 			c.there = false
@@ -161,8 +161,8 @@ func (c *Claim) First(siblings []drivers.Child) (string, error) {
 	return first.Name, nil
 }
 
-// until writes until the node is known to exist, or known not to exist.
-func (c *Claim) until(ctx context.Context, there bool, write func() error) error {
+// writeUntil writes until the node is known to exist, or known not to exist.
+func (c *Claim) writeUntil(ctx context.Context, there bool, write func() error) error {
 	for c.doubt || c.there != there {
 		if c.doubt {
 			if err := c.look(ctx); err != nil {
@@ -216,7 +216,7 @@ func Put(ctx context.Context, c drivers.Conn, dir, label string, data []byte, mo
 	if err := c.Sync(ctx, dir); err != nil {
 		return err
 	}
-	_, there, err := line{dir: dir, label: label}.find(ctx, c, guid)
+	_, there, err := placeInLine{dir: dir, label: label}.find(ctx, c, guid)
 	if err == nil && !there {
 		err = fmt.Errorf("put %s: %w", guid, drivers.ErrInDoubt)
 	}
@@ -271,15 +271,15 @@ func remove(ctx context.Context, c drivers.Conn, item string) (data []byte, gone
 	}
 }
 
-// A line is the kind of claim that has siblings. The node's name begins with the GUID.
-type line struct {
+// A placeInLine is the kind of claim that has siblings. The node's name begins with the GUID.
+type placeInLine struct {
 	dir, label string
 	joins      bool // the neighbors are listed with the creation
 }
 
-func (l line) parent() string { return l.dir }
+func (l placeInLine) parent() string { return l.dir }
 
-func (l line) create(ctx context.Context, c drivers.Conn, guid string) (made drivers.Child, neighbors []drivers.Child, err error) {
+func (l placeInLine) create(ctx context.Context, c drivers.Conn, guid string) (made drivers.Child, neighbors []drivers.Child, err error) {
 	name, mode := path.Join(l.dir, guid+"-"+l.label), drivers.Ephemeral|drivers.Sequential
 	if l.joins {
 		return drivers.Join(ctx, c, name, nil, mode)
@@ -288,7 +288,7 @@ func (l line) create(ctx context.Context, c drivers.Conn, guid string) (made dri
 	return made, nil, err
 }
 
-func (l line) find(ctx context.Context, c drivers.Conn, guid string) (drivers.Child, bool, error) {
+func (l placeInLine) find(ctx context.Context, c drivers.Conn, guid string) (drivers.Child, bool, error) {
 	children, err := c.Children(ctx, l.dir, nil)
 	if err != nil {
 		return drivers.Child{}, false, err
@@ -301,18 +301,18 @@ func (l line) find(ctx context.Context, c drivers.Conn, guid string) (drivers.Ch
 	return drivers.Child{}, false, nil
 }
 
-// A sole is the kind of claim to a node that only one client can have. The node's data is
+// A singleNode is the kind of claim to a node that only one client can have. The node's data is
 // the GUID.
-type sole struct{ path string }
+type singleNode struct{ path string }
 
-func (s sole) parent() string { return path.Dir(s.path) }
+func (s singleNode) parent() string { return path.Dir(s.path) }
 
-func (s sole) create(ctx context.Context, c drivers.Conn, guid string) (made drivers.Child, neighbors []drivers.Child, err error) {
+func (s singleNode) create(ctx context.Context, c drivers.Conn, guid string) (made drivers.Child, neighbors []drivers.Child, err error) {
 	made, err = c.Create(ctx, s.path, []byte(guid), drivers.Ephemeral)
 	return made, nil, err
 }
 
-func (s sole) find(ctx context.Context, c drivers.Conn, guid string) (drivers.Child, bool, error) {
+func (s singleNode) find(ctx context.Context, c drivers.Conn, guid string) (drivers.Child, bool, error) {
 	data, _, err := c.Get(ctx, s.path, nil)
 	if errors.Is(err, drivers.ErrNoNode) {
 		return drivers.Child{}, false, nil

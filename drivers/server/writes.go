@@ -45,8 +45,8 @@ func (c *conn) txn(op tree.Op, now time.Time) tree.Txn {
 	return tree.Txn{Session: c.session.id, Who: c.who, Time: now.UnixMilli(), Op: op}
 }
 
-// An asked is a write without an answer so far.
-type asked struct {
+// An pendingWrite is a write without an answer so far.
+type pendingWrite struct {
 	xid   int32
 	op    int32   // the opcode of its result
 	codes []int32 // for a multi: the opcodes of its results
@@ -54,7 +54,7 @@ type asked struct {
 
 // commit executes a transaction that c requested, and answers it. In an ensemble that happens when a
 // majority of the members has it on disk.
-func (c *conn) commit(x tree.Txn, a asked) {
+func (c *conn) commit(x tree.Txn, a pendingWrite) {
 	if c.line != nil {
 		c.line.Write(x, func(r *replica.Applied) { c.committed(r, a) })
 		return
@@ -63,7 +63,7 @@ func (c *conn) commit(x tree.Txn, a asked) {
 	c.answerWrite(a, &r)
 }
 
-func (c *conn) committed(r *replica.Applied, a asked) {
+func (c *conn) committed(r *replica.Applied, a pendingWrite) {
 	if r == nil { // the result will never be known
 		c.drop()
 		return
@@ -71,7 +71,7 @@ func (c *conn) committed(r *replica.Applied, a asked) {
 	c.answerWrite(a, &r.Result)
 }
 
-func (c *conn) answerWrite(a asked, r *tree.Result) {
+func (c *conn) answerWrite(a pendingWrite, r *tree.Result) {
 	start := c.beginReply(a.xid, r.Err)
 	if r.Err == wire.OK {
 		if a.op == wire.OpMulti {
@@ -90,7 +90,7 @@ func (c *conn) write(h wire.RequestHeader, d *wire.Decoder, now time.Time) {
 		c.malformed(h)
 		return
 	}
-	c.commit(c.txn(op, now), asked{xid: h.Xid, op: h.Op})
+	c.commit(c.txn(op, now), pendingWrite{xid: h.Xid, op: h.Op})
 }
 
 // malformed answers a write or a sync that cannot be decoded.
@@ -106,7 +106,7 @@ func (c *conn) reconfig(h wire.RequestHeader, d *wire.Decoder, now time.Time) {
 		c.malformed(h)
 		return
 	}
-	c.commit(c.txn(refused(wire.ErrReconfigDisabled), now), asked{xid: h.Xid, op: h.Op})
+	c.commit(c.txn(refused(wire.ErrReconfigDisabled), now), pendingWrite{xid: h.Xid, op: h.Op})
 }
 
 // appendResult appends the reply of an operation that succeeded.
@@ -205,7 +205,7 @@ func (c *conn) writeMulti(h wire.RequestHeader, d *wire.Decoder, now time.Time) 
 	if err != wire.OK {
 		x.Op = refused(err)
 	}
-	c.commit(x, asked{xid: h.Xid, op: wire.OpMulti, codes: codes})
+	c.commit(x, pendingWrite{xid: h.Xid, op: wire.OpMulti, codes: codes})
 }
 
 // decodeMulti reads the operations of a multi and the opcodes of their results.

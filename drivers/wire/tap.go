@@ -229,10 +229,10 @@ type pending struct {
 	mode  drivers.Mode
 	gone  bool   // answered before an earlier one
 	path  []byte // empty for reads that arm no watch, unless the ring keeps all paths
-	parts []drivers.Part
+	parts []drivers.TxnOp
 }
 
-func (r *ring) at(i uint) *pending { return &r.slots[i&uint(len(r.slots)-1)] }
+func (r *ring) slot(i uint) *pending { return &r.slots[i&uint(len(r.slots)-1)] }
 
 // full reports whether the ring keeps no further request.
 func (r *ring) full() bool { return r.limit > 0 && r.tail-r.head >= r.limit }
@@ -241,7 +241,7 @@ func (r *ring) push(xid int32, m *drivers.Message) {
 	if r.tail-r.head == uint(len(r.slots)) {
 		r.grow()
 	}
-	p := r.at(r.tail)
+	p := r.slot(r.tail)
 	p.xid, p.op, p.watch, p.mode, p.gone = xid, m.Op, m.Watch, m.Mode, false
 	p.path = p.path[:0]
 	if r.paths || m.Watch || !m.Op.IsRead() {
@@ -254,7 +254,7 @@ func (r *ring) push(xid int32, m *drivers.Message) {
 func (r *ring) grow() {
 	slots := make([]pending, max(8, 2*len(r.slots)))
 	for i := r.head; i != r.tail; i++ {
-		slots[i&uint(len(slots)-1)] = *r.at(i)
+		slots[i&uint(len(slots)-1)] = *r.slot(i)
 	}
 	r.slots = slots
 }
@@ -263,7 +263,7 @@ func (r *ring) grow() {
 // answers out of order.
 func (r *ring) find(xid int32) (i uint, found bool) {
 	for i := r.head; i != r.tail; i++ {
-		if p := r.at(i); p.xid == xid && !p.gone {
+		if p := r.slot(i); p.xid == xid && !p.gone {
 			return i, true
 		}
 	}
@@ -272,11 +272,11 @@ func (r *ring) find(xid int32) (i uint, found bool) {
 
 // done removes a request that find found.
 func (r *ring) done(i uint) {
-	r.at(i).gone = true
+	r.slot(i).gone = true
 	if r.lossy {
 		r.head = i
 	}
-	for r.head != r.tail && r.at(r.head).gone {
+	for r.head != r.tail && r.slot(r.head).gone {
 		r.head++
 	}
 }

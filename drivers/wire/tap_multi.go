@@ -4,13 +4,13 @@ import "github.com/stampede-bench/stampede/drivers"
 
 // decodeParts appends the operations of a transaction. It ends at the first that no transaction
 // can have.
-func decodeParts(parts []drivers.Part, d *Decoder) []drivers.Part {
+func decodeParts(parts []drivers.TxnOp, d *Decoder) []drivers.TxnOp {
 	for {
 		var h MultiHeader
 		if h.Decode(d); h.Done || d.Err() != nil {
 			return parts
 		}
-		p := drivers.Part{Op: operation(h.Type)}
+		p := drivers.TxnOp{Op: operation(h.Type)}
 		switch h.Type {
 		case OpCreate, OpCreate2, OpCreateContainer, OpCreateTTL:
 			p.Path, p.Mode = decodeCreate(d)
@@ -35,7 +35,7 @@ func decodeParts(parts []drivers.Part, d *Decoder) []drivers.Part {
 }
 
 // keepParts copies the parts into the slot, whose memory it reuses.
-func (p *pending) keepParts(parts []drivers.Part) {
+func (p *pending) keepParts(parts []drivers.TxnOp) {
 	kept := p.parts[:cap(p.parts)]
 	p.parts = p.parts[:0]
 	for i, part := range parts {
@@ -71,7 +71,7 @@ func (p *pending) decodeResults(failed error, d *Decoder) error {
 }
 
 // decodeResult enters the result of one operation, and returns its error.
-func decodeResult(p *drivers.Part, code int32, d *Decoder) error {
+func decodeResult(p *drivers.TxnOp, code int32, d *Decoder) error {
 	switch code {
 	case MultiError:
 		p.Err = Err(d.Int()).Sentinel()

@@ -13,7 +13,7 @@ type outbound struct {
 	part   []byte // the part already sent of a packet that is sent in pieces
 	skip   int    // bytes already skipped of a packet too large to be kept
 	lost   bool   // the stream has invalid packets: pass all bytes
-	parts  []drivers.Part
+	parts  []drivers.TxnOp
 }
 
 // requests reports every packet that ends in p. Clients usually send one packet at a time,
@@ -202,7 +202,7 @@ func (t *Tap) needsAll(beginning []byte) bool {
 	if !found {
 		return false
 	}
-	op := t.pending.at(i).op
+	op := t.pending.slot(i).op
 	return op == drivers.OpCreate || op == drivers.OpMulti
 }
 
@@ -255,7 +255,7 @@ func (t *Tap) decode(payload []byte, size int) (m drivers.Message, i uint, answe
 		return m, 0, false
 	}
 	if i, answers = t.pending.find(h.Xid); answers {
-		r := t.pending.at(i)
+		r := t.pending.slot(i)
 		m.Op, m.Watch, m.Mode, m.Path = r.op, r.watch, r.mode, r.path
 		if m.Op == drivers.OpCreate && m.Err == nil {
 			m.Path = d.Bytes()

@@ -57,7 +57,7 @@ var (
 func (c *Conn) Create(ctx context.Context, path string, data []byte, mode drivers.Mode) (drivers.Child, error) {
 	k, err := c.do(ctx, request{op: drivers.OpCreate, path: path, data: data, mode: mode})
 	if err != nil {
-		return drivers.Child{}, c.ensemble.User.Untaken(err)
+		return drivers.Child{}, c.ensemble.User.ExplainUnsupported(err)
 	}
 	defer c.calls.put(k)
 	child := drivers.Child{Name: base(k.name), Seq: drivers.NoSeq}

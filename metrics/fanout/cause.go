@@ -76,7 +76,7 @@ func (l *ledger) caused(w *trigger, n *notification) {
 
 // changed returns the operation of the write that the notification reports, the whole write if
 // that is none of a transaction.
-func (w *trigger) changed(n *notification) drivers.Part {
+func (w *trigger) changed(n *notification) drivers.TxnOp {
 	for _, p := range w.made {
 		named := p.Path
 		if n.event == drivers.ChildrenChanged {
@@ -94,7 +94,7 @@ func (l *ledger) wroteBy(w *write, s *sessionState, m *drivers.Message) {
 	if l.listener == nil {
 		return
 	}
-	w.by, w.made = s, []drivers.Part{{Op: m.Op, Path: bytes.Clone(m.Path)}}
+	w.by, w.made = s, []drivers.TxnOp{{Op: m.Op, Path: bytes.Clone(m.Path)}}
 	for _, p := range m.Parts {
 		if p.Op.IsWrite() {
 			p.Path = bytes.Clone(p.Path)

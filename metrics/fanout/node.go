@@ -79,8 +79,8 @@ func parent(path []byte) []byte {
 	return nil
 }
 
-// after returns the index of the first change later than pos.
-func (t *table) after(pos int64) int {
+// indexAfter returns the index of the first change later than pos.
+func (t *table) indexAfter(pos int64) int {
 	i, _ := slices.BinarySearchFunc(t.log, pos+1, func(e tableChange, pos int64) int {
 		return cmp.Compare(e.pos, pos)
 	})
@@ -89,7 +89,7 @@ func (t *table) after(pos int64) int {
 
 // enter puts w in the table's log once, and counts repeated changes.
 func (t *table) enter(w *write, e drivers.EventType) {
-	i := t.after(w.pos - 1)
+	i := t.indexAfter(w.pos - 1)
 	if i < len(t.log) && t.log[i].write == w {
 		t.log[i].times++
 		return
@@ -108,7 +108,7 @@ func (t *table) wanted(n int, unreported int64) []bool {
 		wanted[i] = t.log[i].pos > unreported
 	}
 	mark := func(armed int64) {
-		if i := t.after(armed); i < n {
+		if i := t.indexAfter(armed); i < n {
 			wanted[i] = true
 		}
 	}
@@ -177,7 +177,7 @@ func (l *ledger) releaseEphemerals(s *sessionState) {
 // changed reports whether n is known to have been created or deleted between the two positions.
 func (n *node) changed(after, before int64) bool {
 	t := n.tables[data]
-	for _, e := range t.log[t.after(after):] {
+	for _, e := range t.log[t.indexAfter(after):] {
 		if e.pos < before && e.event != drivers.DataChanged {
 			return true
 		}

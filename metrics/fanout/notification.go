@@ -88,7 +88,7 @@ func (l *ledger) causeOf(n *notification) *write {
 		n.after = max(n.after, k.upTo(n.armed)) // earlier ones have been assigned
 	}
 	log := n.armed.log
-	i := n.armed.after(n.after)
+	i := n.armed.indexAfter(n.after)
 	if i == len(log) {
 		return nil
 	}

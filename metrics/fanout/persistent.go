@@ -49,17 +49,17 @@ func (k *persistentWatch) covers(t *table) bool {
 	if k.node == t.node {
 		return own || !k.tree
 	}
-	return k.tree && own && within(t.node.path, k.node.path)
+	return k.tree && own && isBelow(t.node.path, k.node.path)
 }
 
-// within reports whether path is below above.
-func within(path, above string) bool {
+// isBelow reports whether path is below above.
+func isBelow(path, above string) bool {
 	return above == "/" || strings.HasPrefix(path, above) && len(path) > len(above) && path[len(above)] == '/'
 }
 
 // upTo returns the position up to which the watch has reported the changes in the table.
 func (k *persistentWatch) upTo(t *table) int64 {
-	i := t.after(k.reported - 1)
+	i := t.indexAfter(k.reported - 1)
 	if len(k.at) == 0 || i == len(t.log) || t.log[i].pos > k.reported {
 		return k.reported
 	}

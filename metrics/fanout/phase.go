@@ -44,7 +44,7 @@ func (p *phase) end() {
 func (p *phase) conclude(o Outcome, count *int64) {
 	if p.woken {
 		*count++
-		p.latest.is(o)
+		p.latest.setOutcome(o)
 	}
 	p.woken, p.latest, p.newer, p.marked = false, nil, 0, nil
 	p.unread.Store(false)
@@ -73,7 +73,7 @@ func (p *phase) follow(w *wakeup) {
 	case p.newer > 0:
 		p.marked = append(p.marked, w)
 	case p.woken:
-		p.latest.is(Wasted) // it came before
+		p.latest.setOutcome(Wasted) // it came before
 		p.latest = w
 	}
 }
@@ -96,7 +96,7 @@ func (p *phase) heed() {
 	}
 	if p.woken {
 		p.wasted++
-		p.latest.is(Wasted)
+		p.latest.setOutcome(Wasted)
 	}
 	p.wasted += p.newer - 1
 	p.woken, p.latest, p.newer = true, nil, 0
@@ -104,7 +104,7 @@ func (p *phase) heed() {
 		if i == len(p.marked)-1 {
 			p.latest = w
 		} else {
-			w.is(Wasted)
+			w.setOutcome(Wasted)
 		}
 	}
 	p.marked = nil

@@ -67,7 +67,7 @@ func (l *ledger) completeUpTo() int64 {
 // trim drops the table's changes before pruned that no watch refers to, and drops the node if it is
 // then idle.
 func (l *ledger) trim(t *table) {
-	if n := t.after(l.pruned); n > 0 {
+	if n := t.indexAfter(l.pruned); n > 0 {
 		wanted := t.wanted(n, l.unreported(t))
 		kept := t.log[:0]
 		for i, e := range t.log {

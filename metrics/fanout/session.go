@@ -64,18 +64,18 @@ func (s *Session) Heeded() { s.phase.read() }
 // fired. As far as the wire shows, the client is parked then, even if it waits inside a client
 // library.
 func (s *Session) Quiet() bool {
-	return s.parked.Load() != nil && s.asked() == s.answered.Load()
+	return s.parked.Load() != nil && s.requestCount() == s.answered.Load()
 }
 
 // Waits reports whether the client has sent requests and all of them have been answered or cut
 // off.
 func (s *Session) Waits() bool {
-	asked := s.asked()
+	asked := s.requestCount()
 	return asked > 0 && asked == s.answered.Load()
 }
 
-// asked returns the number of requests sent, answered or not.
-func (s *Session) asked() (n int64) {
+// requestCount returns the number of requests sent, answered or not.
+func (s *Session) requestCount() (n int64) {
 	for op := range s.sent {
 		if contract(drivers.Op(op)) {
 			n += s.sent[op].Load()
@@ -120,7 +120,7 @@ func (s *Session) request(m *drivers.Message) {
 	if m.Op.IsWrite() || m.Op == drivers.OpClose || m.Op == drivers.OpOpen {
 		s.meter.mu.Lock()
 		defer s.meter.mu.Unlock()
-		s.meter.ledger.asked(s.state, m.Op)
+		s.meter.ledger.recordRequest(s.state, m.Op)
 	}
 }
 
@@ -183,7 +183,7 @@ func (s *Session) notification(m *drivers.Message) {
 }
 
 func (s *Session) cut() {
-	s.answered.Store(s.asked())
+	s.answered.Store(s.requestCount())
 	s.meter.mu.Lock()
 	defer s.meter.mu.Unlock()
 	if !s.state.closing {

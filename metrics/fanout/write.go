@@ -24,7 +24,7 @@ type trigger struct {
 	// The write's session, and the write with the operations of a transaction after it, for a
 	// listener; by is nil if the write is foreign or there is no listener.
 	by   *sessionState
-	made []drivers.Part
+	made []drivers.TxnOp
 }
 
 func (w *trigger) add(at time.Time) {
@@ -56,7 +56,7 @@ func (l *ledger) apply(s *sessionState, m *drivers.Message) {
 	w.foreign = false // a notification may have created it earlier
 	l.wroteBy(w, s, m)
 	if len(m.Parts) == 0 {
-		l.applyPart(s, w, drivers.Part{Op: m.Op, Path: m.Path, Mode: m.Mode})
+		l.applyPart(s, w, drivers.TxnOp{Op: m.Op, Path: m.Path, Mode: m.Mode})
 	}
 	for _, p := range m.Parts {
 		l.applyPart(s, w, p)
@@ -64,7 +64,7 @@ func (l *ledger) apply(s *sessionState, m *drivers.Message) {
 }
 
 // applyPart enters the change that one operation of a write made.
-func (l *ledger) applyPart(s *sessionState, w *write, p drivers.Part) {
+func (l *ledger) applyPart(s *sessionState, w *write, p drivers.TxnOp) {
 	switch p.Op {
 	case drivers.OpCreate:
 		l.record(w, p.Path, drivers.Created)

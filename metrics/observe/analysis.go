@@ -50,7 +50,7 @@ type Analysis struct {
 	patterns map[string]*pattern
 	others   *pattern
 	paths    map[string]*place
-	lines    map[string]*line
+	lines    map[string]*waitingLine
 	sessions map[int64]*session
 	byMeter  map[*fanout.Session]*session
 	changes  map[fanout.Trigger]*change
@@ -86,7 +86,7 @@ type totals struct {
 // New returns an Analysis that has observed nothing.
 func New(l Limits) *Analysis {
 	a := &Analysis{
-		limits: l, patterns: map[string]*pattern{}, paths: map[string]*place{}, lines: map[string]*line{},
+		limits: l, patterns: map[string]*pattern{}, paths: map[string]*place{}, lines: map[string]*waitingLine{},
 		sessions: map[int64]*session{}, byMeter: map[*fanout.Session]*session{}, changes: map[fanout.Trigger]*change{},
 		others: newPattern("others", nil),
 	}
@@ -103,7 +103,7 @@ const (
 	digits        = 2
 )
 
-func (a *Analysis) at(at time.Time) {
+func (a *Analysis) setTime(at time.Time) {
 	a.now = at
 	if a.from.IsZero() {
 		a.from = at
@@ -114,7 +114,7 @@ func (a *Analysis) at(at time.Time) {
 func (a *Analysis) Open(c traffic.Connection) traffic.Tap {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.at(c.At)
+	a.setTime(c.At)
 	a.all.connections++
 	a.all.open++
 	if c.Joined {
@@ -156,7 +156,7 @@ func (a *Analysis) lookUp(path []byte) *place {
 
 func (a *Analysis) newPlace(path string) *place {
 	p := &place{path: path}
-	if up := above(path); up != "" { // a part of the same text
+	if up := parentPath(path); up != "" { // a part of the same text
 		if p.parent = a.paths[up]; p.parent == nil {
 			p.parent = a.newPlace(up)
 		}

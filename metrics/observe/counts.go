@@ -121,8 +121,8 @@ func (s *sessions) add(one *session) {
 	}
 }
 
-// within reports whether all sessions are among others.
-func (s sessions) within(others sessions) bool {
+// isSubsetOf reports whether all sessions are among others.
+func (s sessions) isSubsetOf(others sessions) bool {
 	for one := range s {
 		if _, ok := others[one]; !ok {
 			return false
@@ -190,7 +190,7 @@ func (s *session) waitFor(p *place) *wait {
 // notified adds a notification.
 func (w *wait) notified(a *Analysis, s *session, n *wake) {
 	if w.stage == turned && w.last != nil && w.last.standing == waiting && w == s.waitAt(w.last.place) {
-		w.goesOn(a, s) // it led to the turn
+		w.finishLast(a, s) // it led to the turn
 	}
 	if len(w.newer) == maxNewer {
 		s.finish(a, w.newer[0], waited)
@@ -230,8 +230,8 @@ func (w *wait) again(a *Analysis, s *session) {
 	}
 }
 
-// goesOn ends what the session has done so far: the latest notification that it has taken notice of led to it.
-func (w *wait) goesOn(a *Analysis, s *session) {
+// finishLast ends what the session has done so far: the latest notification that it noticed led to it.
+func (w *wait) finishLast(a *Analysis, s *session) {
 	if w.last != nil {
 		s.finish(a, w.last, acted)
 		w.last = nil
@@ -240,7 +240,7 @@ func (w *wait) goesOn(a *Analysis, s *session) {
 
 // enters begins another stage.
 func (w *wait) enters(a *Analysis, s *session, next standing) {
-	w.goesOn(a, s)
+	w.finishLast(a, s)
 	for _, n := range w.newer {
 		s.finish(a, n, unread)
 	}

@@ -105,8 +105,8 @@ func alphanumeric(c byte) bool {
 	return digit(c) || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
-// above returns the path of the parent, or "" for the root.
-func above(path string) string {
+// parentPath returns the path of the parent, or "" for the root.
+func parentPath(path string) string {
 	switch i := strings.LastIndexByte(path, '/'); {
 	case i > 0:
 		return path[:i]

@@ -70,8 +70,8 @@ func divide(sessions int, agents []string) (shares []share) {
 	return slices.DeleteFunc(shares, func(s share) bool { return s.Count == 0 })
 }
 
-// beside gives each agent a contiguous part of the background's clients, too.
-func beside(shares []share, clients int) {
+// divideBackground gives each agent a contiguous part of the background's clients, too.
+func divideBackground(shares []share, clients int) {
 	first := 0
 	for i := range shares {
 		shares[i].Beside = extent{first, (clients - first) / (len(shares) - i)}
@@ -79,8 +79,8 @@ func beside(shares []share, clients int) {
 	}
 }
 
-// of returns the agent's share, and false if it takes no part.
-func (a assignment) of(agent string) (share, bool) {
+// shareOf returns the agent's share, and false if it takes no part.
+func (a assignment) shareOf(agent string) (share, bool) {
 	i := slices.IndexFunc(a.Shares, func(s share) bool { return s.Agent == agent })
 	if i < 0 {
 		return share{}, false
@@ -147,7 +147,7 @@ func (a assignment) background(forms []workloads.Form) workloads.Background {
 func assign(p workloads.Plan, at site, shares []share) (a assignment) {
 	a.site, a.Form, a.Shares = at, p.Form.String(), shares
 	a.Background = background{p.Background.Clients, p.Background.Rate, p.Background.Mix}
-	beside(a.Shares, p.Background.Clients)
+	divideBackground(a.Shares, p.Background.Clients)
 	if p.Open.Rate.Open() {
 		a.Rate, a.Arrival, a.LateLimit = p.Open.Rate.String(), p.Open.Arrival, p.Open.LateLimit
 	}
@@ -200,7 +200,7 @@ func (r *running) inject(ctx context.Context) {
 	if len(r.plan.Faults) == 0 {
 		return
 	}
-	opens := time.Now().Add(r.opens - r.fleet.clock.CoordinatorNow().Since())
+	opens := time.Now().Add(r.opens - r.fleet.clock.CoordinatorNow().SinceStart())
 	r.faults.BeginAt(opens)
 	if len(servers) == 0 {
 		return

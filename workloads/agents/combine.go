@@ -32,7 +32,7 @@ type Contribution struct {
 // combine makes one record of the agents' reports. What the lost agents' sessions did is in no count of it.
 func (f *Fleet) combine(p workloads.Plan, a assignment, reports map[string]report, lost map[string]Loss, opens time.Duration) (*metrics.Record, []Contribution, error) {
 	var parts []merge.Part
-	var packets []journal.Part
+	var packets []journal.AgentJournal
 	var steps []check.TimedStep
 	var all []Contribution
 	for _, s := range a.Shares {
@@ -50,7 +50,7 @@ func (f *Fleet) combine(p workloads.Plan, a assignment, reports map[string]repor
 			return nil, nil, fmt.Errorf("agent %s: %w", s.Agent, err)
 		}
 		parts, steps = append(parts, merge.Part{Agent: s.Agent, Record: m}), append(steps, r.Clock.timed(r.Steps)...)
-		packets = append(packets, journal.Part{Journal: j, Time: r.Clock.linear(), Error: r.Clock.error()})
+		packets = append(packets, journal.AgentJournal{Journal: j, Time: r.Clock.linear(), Error: r.Clock.error()})
 		all = append(all, Contribution{f.member(s.Agent), s.Count, nil, m, r.Clock.error(), r.Drift})
 	}
 	merged, err := merge.Records(parts, p.Form.New(p.Settings).Together())
@@ -128,11 +128,11 @@ const apart = 10 * time.Millisecond
 // timelineOf returns the anchors from one moment to another.
 func timelineOf(e *clock.Estimator, from, to time.Duration) (t timeline, err error) {
 	for at := from; ; at += apart {
-		i, err := e.At(clock.MomentAt(at))
+		i, err := e.Convert(clock.MomentAt(at))
 		if err != nil {
 			return nil, fmt.Errorf("clock: %w", err)
 		}
-		t = append(t, anchor{at, i.Earliest.Since(), i.Latest.Since()})
+		t = append(t, anchor{at, i.Earliest.SinceStart(), i.Latest.SinceStart()})
 		if at >= to {
 			return t, nil
 		}
@@ -142,9 +142,9 @@ func timelineOf(e *clock.Estimator, from, to time.Duration) (t timeline, err err
 // drift is how far a clock can be wrong after the time between two anchors.
 const drift = time.Duration(float64(apart) * float64(clock.DefaultMaxDrift) / 1e6)
 
-// at returns the bounds of a time of the agent's clock on the coordinator's: those of the anchor before it,
+// bounds returns the bounds of an agent's time on the coordinator's clock: those of the anchor before it,
 // widened by the drift since.
-func (t timeline) at(time time.Duration) (earliest, latest time.Duration) {
+func (t timeline) bounds(time time.Duration) (earliest, latest time.Duration) {
 	i := min(max(int((time-t[0].At)/apart), 0), len(t)-1)
 	a := t[i]
 	return a.Earliest + time - a.At - drift, a.Latest + time - a.At + drift
@@ -152,7 +152,7 @@ func (t timeline) at(time time.Duration) (earliest, latest time.Duration) {
 
 // middle returns the estimate of a time of the agent's clock on the coordinator's.
 func (t timeline) middle(time time.Duration) time.Duration {
-	earliest, latest := t.at(time)
+	earliest, latest := t.bounds(time)
 	return earliest + (latest-earliest)/2
 }
 
@@ -167,7 +167,7 @@ func (t timeline) error() (most time.Duration) {
 // timed returns the steps with the bounds of their times on the coordinator's clock.
 func (t timeline) timed(steps []check.Step) (all []check.TimedStep) {
 	for _, s := range steps {
-		earliest, latest := t.at(s.At)
+		earliest, latest := t.bounds(s.At)
 		all = append(all, check.TimedStep{Step: s, Earliest: earliest, Latest: latest})
 	}
 	return all

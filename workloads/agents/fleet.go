@@ -169,7 +169,7 @@ func (f *Fleet) member(name string) control.Agent {
 
 // separate returns an error if the control plane is the service under test.
 func (f *Fleet) separate(ctx context.Context, p workloads.Plan) error {
-	same, err := f.plane.Is(ctx, p.Service)
+	same, err := f.plane.Serves(ctx, p.Service)
 	if same {
 		return errors.New("the control plane is the service under test, whose load it would change: use another one")
 	}
@@ -202,7 +202,7 @@ func (f *Fleet) abort(a assignment) map[string]report {
 
 // Supports returns an error if the plan cannot be divided among agents.
 func Supports(p workloads.Plan) error {
-	_, divisible := divided.Of(p.Form, p.Settings)
+	_, divisible := divided.NewWorkload(p.Form, p.Settings)
 	switch {
 	case !divisible:
 		return fmt.Errorf("%s cannot be divided among agents yet", p.Form.Recipe)

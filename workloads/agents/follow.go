@@ -121,7 +121,7 @@ func (r *running) progress(ctx context.Context) []workloads.Progress {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	all := r.follower.merge(max(r.fleet.clock.CoordinatorNow().Since()-r.opens, 0), r.present())
+	all := r.follower.merge(max(r.fleet.clock.CoordinatorNow().SinceStart()-r.opens, 0), r.present())
 	for i := range all {
 		all[i].Elapsed = min(all[i].Elapsed, max(r.plan.Duration, r.follower.longest())) // the window has ended, and the run has not
 	}
@@ -202,7 +202,7 @@ func (w *stateWriter) latest() (state, bool) {
 const writeEvery = 500 * time.Millisecond
 
 // writeStates writes the states for the coordinator until end is called.
-func (p *part) writeStates(ctx context.Context, w *stateWriter) (end func()) {
+func (p *agentRun) writeStates(ctx context.Context, w *stateWriter) (end func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan struct{})
 	go func() {

@@ -45,7 +45,7 @@ func (s site) known(agent string) string { return s.document("known-" + agent) }
 func (s site) open(ctx context.Context, security drivers.Security) (drivers.Service, error) {
 	target, err := backends.Parse(s.Service)
 	if err == nil {
-		target, err = target.With(backends.Options{Security: security})
+		target, err = target.WithOptions(backends.Options{Security: security})
 	}
 	if err != nil {
 		return nil, err
@@ -53,8 +53,8 @@ func (s site) open(ctx context.Context, security drivers.Security) (drivers.Serv
 	return target.Open(ctx)
 }
 
-// in returns the namespace.
-func (s site) in() namespace.Path {
+// namespace returns the namespace.
+func (s site) namespace() namespace.Path {
 	if s.Namespace == "" {
 		return namespace.Default
 	}
@@ -226,7 +226,7 @@ func (a *Agent) removeLeft(at visited, why error, asked bool) {
 // been cut off does not know whether the coordinator continues with other agents: only the service does. A coordinator
 // that was lost while it made the nodes may still have been making some.
 func (v visited) removeBase(ctx context.Context, c drivers.Conn, base string, why error, asked bool) error {
-	in := v.in()
+	in := v.namespace()
 	if v.made && errors.Is(why, ErrCoordinatorLost) {
 		return in.RemoveBase(ctx, c, base)
 	}

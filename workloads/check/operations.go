@@ -123,7 +123,7 @@ func addVerdict(s metrics.Safety, v history.Verdict, of, why string) metrics.Saf
 	if v != history.Wrong {
 		return s
 	}
-	return s.With(metrics.Safety{Violations: 1, Details: []string{
+	return s.Add(metrics.Safety{Violations: 1, Details: []string{
 		"violation: no order of the calls explains the answers about " + of + ": " + strings.ReplaceAll(why, "\n", "; ")}}, MaxDetails)
 }
 
@@ -221,8 +221,8 @@ type stepLog struct {
 // NewSteps returns an empty Steps with a clock, which must be monotonic.
 func NewSteps(now func() time.Duration) *Steps { return &Steps{log: &stepLog{now: now}} }
 
-// Of returns where the clients of an instance record their steps, among those of the others.
-func (s *Steps) Of(group int) *Steps {
+// ForGroup returns where the clients of an instance record their steps, among those of the others.
+func (s *Steps) ForGroup(group int) *Steps {
 	if s == nil {
 		return nil
 	}

@@ -23,11 +23,11 @@ func lockPredecessorIdentities() []Identity {
 
 // oneAheadIdentities hold for every form in which a client in line creates one node,
 // watches one node ahead, and lists again when it is woken.
-func oneAheadIdentities() []Identity { return append(inLine(), turnWrites()) }
+func oneAheadIdentities() []Identity { return append(waitingInLine(), turnWrites()) }
 
-// inLine is for clients in line: each lists when it arrives and after each wait for one
+// waitingInLine is for clients in line: each lists when it arrives and after each wait for one
 // node.
-func inLine() []Identity {
+func waitingInLine() []Identity {
 	return []Identity{
 		equal("lists = N + K", func(c metrics.Counts, n int64) (int64, int64) {
 			return c.Lists, n + c.WatchedExists

@@ -59,8 +59,8 @@ type Identity struct {
 	atMost  bool // ≤ instead of =
 }
 
-// Of returns the model of a form, or false if there is none.
-func Of(recipe, form string) (Model, bool) {
+// ModelOf returns the model of a form, or false if there is none.
+func ModelOf(recipe, form string) (Model, bool) {
 	m, ok := models()[recipe+"/"+form]
 	return m, ok
 }

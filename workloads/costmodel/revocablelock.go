@@ -116,7 +116,7 @@ func electionAcknowledged(p Params) Expected {
 }
 
 func electionAcknowledgedIdentities() []Identity {
-	return append(inLine(), onlyTheNext(),
+	return append(waitingInLine(), onlyTheNext(),
 		equal("writes = 4N + failed", func(c metrics.Counts, n int64) (int64, int64) {
 			return c.Writes, 4*n + c.FailedWrites
 		}))

@@ -43,8 +43,8 @@ type Findings struct {
 	LongestWait time.Duration
 }
 
-// Of returns a workload that judges divided runs of the form, and false if the form cannot be divided.
-func Of(f workloads.Form, s workloads.Settings) (Workload, bool) {
+// NewWorkload returns a workload that judges divided runs of the form, and false if it has none.
+func NewWorkload(f workloads.Form, s workloads.Settings) (Workload, bool) {
 	d, ok := f.New(s).(Workload)
 	return d, ok
 }
@@ -61,7 +61,7 @@ func Judge(p workloads.Plan, r *metrics.Record, steps []check.TimedStep, w check
 	hasFanout := false
 	var last Workload
 	for group := range groups {
-		d, _ := Of(p.Form, p.Settings)
+		d, _ := NewWorkload(p.Form, p.Settings)
 		g := Gathered{check.OfGroup(steps, group), w, clients, open}
 		f := d.Judge(g)
 		times = append(append(times, f.Times...), check.TimesOf(g.Steps, w, open)...)
@@ -70,7 +70,7 @@ func Judge(p workloads.Plan, r *metrics.Record, steps []check.TimedStep, w check
 		}
 		added = withGroup(added, f.Added, group, groups)
 		if f.Fanout != nil {
-			fanout.With(f.Fanout)
+			fanout.Merge(f.Fanout)
 		}
 		hasFanout = hasFanout || f.Fanout != nil
 		if inversions += f.Inversions; r.Fairness != nil && f.Fair {
@@ -82,7 +82,7 @@ func Judge(p workloads.Plan, r *metrics.Record, steps []check.TimedStep, w check
 	if safety != nil {
 		r.Safety = *safety
 	}
-	r.Safety = workloads.WithBackground(r.Safety.With(*added, check.MaxDetails), r.Background)
+	r.Safety = workloads.WithBackground(r.Safety.Add(*added, check.MaxDetails), r.Background)
 	if hasFanout {
 		r.Fanout = fanout.Sum(clients)
 		r.Rounds = r.Fanout.Writes
@@ -104,7 +104,7 @@ func withGroup(sum *metrics.Safety, one metrics.Safety, group, groups int) *metr
 	if sum == nil {
 		sum = &metrics.Safety{}
 	}
-	all := sum.With(one, check.MaxDetails)
+	all := sum.Add(one, check.MaxDetails)
 	return &all
 }
 

@@ -15,7 +15,7 @@ import (
 // topic is sent as soon as the one before has reached the control plane; what is announced meanwhile goes
 // into one message.
 type Exchange struct {
-	all      *Run
+	all      *RunExchange
 	instance int
 
 	Place
@@ -124,7 +124,7 @@ type topic struct {
 // the largest of them.
 type Tally struct{ Count, Sum, Most int64 }
 
-func (t Tally) with(o Tally) Tally {
+func (t Tally) add(o Tally) Tally {
 	return Tally{t.Count + o.Count, t.Sum + o.Sum, max(t.Most, o.Most)}
 }
 
@@ -141,8 +141,8 @@ type announcement struct {
 	Text  string `json:",omitempty"` // for the topic's handler; such an announcement has no tally
 }
 
-// A Run has the exchanges of all instances of a run.
-type Run struct {
+// A RunExchange has the exchanges of all instances of a run.
+type RunExchange struct {
 	Place
 	post func(context.Context, []byte) error
 	work sync.WaitGroup // see Go
@@ -156,15 +156,15 @@ type Run struct {
 }
 
 // New returns the exchanges of the process at a place. post passes a message to all other processes.
-func New(at Place, post func(context.Context, []byte) error) *Run {
-	return &Run{Place: at, post: post, tallies: map[topic]*keptTally{}, handlers: map[topic]func(string){}, counts: map[topic]Tally{},
+func New(at Place, post func(context.Context, []byte) error) *RunExchange {
+	return &RunExchange{Place: at, post: post, tallies: map[topic]*keptTally{}, handlers: map[topic]func(string){}, counts: map[topic]Tally{},
 		pending: make(chan struct{}, 1)}
 }
 
 // Send sends what is announced, until the context ends.
 //
 // What was announced before the context ended is still sent, for up to lastSend: other processes may wait for it.
-func (x *Run) Send(ctx context.Context) error {
+func (x *RunExchange) Send(ctx context.Context) error {
 	posting, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(lastSend, stop) })()
@@ -182,7 +182,7 @@ func (x *Run) Send(ctx context.Context) error {
 }
 
 // sendPending sends what is announced, if there is anything.
-func (x *Run) sendPending(ctx context.Context) error {
+func (x *RunExchange) sendPending(ctx context.Context) error {
 	all := x.announced()
 	if len(all) == 0 {
 		return nil
@@ -198,7 +198,7 @@ func (x *Run) sendPending(ctx context.Context) error {
 const lastSend = time.Second
 
 // announced returns what is to be sent, and takes it off.
-func (x *Run) announced() []announcement {
+func (x *RunExchange) announced() []announcement {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	all := x.texts
@@ -211,7 +211,7 @@ func (x *Run) announced() []announcement {
 }
 
 // Receive takes a message of another process.
-func (x *Run) Receive(text []byte) error {
+func (x *RunExchange) Receive(text []byte) error {
 	var all []announcement
 	if err := json.Unmarshal(text, &all); err != nil {
 		return fmt.Errorf("message of another process: %w", err)
@@ -231,8 +231,8 @@ func (x *Run) Receive(text []byte) error {
 	return nil
 }
 
-// Of returns the exchange of an instance. That of a nil Run is nil.
-func (x *Run) Of(instance int) *Exchange {
+// Instance returns the exchange of an instance. That of a nil Run is nil.
+func (x *RunExchange) Instance(instance int) *Exchange {
 	if x == nil {
 		return nil
 	}
@@ -240,7 +240,7 @@ func (x *Run) Of(instance int) *Exchange {
 }
 
 // tallyOf returns the tally of a topic. The caller holds the lock.
-func (x *Run) tallyOf(t topic) *keptTally {
+func (x *RunExchange) tallyOf(t topic) *keptTally {
 	if x.tallies[t] == nil {
 		x.tallies[t] = &keptTally{moved: make(chan struct{})}
 		delete(x.tallies, topic{t.Instance, t.Name, t.Turn - keptTurns})
@@ -248,26 +248,26 @@ func (x *Run) tallyOf(t topic) *keptTally {
 	return x.tallies[t]
 }
 
-func (x *Run) add(t topic, n Tally) {
+func (x *RunExchange) add(t topic, n Tally) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	now := x.tallyOf(t)
-	now.Tally = now.with(n)
+	now.Tally = now.add(n)
 	close(now.moved)
 	now.moved = make(chan struct{})
 }
 
 // announce counts the topic once more, with a value, in all processes.
-func (x *Run) announce(t topic, value int64) {
+func (x *RunExchange) announce(t topic, value int64) {
 	one := Tally{1, value, value}
 	x.add(t, one)
 	x.mu.Lock()
-	x.counts[t] = x.counts[t].with(one)
+	x.counts[t] = x.counts[t].add(one)
 	x.mu.Unlock()
 	x.signal()
 }
 
-func (x *Run) signal() {
+func (x *RunExchange) signal() {
 	select {
 	case x.pending <- struct{}{}:
 	default:
@@ -275,7 +275,7 @@ func (x *Run) signal() {
 }
 
 // await waits until the condition holds for the topic's tally, and returns that.
-func (x *Run) await(ctx context.Context, t topic, holds func(Tally) bool) (Tally, error) {
+func (x *RunExchange) await(ctx context.Context, t topic, holds func(Tally) bool) (Tally, error) {
 	for {
 		x.mu.Lock()
 		now := *x.tallyOf(t)
@@ -295,4 +295,4 @@ func (x *Run) await(ctx context.Context, t topic, holds func(Tally) bool) (Tally
 func Counted(n int) func(Tally) bool { return func(t Tally) bool { return t.Count >= int64(n) } }
 
 // Wait waits for what Go has started.
-func (x *Run) Wait() { x.work.Wait() }
+func (x *RunExchange) Wait() { x.work.Wait() }

@@ -60,9 +60,9 @@ func (c checker) check(ops []Op) Verdict {
 	return Right
 }
 
-// until returns the operations called up to a moment. Those answered later become
+// calledUntil returns the operations called up to a moment. Those answered later become
 // unanswered.
-func until(ops []Op, moment time.Duration) (all []Op) {
+func calledUntil(ops []Op, moment time.Duration) (all []Op) {
 	for _, op := range ops {
 		if op.Called > moment {
 			continue
@@ -100,7 +100,7 @@ func (c checker) shortest(ops []Op) []Op {
 	}
 	slices.Sort(moments)
 	i, _ := slices.BinarySearchFunc(moments, Wrong, func(moment time.Duration, _ Verdict) int {
-		if c.check(until(ops, moment)) == Wrong {
+		if c.check(calledUntil(ops, moment)) == Wrong {
 			return 0
 		}
 		return -1
@@ -108,12 +108,12 @@ func (c checker) shortest(ops []Op) []Op {
 	if i == len(moments) {
 		return ops // only the whole history is wrong
 	}
-	return until(ops, moments[i])
+	return calledUntil(ops, moments[i])
 }
 
-// without removes groups of ops, one group at a time, as long as the history stays wrong.
+// removeGroups removes groups of ops, one group at a time, as long as the history stays wrong.
 // Each group must be such that a right history stays right without it.
-func (c checker) without(ops []Op, groups [][]Op) []Op {
+func (c checker) removeGroups(ops []Op, groups [][]Op) []Op {
 	for _, group := range groups {
 		fewer := slices.DeleteFunc(slices.Clone(ops), func(op Op) bool { return slices.Contains(group, op) })
 		if c.check(fewer) == Wrong {
@@ -203,7 +203,7 @@ func (l Lock) Check() (Verdict, Lock) {
 		return verdict, nil
 	}
 	ops := locks().shortest(l)
-	return Wrong, inOrder(locks().without(ops, holds(ops)))
+	return Wrong, inOrder(locks().removeGroups(ops, holds(ops)))
 }
 
 // holds groups the ops by hold. Any subset of the holds of a right history is right.
@@ -245,14 +245,14 @@ func textOf(ops []Op) string {
 
 // String returns text such as "client 3, 1.2s to 1.3s: got the lock with token 17".
 func (o Op) String() string {
-	when := fmt.Sprintf("%v to %v", at(o.Called), at(o.Returned))
+	when := fmt.Sprintf("%v to %v", rounded(o.Called), rounded(o.Returned))
 	if o.Returned == Never {
-		when = fmt.Sprintf("from %v, not answered", at(o.Called))
+		when = fmt.Sprintf("from %v, not answered", rounded(o.Called))
 	}
 	return fmt.Sprintf("client %d, %s: %s", o.Client+1, when, describe(o.What))
 }
 
-func at(d time.Duration) time.Duration { return d.Round(time.Microsecond) }
+func rounded(d time.Duration) time.Duration { return d.Round(time.Microsecond) }
 
 func describe(what any) string {
 	switch w := what.(type) {

@@ -176,7 +176,7 @@ func (t *fanoutTracker) write(number int64) *fanoutWrite {
 
 // removeFinished removes the writes that are over.
 func (t *fanoutTracker) removeFinished() {
-	for len(t.open) > 0 && t.open[0].over(len(t.observers)) {
+	for len(t.open) > 0 && t.open[0].isOver(len(t.observers)) {
 		u := t.open[0]
 		t.open[0], t.open = nil, t.open[1:]
 		if t.exchange == nil {
@@ -202,9 +202,9 @@ func (t *fanoutTracker) signal() {
 	}
 }
 
-// over reports whether the write is acknowledged and every watcher has been notified of it or
+// isOver reports whether the write is acknowledged and every watcher has been notified of it or
 // never will be.
-func (u *fanoutWrite) over(watchers int) bool {
+func (u *fanoutWrite) isOver(watchers int) bool {
 	return !u.acknowledged.IsZero() && (len(u.notified)+u.missed >= watchers || u.heard)
 }
 
@@ -212,19 +212,19 @@ func (u *fanoutWrite) over(watchers int) bool {
 func (t *fanoutTracker) recordTimes(u *fanoutWrite) {
 	slices.Sort(u.notified) // they are almost in order
 	if n := len(u.notified); n > 0 {
-		t.first.Record(u.after(u.notified[0]))
-		t.median.Record(u.after(u.notified[(n-1)/2]))
-		t.last.Record(u.after(u.notified[n-1]))
+		t.first.Record(u.latency(u.notified[0]))
+		t.median.Record(u.latency(u.notified[(n-1)/2]))
+		t.last.Record(u.latency(u.notified[n-1]))
 	}
 	for _, d := range u.notified {
-		t.each.Record(u.after(d))
+		t.each.Record(u.latency(d))
 	}
 	t.times.Add(u.acknowledged.Sub(u.issued), u.notified, u.missed)
 }
 
-// after returns how long after the write's issue, and after it was due, a notification arrived.
+// latency returns how long after the write's issue, and after it was due, a notification arrived.
 // issued is the first of the two.
-func (u *fanoutWrite) after(issued time.Duration) (service, response time.Duration) {
+func (u *fanoutWrite) latency(issued time.Duration) (service, response time.Duration) {
 	return issued, issued + u.issued.Sub(u.due)
 }
 

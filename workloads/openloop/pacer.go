@@ -32,7 +32,7 @@ type Counts struct {
 type Pacer struct {
 	opens, closes time.Time // the measured window
 	limit         time.Duration
-	part          Part
+	part          OwnArrivals
 	ended         chan struct{} // closed when the pacer hands out no more arrivals
 
 	mu       sync.Mutex // guards all fields below
@@ -50,13 +50,13 @@ type Pacer struct {
 // New returns the pacer of a run whose warm-up begins now. The measured window follows the
 // warm-up.
 func New(o Options, warmup, window time.Duration, seed uint64) *Pacer {
-	all := Part{Opens: time.Now().Add(warmup), Share: 1, Mine: func() bool { return true }}
+	all := OwnArrivals{Opens: time.Now().Add(warmup), Share: 1, Mine: func() bool { return true }}
 	return NewPart(o, all, warmup, window, seed)
 }
 
-// A Part is the arrivals that one process has of a run that several share. All of them draw the same
+// OwnArrivals are the arrivals that one process has of a run that several share. All of them draw the same
 // arrivals, and each takes its own.
-type Part struct {
+type OwnArrivals struct {
 	Opens time.Time // the measured window
 	// Mine is called for each arrival, in order, and reports whether it is this process's.
 	Mine  func() bool
@@ -64,7 +64,7 @@ type Part struct {
 }
 
 // NewPart returns a pacer that hands out only the arrivals of a part.
-func NewPart(o Options, part Part, warmup, window time.Duration, seed uint64) *Pacer {
+func NewPart(o Options, part OwnArrivals, warmup, window time.Duration, seed uint64) *Pacer {
 	p := &Pacer{
 		opens: part.Opens, closes: part.Opens.Add(window), limit: o.LateLimit, ended: make(chan struct{}), held: make(map[*Ticket]struct{}),
 		wakes:    hdrhistogram.New(1, int64(time.Hour), 3),

@@ -28,7 +28,7 @@ type Barrier interface {
 // session's handle on the barrier at a path. Before Set only the path's parent exists.
 func Barriers[S drivers.Conn, B Barrier](open func(c S, path string) B) func(workloads.Settings) workloads.Workload {
 	return func(s workloads.Settings) workloads.Workload {
-		w := &barrierWorkload{hold: s.HoldTime(), polls: s.Polls, newBarrier: at[Barrier](open),
+		w := &barrierWorkload{hold: s.HoldTime(), polls: s.Polls, newBarrier: openerOf[Barrier](open),
 			pass: s.Latency(passesPhase), open: s.Latency("open")}
 		w.gathering = gather(s, 1, w.pass, w.open)
 		return w

@@ -28,7 +28,7 @@ type Config interface {
 // node.
 func Configs[S drivers.Conn, C Config](open func(c S, path string) C) func(workloads.Settings) workloads.Workload {
 	return func(s workloads.Settings) workloads.Workload {
-		w := &configWorkload{think: s.ThinkTime(), polls: s.Polls, updateCount: s.UpdateCount(), open: at[Config](open),
+		w := &configWorkload{think: s.ThinkTime(), polls: s.Polls, updateCount: s.UpdateCount(), open: openerOf[Config](open),
 			converge: s.Latency("converge"), update: s.Latency("update")}
 		w.gathering = gather(s, 1, w.converge, w.update)
 		return w

@@ -35,12 +35,12 @@ type Group interface {
 // the members that are notified have seen the last change and the client has thought. open creates
 // one client's handle on the group at a path, which is an existing node.
 func Groups[S drivers.Conn, G Group](open func(c S, path string) G) func(workloads.Settings) workloads.Workload {
-	return groups(at[Group](open), false)
+	return groups(openerOf[Group](open), false)
 }
 
 // Rings is Groups for a form in which only neighbours are notified of a change.
 func Rings[S drivers.Conn, G Group](open func(c S, path string) G) func(workloads.Settings) workloads.Workload {
-	return groups(at[Group](open), true)
+	return groups(openerOf[Group](open), true)
 }
 
 func groups(open opener[Group], ring bool) func(workloads.Settings) workloads.Workload {
@@ -126,7 +126,7 @@ type groupClient struct {
 	*groupWorkload
 	slot    *workloads.Slot
 	group   Group
-	member  *check.Member           // nil if the client is not a member
+	member  *check.GroupMember      // nil if the client is not a member
 	stop    context.CancelCauseFunc // ends its Follow
 	stopped chan struct{}           // closed when it no longer follows
 }

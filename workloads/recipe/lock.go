@@ -35,7 +35,7 @@ type Lock interface {
 // releases and thinks, in a closed loop. open creates one client's handle on the lock at a path,
 // which is an existing node. The type S says which kind of session the form needs.
 func Locks[S drivers.Conn, L Lock](open func(c S, path string) L) func(workloads.Settings) workloads.Workload {
-	return lockWorkloads(at[Lock](open), defaultLockTerms())
+	return lockWorkloads(openerOf[Lock](open), defaultLockTerms())
 }
 
 func defaultLockTerms() lockTerms {
@@ -291,9 +291,9 @@ func (w *lockWorkload) Judge(g divided.Gathered) divided.Findings {
 // cannot.
 type opener[H any] = func(c drivers.Conn, path string) (H, error)
 
-// at makes an opener from a form's constructor. The constructor returns its own type, and its
+// openerOf makes an opener from a form's constructor. The constructor returns its own type, and its
 // parameter says which kind of session it needs: any drivers.Conn, or one with more capabilities.
-func at[H any, S drivers.Conn, F any](open func(S, string) F) opener[H] {
+func openerOf[H any, S drivers.Conn, F any](open func(S, string) F) opener[H] {
 	return func(c drivers.Conn, path string) (H, error) {
 		return handle[H](c, func(session S) F { return open(session, path) })
 	}

@@ -27,7 +27,7 @@ type Names interface {
 // creates one client's handle on the names at a path, which is an existing node.
 func NameServices[S drivers.Conn, N Names](open func(c S, path string) N) func(workloads.Settings) workloads.Workload {
 	return func(s workloads.Settings) workloads.Workload {
-		w := &namesWorkload{think: s.ThinkTime(), updateCount: s.UpdateCount(), size: s.NameCount(), lookups: s.LookupCount(), open: at[Names](open),
+		w := &namesWorkload{think: s.ThinkTime(), updateCount: s.UpdateCount(), size: s.NameCount(), lookups: s.LookupCount(), open: openerOf[Names](open),
 			lookup: s.Latency("lookup"), converge: s.Latency("converge"), update: s.Latency("update")}
 		w.gathering = gather(s, 2, w.lookup, w.converge, w.update)
 		return w

@@ -243,10 +243,10 @@ func (w *queueWorkload) shareOf(backlog int) int {
 
 // divide makes the queue that of the clients of one process.
 func (w *queueWorkload) divide() {
-	w.check.Divide(w.exchange.Process, w.exchange.Processes, int64(w.chosen.Items), w.recorded, w.takenHere)
+	w.check.Divide(w.exchange.Process, w.exchange.Processes, int64(w.chosen.Items), w.recorded, w.tellTaken)
 	w.exchange.Handle(takenTopic, func(text string) {
 		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
-			w.check.TakenElsewhere(max(n, -n), n > 0)
+			w.check.RecordRemoteTake(max(n, -n), n > 0)
 		}
 	})
 	w.exchange.Handle(roomTopic, func(text string) {
@@ -256,9 +256,9 @@ func (w *queueWorkload) divide() {
 	})
 }
 
-// takenHere tells the process that has put an item that a consumer of this process has taken it. The number is
+// tellTaken tells the process that has put an item that a consumer of this process took it. The number is
 // negative if this process keeps its place.
-func (w *queueWorkload) takenHere(number int64, process int) {
+func (w *queueWorkload) tellTaken(number int64, process int) {
 	if w.room.keeps(process) {
 		number = -number
 	}

@@ -37,7 +37,7 @@ type Deposer interface {
 // a path, which is an existing node.
 func RevocableLocks[S drivers.Conn, L RevocableLock](open func(c S, path string) L) func(workloads.Settings) workloads.Workload {
 	return func(s workloads.Settings) workloads.Workload {
-		return &revocableWorkload{s.RevocationPeriod(), newSharedWorkload(s, at[SharedLock](open), "read", "write", "revoke")}
+		return &revocableWorkload{s.RevocationPeriod(), newSharedWorkload(s, openerOf[SharedLock](open), "read", "write", "revoke")}
 	}
 }
 

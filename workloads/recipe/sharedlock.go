@@ -26,7 +26,7 @@ type SharedLock interface {
 // creates one client's handle on the shared lock at a path, which is an existing node.
 func SharedLocks[S drivers.Conn, L SharedLock](open func(c S, path string) L) func(workloads.Settings) workloads.Workload {
 	return func(s workloads.Settings) workloads.Workload {
-		return newSharedWorkload(s, at[SharedLock](open), "read", "write")
+		return newSharedWorkload(s, openerOf[SharedLock](open), "read", "write")
 	}
 }
 

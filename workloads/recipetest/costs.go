@@ -22,7 +22,7 @@ const (
 // model returns the cost model of a form. It skips the case if there is none.
 func (x *trial) model(recipe, form string) costmodel.Model {
 	x.Helper()
-	model, known := costmodel.Of(recipe, form)
+	model, known := costmodel.ModelOf(recipe, form)
 	if !known {
 		x.Skipf("no cost model of %s/%s", recipe, form)
 	}

@@ -144,7 +144,7 @@ func (p *parser) scenarios(n *yaml.Node) {
 }
 
 // thresholds reads one threshold or a list of them.
-func (p *parser) thresholds(n *yaml.Node) (all []Threshold) {
+func (p *parser) thresholds(n *yaml.Node) (all []ThresholdText) {
 	items := []*yaml.Node{n}
 	if n.Kind == yaml.SequenceNode {
 		items = n.Content
@@ -154,7 +154,7 @@ func (p *parser) thresholds(n *yaml.Node) (all []Threshold) {
 	}
 	for _, item := range items {
 		if text := p.word("thresholds", item); text != "" {
-			all = append(all, Threshold{text, item.Line})
+			all = append(all, ThresholdText{text, item.Line})
 		}
 	}
 	return all

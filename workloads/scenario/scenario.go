@@ -21,12 +21,12 @@ type File struct {
 	Seed      string // of all scenarios, "" if there is none
 	Scenarios []Scenario
 	// Thresholds apply to all scenarios; this package does not interpret them.
-	Thresholds []Threshold
+	Thresholds []ThresholdText
 	Reference  *results.Reference // nil if there is none
 }
 
-// A Threshold is the text of a threshold, as written.
-type Threshold struct {
+// A ThresholdText is the text of a threshold, as written.
+type ThresholdText struct {
 	Text string
 	Line int
 }
@@ -37,7 +37,7 @@ type Scenario struct {
 	Line     int
 	Settings []Setting // its own, and those of the file that it does not replace
 	// Thresholds apply to this scenario's runs only.
-	Thresholds []Threshold
+	Thresholds []ThresholdText
 }
 
 // A Setting is a key with one or more values, as written.
@@ -75,8 +75,8 @@ func (s Scenario) LineOf(key string) int {
 	return s.Line
 }
 
-// Without returns the scenario without the key.
-func (s Scenario) Without(key string) Scenario {
+// WithoutKey returns the scenario without the key.
+func (s Scenario) WithoutKey(key string) Scenario {
 	s.Settings = slices.DeleteFunc(slices.Clone(s.Settings), func(set Setting) bool { return set.Key == key })
 	return s
 }

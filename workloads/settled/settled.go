@@ -20,7 +20,7 @@ type Result struct {
 	// the server keeps none.
 	Server *drivers.Counters
 	Safety metrics.Safety
-	Trace  []Step
+	Trace  []TraceStep
 }
 
 // A Script is a workload that can be driven one step at a time.
@@ -95,7 +95,7 @@ type Stepper struct {
 
 	pool    *workloads.Pool
 	tracers []*tracer
-	trace   []Step
+	trace   []TraceStep
 	owners  map[string]int // creators of the nodes with a sequential name, by path
 
 	running *sync.WaitGroup // steps that have begun and not ended
@@ -124,7 +124,7 @@ func newStepper(c *workloads.Pool, tracers []*tracer, steps *sync.WaitGroup) *St
 // and ends the outcome when the step has ended ("holds"), or "" for none. The context of step parks
 // on a spot of its own.
 func (st *Stepper) Do(ctx context.Context, client int, sets, ends string, step func(context.Context) error) error {
-	st.trace = append(st.trace, Step{Client: client, Title: sets})
+	st.trace = append(st.trace, TraceStep{Client: client, Title: sets})
 	a := &activeStep{client: client, spot: &drivers.Spot{Ticks: true}, outcome: ends}
 	st.begin(a)
 	st.running.Go(func() { st.end(a, step(drivers.WithSpot(ctx, a.spot))) })

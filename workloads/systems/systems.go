@@ -260,8 +260,8 @@ type Library struct {
 // A Linear is a count that grows with N.
 type Linear struct{ Each, Fixed int }
 
-// At returns the count with n members.
-func (l Linear) At(n int) int { return l.Each*n + l.Fixed }
+// Count returns the count with n members.
+func (l Linear) Count(n int) int { return l.Each*n + l.Fixed }
 
 // String returns the formula, such as "2N" or "N+2".
 func (l Linear) String() string {

@@ -68,7 +68,7 @@ func InProcess(t testing.TB) drivers.Service {
 // skipped, or fails: see [Lacking].
 func Shared(t testing.TB, url string) drivers.Service {
 	t.Helper()
-	return share(t, common.at(t, url), backends.Options{})
+	return share(t, common.urlOn(t, url), backends.Options{})
 }
 
 // Own returns a backend that only the tests of this package use, for tests of what a
@@ -118,9 +118,9 @@ type commonServers struct {
 	places map[string]string // by environment variable: //address/node
 }
 
-// at returns the URL with the place on the common server of its kind. It returns url unchanged if
+// urlOn returns the URL with the place on the common server of its kind. It returns url unchanged if
 // the test run has none or url asks for several servers.
-func (c *commonServers) at(t testing.TB, url string) string {
+func (c *commonServers) urlOn(t testing.TB, url string) string {
 	t.Helper()
 	scheme, query, _ := strings.Cut(url, ":")
 	variable := map[string]string{"zookeeper": testenv.ZooKeeper, "etcd": testenv.Etcd}[scheme]

@@ -107,7 +107,7 @@ func Open(t testing.TB, url string, s drivers.Security) drivers.Service {
 	t.Helper()
 	target, err := backends.Parse(url)
 	if err == nil {
-		target, err = target.With(backends.Options{Security: s})
+		target, err = target.WithOptions(backends.Options{Security: s})
 	}
 	if err != nil {
 		t.Fatal(err)

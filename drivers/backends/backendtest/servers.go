@@ -66,7 +66,7 @@ func (s *servers) open(url string, with backends.Options) (drivers.Service, erro
 func start(url string, with backends.Options) (drivers.Service, error) {
 	target, err := backends.Parse(url)
 	if err == nil {
-		target, err = target.With(with)
+		target, err = target.WithOptions(with)
 	}
 	if err != nil {
 		return nil, err

@@ -19,8 +19,8 @@ type Link struct {
 	passes  map[*linkConn]bool
 }
 
-// Through returns a connection that goes through the link to c.
-func (l *Link) Through(c net.Conn) net.Conn {
+// Wrap returns a connection that goes through the link to c.
+func (l *Link) Wrap(c net.Conn) net.Conn {
 	ours, theirs := net.Pipe()
 	p := l.pass(theirs, c)
 	go p.run()

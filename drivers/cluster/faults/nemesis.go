@@ -16,15 +16,15 @@ func Nemesis(seed uint64, p Powers, every time.Duration) Schedule {
 	var s Schedule
 	for at := every; at < p.Window-2*every; at += every {
 		late := time.Duration(r.Int64N(int64(every)/2 + 1)).Truncate(time.Millisecond)
-		f := some(r, p, every)
+		f := drawFault(r, p, every)
 		f.At = at + late
 		s = append(s, f)
 	}
 	return s
 }
 
-// some returns one possible fault, which ends before the next begins.
-func some(r *rand.Rand, p Powers, every time.Duration) Fault {
+// drawFault returns one possible fault, which ends before the next begins.
+func drawFault(r *rand.Rand, p Powers, every time.Duration) Fault {
 	choices := troubles(p)
 	f := choices[r.IntN(len(choices))]
 	lasts := (every / 4).Truncate(time.Millisecond) + time.Millisecond
@@ -38,7 +38,7 @@ func some(r *rand.Rand, p Powers, every time.Duration) Fault {
 		f.Steps[0].Reply = lossy[slices.Sorted(maps.Keys(lossy))[r.IntN(len(lossy))]]
 	}
 	if d, _ := find(verb); d.undone != "" {
-		f.Steps = append(f.Steps, Step{Verb: d.undone, After: lasts})
+		f.Steps = append(f.Steps, FaultAction{Verb: d.undone, After: lasts})
 	}
 	if f.Target.word == client {
 		f.Target.n = 1 + r.IntN(p.Clients)
@@ -48,7 +48,7 @@ func some(r *rand.Rand, p Powers, every time.Duration) Fault {
 
 // troubles returns the kinds of faults that are possible with p.
 func troubles(p Powers) (all []Fault) {
-	add := func(v Verb, w Target) { all = append(all, Fault{Target: w, Steps: []Step{{Verb: v}}}) }
+	add := func(v Verb, w Target) { all = append(all, Fault{Target: w, Steps: []FaultAction{{Verb: v}}}) }
 	one, half := Target{word: client}, Target{word: clients, share: 0.5}
 	if p.Clients > 0 {
 		for _, v := range []Verb{Expire, Cut, Delay, Throttle, Silence, Lose, Freeze} {
@@ -149,7 +149,7 @@ func (f Fault) checkServers(p Powers) error {
 	return nil
 }
 
-func (s Step) checkServers(p Powers) error {
+func (s FaultAction) checkServers(p Powers) error {
 	switch s.Verb {
 	case Kill, Restart:
 		if p.Forgets {

@@ -47,14 +47,14 @@ func (f *Fault) first(c *clause) (err error) {
 	if f.Target, err = c.target(d); err != nil {
 		return err
 	}
-	f.Steps = []Step{step}
+	f.Steps = []FaultAction{step}
 	if !c.has("for") {
 		return nil
 	}
 	if d.undone == "" {
 		return fmt.Errorf("%s takes no for=: it is over at once", d.verb)
 	}
-	undo := Step{Verb: d.undone}
+	undo := FaultAction{Verb: d.undone}
 	undo.After, err = c.duration("for", false)
 	f.Steps = append(f.Steps, undo)
 	return err
@@ -108,20 +108,20 @@ func (c *clause) duration(key string, zero bool) (time.Duration, error) {
 }
 
 // step parses a verb with its parameter.
-func (c *clause) step() (s Step, err error) {
+func (c *clause) step() (s FaultAction, err error) {
 	if len(c.words) == 0 {
-		return Step{}, fmt.Errorf("no verb: want one of %s", strings.Join(verbNames(), ", "))
+		return FaultAction{}, fmt.Errorf("no verb: want one of %s", strings.Join(verbNames(), ", "))
 	}
 	d, known := find(Verb(c.words[0]))
 	if !known {
-		return Step{}, suggest.Unknown("verb", c.words[0], verbNames())
+		return FaultAction{}, suggest.Unknown("verb", c.words[0], verbNames())
 	}
 	c.words = c.words[1:]
 	if s.Verb = d.verb; d.takes == "" {
 		return s, nil
 	}
 	if !c.has(d.takes) && d.takes != reply {
-		return Step{}, fmt.Errorf("%s: %s is missing, such as %s", d.verb, d.takes, map[string]string{by: "by=50ms", to: "to=64k"}[d.takes])
+		return FaultAction{}, fmt.Errorf("%s: %s is missing, such as %s", d.verb, d.takes, map[string]string{by: "by=50ms", to: "to=64k"}[d.takes])
 	}
 	switch d.takes {
 	case by:

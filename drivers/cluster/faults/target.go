@@ -137,7 +137,7 @@ func (d *doing) find(ctx context.Context, fault int, w Target) (*chosen, error) 
 		if time.Now().After(deadline) {
 			return nil, fmt.Errorf("there was no %s for %v", w, patience)
 		}
-		if !until(ctx, time.Now().Add(again)) {
+		if !waitUntil(ctx, time.Now().Add(again)) {
 			return nil, nil
 		}
 	}
@@ -171,7 +171,7 @@ func (d *doing) byRole(ctx context.Context, leads bool) *chosen {
 	defer cancel()
 	found := -1
 	led := false
-	for _, i := range d.some(len(d.Servers), len(d.Servers)) {
+	for _, i := range d.drawNumbers(len(d.Servers), len(d.Servers)) {
 		if !d.takesPart(i) {
 			continue
 		}
@@ -206,7 +206,7 @@ func (d *doing) named(servers []int, role string) *chosen {
 }
 
 // server performs a step on one server and records its state.
-func (d *doing) server(ctx context.Context, step Step, i int) error {
+func (d *doing) server(ctx context.Context, step FaultAction, i int) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	s := d.Servers[i]
@@ -269,12 +269,12 @@ func (d *doing) restoreAll(ctx context.Context) error {
 	for i := range d.Servers {
 		switch {
 		case d.down[i] == Kill || d.full[i]:
-			errs = append(errs, d.server(ctx, Step{Verb: Restart}, i))
+			errs = append(errs, d.server(ctx, FaultAction{Verb: Restart}, i))
 		case d.down[i] == Stop:
-			errs = append(errs, d.server(ctx, Step{Verb: Continue}, i))
+			errs = append(errs, d.server(ctx, FaultAction{Verb: Continue}, i))
 		}
 		if d.apart[i] || d.slow[i] {
-			errs = append(errs, d.server(ctx, Step{Verb: Restore}, i))
+			errs = append(errs, d.server(ctx, FaultAction{Verb: Restore}, i))
 		}
 	}
 	for _, c := range d.Clients {

@@ -46,7 +46,7 @@ type memberFaults struct {
 // New opens the proxies between the members. Each member listens at one or more addresses,
 // host:port. No two members may use the same port.
 func New(members [][]string) (*Links, error) {
-	l, err := between(members)
+	l, err := newLinks(members)
 	if err != nil {
 		return nil, err
 	}
@@ -62,8 +62,8 @@ func New(members [][]string) (*Links, error) {
 	return l, nil
 }
 
-// between returns the links without proxies.
-func between(members [][]string) (*Links, error) {
+// newLinks returns the links without proxies.
+func newLinks(members [][]string) (*Links, error) {
 	l := &Links{
 		listeners: make(map[string]listener), faultsOf: make([]memberFaults, len(members)), ends: make(map[net.Conn]bool),
 		dial: func(address string) (net.Conn, error) { return net.Dial("tcp", address) },

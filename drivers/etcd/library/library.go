@@ -96,7 +96,7 @@ func (s *Session) cleanUp(ctx context.Context, path string) {
 	if s.Ready(ctx) != nil {
 		return
 	}
-	there, err := s.Client.Get(ctx, s.Keys.Below(path), clientv3.WithPrefix())
+	there, err := s.Client.Get(ctx, s.Keys.ChildPrefix(path), clientv3.WithPrefix())
 	if err != nil {
 		return
 	}
@@ -161,8 +161,8 @@ func newCanceler(s *Session) *canceler {
 	return c
 }
 
-// within restricts the client to keys that begin with a prefix.
-func (c *canceler) within(prefix string) *canceler {
+// restrictTo restricts the client to keys that begin with a prefix.
+func (c *canceler) restrictTo(prefix string) *canceler {
 	c.client.KV = namespace.NewKV(c.client.KV, prefix)
 	c.client.Watcher = namespace.NewWatcher(c.client.Watcher, prefix)
 	return c

@@ -45,7 +45,7 @@ type PriorityQueue struct {
 }
 
 func newPriorityQueue(s *Session, path string) *PriorityQueue {
-	c := newCanceler(s).within(s.Keys.Below(path))
+	c := newCanceler(s).restrictTo(s.Keys.ChildPrefix(path))
 	return &PriorityQueue{c, path, recipe.NewPriorityQueue(c.client, "items")}
 }
 

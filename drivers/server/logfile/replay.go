@@ -174,8 +174,8 @@ func newReader(from io.Reader, end int64, format Format) (_ *Reader, err error) 
 	return r, nil
 }
 
-// At returns the offset of the next batch in the file.
-func (r *Reader) At() int64 { return r.at }
+// Offset returns the offset of the next batch in the file.
+func (r *Reader) Offset() int64 { return r.at }
 
 // Batch returns the last batch that was read, with its header.
 func (r *Reader) Batch() []byte { return r.buf }

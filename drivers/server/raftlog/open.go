@@ -195,7 +195,7 @@ func (l *Log) recoverSnapshot() error {
 	if !s.ended {
 		return err
 	}
-	l.snapshot, l.snapshotSize = s.at, s.r.At()
+	l.snapshot, l.snapshotSize = s.at, s.r.Offset()
 	return nil
 }
 

@@ -278,7 +278,7 @@ func (p *parts) next() ([]byte, error) {
 
 func (p *parts) damaged(err error) error {
 	if errors.Is(err, logfile.ErrBroken) || errors.Is(err, io.EOF) {
-		err = fmt.Errorf("damaged at byte %d: restore the file from a copy", p.r.At())
+		err = fmt.Errorf("damaged at byte %d: restore the file from a copy", p.r.Offset())
 	}
 	return fmt.Errorf("%s: %w", p.name, err)
 }

@@ -9,13 +9,13 @@ type Line struct {
 	member *Member
 	owner  Owner
 	id     int64
-	steps  []*step
+	steps  []*pendingRequest
 	syncs  int // among the steps and not done
 	closed bool
 }
 
-// A step is a request without an answer so far.
-type step struct {
+// A pendingRequest is a request without an answer so far.
+type pendingRequest struct {
 	ready bool
 	sync  bool
 	start func() // proposes a write that waits for a sync
@@ -49,7 +49,7 @@ func (l *Line) Write(x tree.Txn, done func(*Applied)) {
 }
 
 func (l *Line) propose(e *entry, done func(*Applied)) {
-	s := &step{}
+	s := &pendingRequest{}
 	start := func() {
 		l.member.proposals.add(l.member, e, func(a *Applied) {
 			s.run = func() { done(a) }
@@ -66,14 +66,14 @@ func (l *Line) propose(e *entry, done func(*Applied)) {
 
 // Read calls serve when the requests before it are answered.
 func (l *Line) Read(serve func()) {
-	l.steps = append(l.steps, &step{ready: true, run: serve})
+	l.steps = append(l.steps, &pendingRequest{ready: true, run: serve})
 	l.advance()
 }
 
 // Sync calls done when the member has applied all that was committed before the call, and the
 // requests before it are answered.
 func (l *Line) Sync(done func()) {
-	s := &step{sync: true, run: done}
+	s := &pendingRequest{sync: true, run: done}
 	l.steps = append(l.steps, s)
 	l.syncs++
 	l.member.reads.add(func() {
@@ -84,7 +84,7 @@ func (l *Line) Sync(done func()) {
 	})
 }
 
-func (l *Line) finish(s *step) {
+func (l *Line) finish(s *pendingRequest) {
 	s.ready = true
 	l.advance()
 }

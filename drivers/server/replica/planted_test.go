@@ -59,7 +59,7 @@ func plantedBugs() []plantedBug {
 		{name: "drop the events of an expiry", file: "member.go",
 			old: "	m.handler.Apply(a)\n", new: "	if e.Kind == Expire {\n\t\ta.Events = nil\n\t}\n\tm.handler.Apply(a)\n"},
 		{name: "answer a read before the client's write", file: "line.go",
-			old: "	l.steps = append(l.steps, &step{ready: true, run: serve})\n	l.advance()\n", new: "	serve()\n"},
+			old: "	l.steps = append(l.steps, &pendingRequest{ready: true, run: serve})\n	l.advance()\n", new: "	serve()\n"},
 		{name: "lose a move of a session", file: "state.go",
 			old: "			a.Result.Err = wire.OK\n			a.Owner = s.own(e.Session, Owner{e.Origin, s.index, e.Txn.Timeout})\n",
 			new: "			a.Result.Err = wire.OK\n			a.Owner = Owner{e.Origin, s.index, e.Txn.Timeout}\n"},

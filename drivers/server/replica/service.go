@@ -147,8 +147,8 @@ func (v *votes) init(m *Member) {
 // Config.Joining to false at the member's further starts.
 func (m *Member) Joining() bool { return m.votes.joining }
 
-// asked takes note of a candidate's request.
-func (v *votes) asked(x *pb.Message) {
+// noteCandidate takes note of a candidate's request.
+func (v *votes) noteCandidate(x *pb.Message) {
 	if r, ok := requestOf(x); ok && v.joining && x.GetIndex() > 0 {
 		r.candidate = x.GetFrom()
 		v.begun[r] = true
@@ -231,7 +231,7 @@ func (c *comparison) passed(m *Member, index uint64) {
 	if index%c.every != 0 {
 		return
 	}
-	if before := c.at(index - c.every); before != nil && m.err == nil {
+	if before := c.markOf(index - c.every); before != nil && m.err == nil {
 		m.err = before.undecided(m)
 	}
 	digest := m.state.Digest()
@@ -243,8 +243,8 @@ func (c *comparison) passed(m *Member, index uint64) {
 	m.propose([]*pb.Entry{{Data: e.append(nil)}})
 }
 
-// at returns the digests after an entry, or nil if this member has not kept its own.
-func (c *comparison) at(index uint64) *mark {
+// markOf returns the digests after an entry, or nil if this member has not kept its own.
+func (c *comparison) markOf(index uint64) *mark {
 	x := &c.marks[index/c.every%marks]
 	if x.index != index || index == 0 {
 		return nil
@@ -255,7 +255,7 @@ func (c *comparison) at(index uint64) *mark {
 // proposed takes a member's digest. It returns an error if a majority agrees on another than this
 // member's.
 func (c *comparison) proposed(m *Member, e *entry) error {
-	x := c.at(e.Index)
+	x := c.markOf(e.Index)
 	if x == nil {
 		return nil
 	}

@@ -37,7 +37,7 @@ func (n *Node) Allows(perms int32, who []Identity) bool {
 		return true
 	}
 	for a := range n.access.all() {
-		if a.Perms&perms != 0 && (isAnyone(a) || slices.ContainsFunc(who, func(i Identity) bool { return i.is(a) })) {
+		if a.Perms&perms != 0 && (isAnyone(a) || slices.ContainsFunc(who, func(i Identity) bool { return i.matches(a) })) {
 			return true
 		}
 	}
@@ -46,8 +46,8 @@ func (n *Node) Allows(perms int32, who []Identity) bool {
 
 func isAnyone(a wire.ACL) bool { return a.Scheme == "world" && a.ID == "anyone" }
 
-// is reports whether the entry applies to i.
-func (i Identity) is(a wire.ACL) bool {
+// matches reports whether the entry applies to i.
+func (i Identity) matches(a wire.ACL) bool {
 	if i.Scheme != a.Scheme || i.Scheme != "ip" {
 		return i == Identity{a.Scheme, a.ID}
 	}

@@ -17,14 +17,14 @@ type Snapshot struct {
 	zxid     int64
 	digest   uint64
 	sessions []Session
-	kept     []Image // images of nodes that changed before they were read
-	walk     []step  // from the root to the position of the next piece
+	kept     []Image    // images of nodes that changed before they were read
+	walk     []openNode // from the root to the position of the next piece
 }
 
-// A step is a node on the current path, and the number of its children that are still to be read.
+// A openNode is a node on the current path, and the number of its children that are still to be read.
 // Children are read from the last to the first. The walk misses none: the last child takes the
 // place of a deleted one, and new children are appended.
-type step struct {
+type openNode struct {
 	node *Node
 	path string // without a trailing slash
 	left int
@@ -40,7 +40,7 @@ func (t *Tree) Snapshot() *Snapshot {
 	}
 	t.snapshot = s
 	t.keep(t.root)
-	s.walk = append(s.walk, step{node: t.root, left: math.MaxInt})
+	s.walk = append(s.walk, openNode{node: t.root, left: math.MaxInt})
 	return s
 }
 
@@ -94,7 +94,7 @@ func (s *Snapshot) visit(images []Image) []Image {
 		images = append(images, s.tree.image(n, path))
 	}
 	if n.NumChildren() > 0 {
-		s.walk = append(s.walk, step{node: n, path: path, left: math.MaxInt})
+		s.walk = append(s.walk, openNode{node: n, path: path, left: math.MaxInt})
 	}
 	return images
 }

@@ -211,7 +211,7 @@ func readSnapshot(from logfile.Name) (*tree.Tree, error) {
 		return r.Next(number)
 	})
 	if errors.Is(err, logfile.ErrBroken) || errors.Is(err, codec.ErrDamaged) || errors.Is(err, io.EOF) {
-		err = fmt.Errorf("damaged at byte %d", r.At())
+		err = fmt.Errorf("damaged at byte %d", r.Offset())
 	}
 	return t, err
 }

@@ -49,7 +49,9 @@ func newDecoder(t traffic.Tap, joined bool, b *budget) *decoder {
 // preface is what a client sends first (RFC 9113, section 3.4).
 const preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 
-func (d *decoder) FromClient(at time.Time, p []byte) { d.decode(at, &d.requests, p, d.asked) }
+func (d *decoder) FromClient(at time.Time, p []byte) {
+	d.decode(at, &d.requests, p, d.handleClientFrame)
+}
 
 func (d *decoder) FromServer(at time.Time, p []byte) { d.decode(at, &d.replies, p, d.answered) }
 
@@ -167,7 +169,7 @@ func (d *decoder) answer(s *stream, m *drivers.Message, response proto.Message) 
 // answeredParts returns the parts of an answered transaction. Which of its conditions failed is not
 // known: all parts that write have failed then. Nothing is known of reads if it failed, because
 // it executed others.
-func (s *stream) answeredParts(r *pb.TxnResponse) (parts []drivers.Part) {
+func (s *stream) answeredParts(r *pb.TxnResponse) (parts []drivers.TxnOp) {
 	for _, p := range s.parts {
 		p.Err = calls.Call{Op: p.Op}.Err(r)
 		if r.Succeeded || p.Op.IsWrite() {

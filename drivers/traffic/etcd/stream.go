@@ -19,15 +19,15 @@ type stream struct {
 	method   string // "/etcdserverpb.KV/Range"
 	up, down messages
 	call     calls.Call // of a unary call
-	parts    []drivers.Part
+	parts    []drivers.TxnOp
 	waiting  bool // the call has no answer yet
 	watches  watches
 	keys     int // bytes of the keys of call and parts
 	kept     int // bytes in all, as the budget knows
 }
 
-// asked handles a frame of the client.
-func (d *decoder) asked(f http2.Frame) {
+// handleClientFrame handles a frame of the client.
+func (d *decoder) handleClientFrame(f http2.Frame) {
 	switch f := f.(type) {
 	case *http2.MetaHeadersFrame:
 		switch method := f.PseudoValue("path"); {
@@ -105,7 +105,7 @@ func (d *decoder) request(s *stream, payload []byte, whole bool) {
 	default:
 		if k, known := kinds[s.method]; known && whole {
 			if r := k.request(); proto.Unmarshal(payload, r) == nil {
-				s.call = inLine(calls.Of(r))
+				s.call = markSequential(calls.Classify(r))
 				s.parts = partsOf(r)
 				s.keys = len(s.call.Key)
 				for _, p := range s.parts {
@@ -124,8 +124,8 @@ func (d *decoder) request(s *stream, payload []byte, whole bool) {
 // driver puts a tilde before a unique suffix.
 var leaseName = regexp.MustCompile(`(^|/)([0-9a-f]{12,}|[^/]*~[^/]*)$`)
 
-// inLine marks the create of a key that stands in a line as sequential.
-func inLine(c calls.Call) calls.Call {
+// markSequential marks the create of a key that stands in a line as sequential.
+func markSequential(c calls.Call) calls.Call {
 	if c.Mode == drivers.Ephemeral && leaseName.Match(c.Key) {
 		c.Mode |= drivers.Sequential
 	}
@@ -133,14 +133,14 @@ func inLine(c calls.Call) calls.Call {
 }
 
 // partsOf returns the operations of a transaction with several.
-func partsOf(request proto.Message) (parts []drivers.Part) {
+func partsOf(request proto.Message) (parts []drivers.TxnOp) {
 	r, ok := request.(*pb.TxnRequest)
 	if !ok || len(r.Success) < 2 {
 		return nil
 	}
 	for _, c := range calls.Parts(r) {
-		c = inLine(c)
-		parts = append(parts, drivers.Part{Op: c.Op, Path: c.Key, Mode: c.Mode})
+		c = markSequential(c)
+		parts = append(parts, drivers.TxnOp{Op: c.Op, Path: c.Key, Mode: c.Mode})
 	}
 	return parts
 }

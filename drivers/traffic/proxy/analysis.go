@@ -32,15 +32,15 @@ func newAnalysis(o Options) *analysis {
 
 // open hands over the beginning of a connection. It returns false if the queue is full: then the
 // connection is not analysed.
-func (a *analysis) open(l *line) bool { return a.queue.put(piece{line: l, event: opened}, nil) }
+func (a *analysis) open(l *relay) bool { return a.queue.put(piece{line: l, event: opened}, nil) }
 
 // end hands over the end of a connection, and how many of its last bytes were dropped.
-func (a *analysis) end(l *line, lost int64) {
+func (a *analysis) end(l *relay, lost int64) {
 	a.queue.put(piece{line: l, event: closed, lost: lost}, nil)
 }
 
 // offer hands over bytes, or counts them as lost if the queue is full. It never waits.
-func (a *analysis) offer(l *line, d *direction, data []byte) {
+func (a *analysis) offer(l *relay, d *direction, data []byte) {
 	p := piece{line: l, event: d.event, first: -1, lost: d.lost}
 	if d.framer != nil {
 		p.first = d.framer.Advance(data)
@@ -119,7 +119,7 @@ func (a *analysis) analyse(p *piece, data []byte) {
 }
 
 // decode decodes a piece. After a loss it resumes at the next packet.
-func (l *line) decode(p *piece, data []byte) {
+func (l *relay) decode(p *piece, data []byte) {
 	missing := &l.missing[p.event]
 	*missing += p.lost
 	if *missing > 0 {
@@ -150,7 +150,7 @@ const (
 
 // A piece is what the analysis gets of a line at one time.
 type piece struct {
-	line  *line
+	line  *relay
 	at    time.Time
 	size  int           // of its bytes
 	first int           // offset of the first packet that begins in its bytes, or -1

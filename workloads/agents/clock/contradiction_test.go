@@ -61,7 +61,7 @@ func TestContradictionsAreNamed(t *testing.T) {
 			if err != nil && (!strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "\n")) {
 				t.Errorf("%q, want one line with %q", err, c.says)
 			}
-			if _, again := e.At(MomentAt(1)); err != nil && again == nil {
+			if _, again := e.Convert(MomentAt(1)); err != nil && again == nil {
 				t.Error("it still gives estimates")
 			}
 		})

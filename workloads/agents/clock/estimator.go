@@ -73,8 +73,8 @@ func (e *Estimator) Offset(m Moment) (Offset, error) {
 	return Offset{least + (most-least)/2, (most - least + 1) / 2}, err
 }
 
-// At converts a moment to the coordinator's clock.
-func (e *Estimator) At(m Moment) (Interval, error) {
+// Convert converts a moment to the coordinator's clock.
+func (e *Estimator) Convert(m Moment) (Interval, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	least, most, err := e.bounds(m)
@@ -189,15 +189,15 @@ type limits struct {
 // second it is reached after four hours. From then on the moments that are kept are farther apart.
 const maxLimits = 1 << 17
 
-// at returns the strictest limit on the offset at the moment. There must be a limit.
-func (l *limits) at(m Moment) limit {
+// strictest returns the strictest limit on the offset at the moment. There must be a limit.
+func (l *limits) strictest(m Moment) limit {
 	i := l.search(m)
 	near := l.all[max(i-1, 0):min(i+1, len(l.all))]
 	return slices.MinFunc(near, func(a, b limit) int { return cmp.Compare(l.slack(a, m), l.slack(b, m)) })
 }
 
 // offset returns the strictest limit on the offset at the moment. There must be a limit.
-func (l *limits) offset(m Moment) time.Duration { return l.side * l.slack(l.at(m), m) }
+func (l *limits) offset(m Moment) time.Duration { return l.side * l.slack(l.strictest(m), m) }
 
 // slack returns what the limit says about another moment: lower is stricter, on both sides.
 func (l *limits) slack(from limit, m Moment) time.Duration {
@@ -276,10 +276,10 @@ func (e *Estimator) contradicted(x Exchange) error {
 	}
 	above, below := x.upper(), x.lower()
 	if most := e.upper.offset(below.at); below.offset > most {
-		return e.explain(x, e.upper.at(below.at), below, below.offset-most)
+		return e.explain(x, e.upper.strictest(below.at), below, below.offset-most)
 	}
 	if least := e.lower.offset(above.at); above.offset < least {
-		return e.explain(x, above, e.lower.at(above.at), least-above.offset)
+		return e.explain(x, above, e.lower.strictest(above.at), least-above.offset)
 	}
 	return nil
 }

@@ -13,8 +13,8 @@ type Moment struct{ since time.Duration }
 // MomentAt returns the moment that is the given time after the start of the agent's clock.
 func MomentAt(since time.Duration) Moment { return Moment{since} }
 
-// Since returns the time since the start of the agent's clock.
-func (m Moment) Since() time.Duration { return m.since }
+// SinceStart returns the time since the start of the agent's clock.
+func (m Moment) SinceStart() time.Duration { return m.since }
 
 // Sub returns the time from an earlier moment of the same agent to m, on the agent's clock.
 func (m Moment) Sub(earlier Moment) time.Duration { return m.since - earlier.since }
@@ -25,8 +25,8 @@ func (m Moment) String() string { return m.since.String() }
 // A CoordinatorMoment is the time since the start of the coordinator's clock.
 type CoordinatorMoment struct{ since time.Duration }
 
-// Since returns the time since the start of the coordinator's clock.
-func (m CoordinatorMoment) Since() time.Duration { return m.since }
+// SinceStart returns the time since the start of the coordinator's clock.
+func (m CoordinatorMoment) SinceStart() time.Duration { return m.since }
 
 // Sub returns the time from an earlier moment to m.
 func (m CoordinatorMoment) Sub(earlier CoordinatorMoment) time.Duration {

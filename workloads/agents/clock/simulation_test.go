@@ -144,7 +144,7 @@ func judge(t testing.TB, s *simulation, r *rand.Rand, most PPM, alter func(Offse
 		}
 		o = alter(o)
 		j.estimates++
-		if !contains(o, s.trueOffset(float64(m.Since()))) {
+		if !contains(o, s.trueOffset(float64(m.SinceStart()))) {
 			j.wrong++
 		}
 		if float64(o.Error) > promised(all, m, most)+rounded {

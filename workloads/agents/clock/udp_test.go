@@ -57,7 +57,7 @@ func TestLoopback(t *testing.T) {
 		// The coordinator's clock is the real one; its rate against the agent's is 1+rate.
 		toAgent := func(at float64) float64 { return at/(1+float64(rate)*1e-6) + apart }
 		address := serve(t, machine.CoordinatorNow)
-		c := dial(t, address, func() Moment { return MomentAt(time.Duration(toAgent(float64(machine.Now().Since())))) })
+		c := dial(t, address, func() Moment { return MomentAt(time.Duration(toAgent(float64(machine.Now().SinceStart())))) })
 
 		e := estimator(t, 200)
 		var all []Exchange

@@ -23,21 +23,21 @@ type Board struct {
 	others []string
 
 	mu      sync.Mutex
-	posted  sheet
+	posted  nodeData
 	written int64            // messages that are on the control plane
 	read    map[string]int64 // by process: the messages of theirs that this process has taken
 	theirs  map[string]int64 // by process: the messages of this process that they have taken
 	exists  bool             // the node does
 }
 
-// A sheet is the data of a process's node.
-type sheet struct {
+// A nodeData is the data of a process's node.
+type nodeData struct {
 	First    int64             // the number of the first message
 	Messages []json.RawMessage `json:",omitempty"`
 	Read     map[string]int64  `json:",omitempty"` // by process: how many messages of theirs this process has taken
 }
 
-func (s sheet) end() int64 { return s.First + int64(len(s.Messages)) }
+func (s nodeData) end() int64 { return s.First + int64(len(s.Messages)) }
 
 // Board returns the board of a name, for the process mine of all processes.
 func (p *Plane) Board(ctx context.Context, name, mine string, all []string) (*Board, error) {
@@ -120,7 +120,7 @@ func (b *Board) follow(ctx context.Context, name string, take func([]byte) error
 		if err != nil {
 			return err
 		}
-		var s sheet
+		var s nodeData
 		if err := decode(text, &s); err != nil {
 			return err
 		}
@@ -134,7 +134,7 @@ func (b *Board) follow(ctx context.Context, name string, take func([]byte) error
 }
 
 // take takes the messages that are new.
-func (b *Board) take(name string, s sheet, take func([]byte) error) error {
+func (b *Board) take(name string, s nodeData, take func([]byte) error) error {
 	b.mu.Lock()
 	next := b.read[name]
 	b.theirs[name] = max(b.theirs[name], s.Read[b.mine])

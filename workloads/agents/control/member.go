@@ -16,8 +16,8 @@ import (
 	"go.uber.org/zap"
 )
 
-// A Member is an etcd member in this process, for one run.
-type Member struct {
+// An EtcdMember is an etcd member in this process, for one run.
+type EtcdMember struct {
 	etcd    *embed.Etcd
 	dir     string
 	lock    *os.File // in dir; locked while this process uses it
@@ -33,12 +33,12 @@ const startTime = 30 * time.Second
 
 // Start runs a member that listens on the address, host:port. Port 0 chooses a free one. Only
 // processes that have its token can use it, over TLS.
-func Start(ctx context.Context, listen string) (_ *Member, err error) {
+func Start(ctx context.Context, listen string) (_ *EtcdMember, err error) {
 	host, _, err := net.SplitHostPort(listen)
 	if err != nil {
 		return nil, fmt.Errorf("listen on %q: want host:port", listen)
 	}
-	m := &Member{}
+	m := &EtcdMember{}
 	defer func() {
 		if err != nil {
 			m.Close()
@@ -66,7 +66,7 @@ func Start(ctx context.Context, listen string) (_ *Member, err error) {
 }
 
 // config returns the configuration. Agents hand in their results at the end of a run, in one piece.
-func (m *Member) config(listen string) *embed.Config {
+func (m *EtcdMember) config(listen string) *embed.Config {
 	local := url.URL{Scheme: "http", Host: "127.0.0.1:0"} // no other member connects
 	clients := url.URL{Scheme: "https", Host: listen}
 	c := embed.NewConfig()
@@ -87,7 +87,7 @@ func (m *Member) config(listen string) *embed.Config {
 const quota = 8 << 30
 
 // protect makes the token and refuses everyone without it.
-func (m *Member) protect(ctx context.Context, certificate string) error {
+func (m *EtcdMember) protect(ctx context.Context, certificate string) error {
 	text, err := os.ReadFile(certificate)
 	if err != nil {
 		return err
@@ -112,13 +112,13 @@ func (m *Member) protect(ctx context.Context, certificate string) error {
 }
 
 // URL returns the address by which agents join.
-func (m *Member) URL() string { return "etcd://" + m.address + "/stampede" }
+func (m *EtcdMember) URL() string { return "etcd://" + m.address + "/stampede" }
 
 // Token returns what agents need besides the URL.
-func (m *Member) Token() Token { return m.token }
+func (m *EtcdMember) Token() Token { return m.token }
 
 // Close ends the member and removes its data.
-func (m *Member) Close() error {
+func (m *EtcdMember) Close() error {
 	if m.etcd != nil {
 		m.etcd.Server.HardStop()
 		m.etcd.Close()

@@ -19,10 +19,10 @@ import (
 	"github.com/stampede-bench/stampede/drivers/etcd"
 )
 
-// ErrUnprotected means that a control plane was asked to keep a secret and is not a [Member] of this run.
+// ErrUnprotected means that a control plane was asked to keep a secret and is not an [EtcdMember] of this run.
 var ErrUnprotected = errors.New("this control plane keeps no secrets")
 
-// Protected reports whether the control plane keeps secrets: it is the one of a [Member], which is read with
+// Protected reports whether the control plane keeps secrets: it is the one of an [EtcdMember], read with
 // its token only.
 func (p *Plane) Protected() bool {
 	_, is := p.service.(protected)
@@ -89,7 +89,7 @@ func Given(target string) (drivers.Service, error) {
 	return t.Open(context.Background()) // it starts nothing
 }
 
-// Protected returns the service of a [Member], by its URL and its token.
+// Protected returns the service of an [EtcdMember], by its URL and its token.
 func Protected(target string, t Token) (drivers.Service, error) {
 	place, found := strings.CutPrefix(target, "etcd://")
 	host, prefix, hasPrefix := strings.Cut(place, "/")
@@ -105,7 +105,7 @@ func Protected(target string, t Token) (drivers.Service, error) {
 	return protected{s, t}, nil
 }
 
-// A protected is the service of a [Member].
+// A protected is the service of an [EtcdMember].
 type protected struct {
 	*etcd.Service
 	token Token

@@ -215,14 +215,14 @@ func (r *reader) next() bool {
 // maxSession is more than the sessions of any run.
 const maxSession = 1 << 30
 
-func (r *reader) parts() (parts []drivers.Part) {
+func (r *reader) parts() (parts []drivers.TxnOp) {
 	for range r.uvarint() {
 		head := r.bytes(3)
 		path := r.path()
 		if r.err != nil {
 			return nil
 		}
-		parts = append(parts, drivers.Part{Op: drivers.Op(head[0]), Mode: drivers.Mode(head[1]), Err: errorOf(head[2]), Path: path})
+		parts = append(parts, drivers.TxnOp{Op: drivers.Op(head[0]), Mode: drivers.Mode(head[1]), Err: errorOf(head[2]), Path: path})
 	}
 	return parts
 }

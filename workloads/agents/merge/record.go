@@ -84,7 +84,7 @@ func add(m, r *metrics.Record) {
 	m.Rounds, m.WholeRounds = m.Rounds+r.Rounds, m.WholeRounds+r.WholeRounds
 	m.Counts, m.Whole = m.Counts.Add(r.Counts), m.Whole.Add(r.Whole)
 	m.Disturbed = m.Disturbed || r.Disturbed
-	m.Safety = m.Safety.With(r.Safety, maxDetails)
+	m.Safety = m.Safety.Add(r.Safety, maxDetails)
 	for text, n := range r.Errors {
 		m.Errors[text] += n
 	}
