@@ -56,8 +56,8 @@ type Round[T any] struct {
 }
 
 func (r *Round[T]) disturbed(s check.Client) bool {
-	calm, joined := r.disturbancesBefore[s]
-	return joined && s.Disturbances() != calm
+	before, joined := r.disturbancesBefore[s]
+	return joined && s.Disturbances() != before
 }
 
 // First creates the first round's path before any client exists, so that its creation is not

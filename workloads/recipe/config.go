@@ -118,7 +118,7 @@ func (c *configClient) Turn(ctx context.Context) (rounds int64, err error) {
 	if _, err := c.visibility.Await(ctx, c.view, 0, number-1); err != nil {
 		return 0, fmt.Errorf("follow: %w", err)
 	}
-	calm := c.slot.Disturbances()
+	before := c.slot.Disturbances()
 	c.slot.Marks.PhaseBegin()
 	s := c.updates.join(c.slot)
 	if c.slot.Index == 0 {
@@ -128,7 +128,7 @@ func (c *configClient) Turn(ctx context.Context) (rounds int64, err error) {
 	}
 	seen, err := c.visibility.Await(ctx, c.view, 0, number)
 	if err != nil {
-		if ctx.Err() != nil && s.acknowledged() && c.slot.Disturbances() == calm {
+		if ctx.Err() != nil && s.acknowledged() && c.slot.Disturbances() == before {
 			c.visibility.Made(0, number)
 			c.visibility.CheckClient(c.slot.Index)
 		}

@@ -238,10 +238,10 @@ func (c *groupClient) converged(ctx context.Context, s *update) error {
 	if c.member == nil {
 		return nil
 	}
-	calm := c.slot.Disturbances()
+	before := c.slot.Disturbances()
 	at, err := c.membership.Await(ctx, c.member)
 	if err != nil {
-		if ctx.Err() != nil && s != nil && c.slot.Disturbances() == calm {
+		if ctx.Err() != nil && s != nil && c.slot.Disturbances() == before {
 			c.membership.CheckMember(c.member)
 		}
 		return fmt.Errorf("follow: %w", err)

@@ -125,7 +125,7 @@ func (c *namesClient) Turn(ctx context.Context) (rounds int64, err error) {
 		return 0, err
 	}
 	number := c.slot.TurnsTaken() + 1
-	calm := c.slot.Disturbances()
+	before := c.slot.Disturbances()
 	c.slot.Marks.PhaseBegin()
 	s := c.updates.join(c.slot)
 	if c.slot.Index == 0 {
@@ -134,7 +134,7 @@ func (c *namesClient) Turn(ctx context.Context) (rounds int64, err error) {
 		}
 	}
 	if err := c.find(ctx, s, number); err != nil {
-		if ctx.Err() != nil && s.acknowledged() && c.slot.Disturbances() == calm {
+		if ctx.Err() != nil && s.acknowledged() && c.slot.Disturbances() == before {
 			c.visibility.Made(c.changedBy(number), number)
 			c.visibility.CheckClient(c.slot.Index)
 		}

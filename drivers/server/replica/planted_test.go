@@ -21,7 +21,7 @@ type plantedBug struct {
 
 func plantedBugs() []plantedBug {
 	return []plantedBug{
-		{name: "acknowledge before a majority has it", file: "line.go",
+		{name: "acknowledge before a majority has it", file: "proposals.go",
 			old: "Txn: x}, done)\n}\n\nfunc (l *Line) propose",
 			new: "Txn: x}, func(*Applied) {})\n\tdone(&Applied{Kind: Request, Result: tree.Result{Zxid: l.member.state.tree.Zxid()}})\n}\n\nfunc (l *Line) propose"},
 		{name: "sync on a deposed leader", file: "leases.go",
@@ -58,7 +58,7 @@ func plantedBugs() []plantedBug {
 			old: "return uint32(s.tree.Zxid()) < s.counter", new: "return true"},
 		{name: "drop the events of an expiry", file: "member.go",
 			old: "	m.handler.Apply(a)\n", new: "	if e.Kind == Expire {\n\t\ta.Events = nil\n\t}\n\tm.handler.Apply(a)\n"},
-		{name: "answer a read before the client's write", file: "line.go",
+		{name: "answer a read before the client's write", file: "proposals.go",
 			old: "	l.steps = append(l.steps, &pendingRequest{ready: true, run: serve})\n	l.advance()\n", new: "	serve()\n"},
 		{name: "lose a move of a session", file: "state.go",
 			old: "			a.Result.Err = wire.OK\n			a.Owner = s.own(e.Session, Owner{e.Origin, s.index, e.Txn.Timeout})\n",
