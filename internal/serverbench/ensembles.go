@@ -21,9 +21,9 @@ func throughput(ctx context.Context, b *bench) ([]row, error) {
 		return nil, err
 	}
 	rows, err := b.throughputs(ctx, both,
-		load{"gets of 100 B", get, ratioAtLeast(3), none},
-		load{"sets of 1 KB", set, ratioAtLeast(2), none},
-		load{"9 such gets per such set", getOrSet, none, none})
+		load{"gets of 100 B", get, ratioAtLeast(3), goal{}},
+		load{"sets of 1 KB", set, ratioAtLeast(2), goal{}},
+		load{"9 such gets per such set", getOrSet, goal{}, goal{}})
 	if err != nil {
 		return nil, err
 	}
@@ -31,7 +31,7 @@ func throughput(ctx context.Context, b *bench) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append(rows, row{toZooKeeper, oneSet, figures[0].against(1), "ns", none}), nil
+	return append(rows, row{toZooKeeper, oneSet, figures[0].against(1), "ns", goal{}}), nil
 }
 
 // failover measures the time from the end of a leader under load to the next write.
@@ -175,7 +175,7 @@ func elections(ctx context.Context, b *bench) ([]row, error) {
 	length := units.Duration(b.loaded)
 	return []row{
 		{toZooKeeper, "elections in " + length + " of sets", compare([]float64{float64(after - before)}, unknown), "", exactly(0)},
-		{toZooKeeper, "sets of 1 KB in these " + length, compare([]float64{float64(sets) / took.Seconds()}, unknown), "/s", none},
+		{toZooKeeper, "sets of 1 KB in these " + length, compare([]float64{float64(sets) / took.Seconds()}, unknown), "/s", goal{}},
 	}, nil
 }
 

@@ -61,9 +61,9 @@ func operations(ctx context.Context, b *bench) ([]row, error) {
 	}
 	rows, err := b.throughputs(ctx, services,
 		load{"gets of 100 B", get, ratioAtLeast(3), ratioAtLeast(0.5)},
-		load{"sets of 1 KB", set, ratioAtLeast(2), none},
-		load{"9 such gets per such set", getOrSet, ratioAtLeast(3.5), none},
-		load{"creates, sequential and ephemeral", enqueue, ratioAtLeast(2), none})
+		load{"sets of 1 KB", set, ratioAtLeast(2), goal{}},
+		load{"9 such gets per such set", getOrSet, ratioAtLeast(3.5), goal{}},
+		load{"creates, sequential and ephemeral", enqueue, ratioAtLeast(2), goal{}})
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func operations(ctx context.Context, b *bench) ([]row, error) {
 	return append(rows,
 		row{toZooKeeper, oneSet, figures[0].against(1), "ns", ratioAtMost(0.7)},
 		row{toFloor, oneSet, figures[0].against(2), "ns", ratioAtMost(1.2)},
-		row{toFloor, "the same, against write and fsync without a server", figures[0].against(3), "ns", none}), nil
+		row{toFloor, "the same, against write and fsync without a server", figures[0].against(3), "ns", goal{}}), nil
 }
 
 // fanout measures a write to a node that many sessions watch.

@@ -73,7 +73,7 @@ func compare(left, right []float64) comparison {
 	return c
 }
 
-// A goal is the range in which the ratio should be, or the left figure.
+// A goal is the range in which the ratio should be, or the left figure. The zero goal is none.
 type goal struct {
 	words     string
 	left      bool // the left figure
@@ -99,9 +99,6 @@ func leftAtMost(bound float64, unit string) goal {
 }
 
 func exactly(bound float64) goal { return goal{"= " + units.Value(bound, ""), true, bound, bound} }
-
-// none waits for a comparison without a goal.
-var none = goal{words: "–"}
 
 // A table names the sides that its rows compare.
 type table int
@@ -132,6 +129,7 @@ const (
 	met          = "yes"
 	missed       = "NO"
 	inconclusive = "inconclusive"
+	noGoal       = "–"
 )
 
 // judged returns the estimate to which the goal applies.
@@ -142,12 +140,12 @@ func (r row) judged() stats.Estimate {
 	return r.ratio
 }
 
-// verdict says whether the goal is met by the whole interval. It is "–" without a goal.
+// verdict says whether the whole interval meets the goal.
 func (r row) verdict() string {
 	e := r.judged()
 	switch {
-	case r.goal == none:
-		return none.words
+	case r.goal == goal{}:
+		return noGoal
 	case e.Low >= r.goal.low && e.High <= r.goal.high:
 		return met
 	case e.High < r.goal.low || e.Low > r.goal.high:
@@ -181,7 +179,7 @@ func (r report) write(w io.Writer) error {
 		for _, row := range r.rows {
 			if row.table == table(t) {
 				lines = append(lines, []string{row.what, units.Value(row.left.Value, row.unit),
-					units.Value(row.right.Value, row.unit), withInterval(row.ratio), row.goal.words, row.verdict()})
+					units.Value(row.right.Value, row.unit), withInterval(row.ratio), cmp.Or(row.goal.words, noGoal), row.verdict()})
 			}
 		}
 		if len(lines) > 1 {
@@ -208,29 +206,22 @@ func (r report) write(w io.Writer) error {
 
 // findings returns the number of goals that are met, and the others.
 func (r report) findings() []string {
-	all, reached := 0, 0
+	count := map[string]int{}
 	var others []string
 	for _, row := range r.rows {
-		verdict := row.verdict()
-		if row.goal == none {
-			continue
-		}
-		all++
-		if verdict == met {
-			reached++
-			continue
-		}
+		verdict, e := row.verdict(), row.judged()
+		count[verdict]++
 		line := fmt.Sprintf("%s: %s to %s, ratio %s, goal %s", row.what, units.Value(row.left.Value, row.unit),
 			units.Value(row.right.Value, row.unit), units.Rate(row.ratio.Value), row.goal.words)
-		if verdict == missed {
+		switch verdict {
+		case missed:
 			others = append(others, "missed: "+line)
-			continue
+		case inconclusive:
+			others = append(others, fmt.Sprintf("inconclusive: %s: only a part of the interval from %s to %s meets it",
+				line, units.Rate(e.Low), units.Rate(e.High)))
 		}
-		e := row.judged()
-		others = append(others, fmt.Sprintf("inconclusive: %s: only a part of the interval from %s to %s meets it",
-			line, units.Rate(e.Low), units.Rate(e.High)))
 	}
-	return append([]string{fmt.Sprintf("%d of %d goals are met.", reached, all)}, others...)
+	return append([]string{fmt.Sprintf("%d of %d goals are met.", count[met], len(r.rows)-count[noGoal])}, others...)
 }
 
 // withInterval formats a ratio with its interval, if it was measured more than once.

@@ -110,7 +110,7 @@ func TestMissedAndInconclusiveGoalsAreShown(t *testing.T) {
 		{toZooKeeper, "gets", constant(300, 100), "/s", ratioAtLeast(3)},
 		{toZooKeeper, "sets", compare([]float64{190, 191, 189, 190, 192, 188}, hundred), "/s", ratioAtLeast(2)},
 		{toZooKeeper, "creates", compare([]float64{150, 250, 190, 210, 180, 230}, hundred), "/s", ratioAtLeast(2)},
-		{toZooKeeper, "mix", constant(100, 100), "/s", none},
+		{toZooKeeper, "mix", constant(100, 100), "/s", goal{}},
 		{toZooKeeper, "elections", constant(0, math.NaN()), "", exactly(0)},
 	}}
 	var b bytes.Buffer

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"net"
-	"sync/atomic"
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers/wire"
@@ -28,9 +27,12 @@ func Run(ctx context.Context, _ []string, ready func(addr string)) error {
 }
 
 // Serve serves connections until the listener is closed, and then returns nil.
-func Serve(l net.Listener) error {
-	var sessions atomic.Int64
-	for {
+func Serve(l net.Listener) error { return Accept(l, answer) }
+
+// Accept calls serve for each connection, with the number of its session, until the listener is
+// closed, and then returns nil. It closes each connection when serve returns, and ignores the error.
+func Accept(l net.Listener, serve func(c net.Conn, session int64) error) error {
+	for session := int64(1); ; session++ {
 		c, err := l.Accept()
 		if errors.Is(err, net.ErrClosed) {
 			return nil
@@ -40,7 +42,7 @@ func Serve(l net.Listener) error {
 		}
 		go func() {
 			defer c.Close()
-			answer(c, sessions.Add(1)) // the error only means that the client has disconnected
+			serve(c, session) // the error only means that the client has disconnected
 		}()
 	}
 }

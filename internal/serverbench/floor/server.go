@@ -6,7 +6,6 @@ package floor
 
 import (
 	"context"
-	"errors"
 	"net"
 	"path/filepath"
 	"sync"
@@ -60,22 +59,7 @@ func New(file File) *Server {
 }
 
 // Serve answers connections until the listener is closed, and then returns nil.
-func (s *Server) Serve(l net.Listener) error {
-	for session := int64(1); ; session++ {
-		nc, err := l.Accept()
-		if errors.Is(err, net.ErrClosed) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		go func() {
-			defer nc.Close()
-			c := &conn{server: s, net: nc, in: wire.NewFrames(nc, wire.MaxPacket, kept)}
-			c.serve(session) // the error only means that the client has disconnected
-		}()
-	}
-}
+func (s *Server) Serve(l net.Listener) error { return canned.Accept(l, s.answer) }
 
 // notify writes one notification to each connection that watches. It does not stop at a
 // connection that has been closed.
@@ -102,24 +86,25 @@ type conn struct {
 	watch  bool   // one of the requests sets a watch
 }
 
-// serve answers requests until the client closes the connection.
-func (c *conn) serve(session int64) error {
+// answer answers requests until the client closes the connection.
+func (s *Server) answer(nc net.Conn, session int64) error {
+	c := &conn{server: s, net: nc, in: wire.NewFrames(nc, wire.MaxPacket, kept)}
 	first, err := c.in.Next()
 	if err != nil {
 		return err
 	}
 	granted, err := canned.Connect(first, session)
 	if err == nil {
-		_, err = c.net.Write(granted)
+		_, err = nc.Write(granted)
 	}
 	for err == nil {
-		err = c.answer()
+		err = c.answerBatch()
 	}
 	return err
 }
 
-// answer waits for a request and answers it together with the requests that arrived behind it.
-func (c *conn) answer() error {
+// answerBatch waits for a request and answers it together with the requests that arrived behind it.
+func (c *conn) answerBatch() error {
 	c.out, c.log, c.watch = c.out[:0], c.log[:0], false
 	for more := true; more; more = c.in.Ready() {
 		request, err := c.in.Next()
