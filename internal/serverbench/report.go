@@ -211,8 +211,9 @@ func (r report) findings() []string {
 	for _, row := range r.rows {
 		verdict, e := row.verdict(), row.judged()
 		count[verdict]++
-		line := fmt.Sprintf("%s: %s to %s, ratio %s, goal %s", row.what, units.Value(row.left.Value, row.unit),
-			units.Value(row.right.Value, row.unit), units.Rate(row.ratio.Value), row.goal.words)
+		sides := tables()[row.table]
+		line := fmt.Sprintf("%s: %s %s, %s %s, ratio %s, goal %s", row.what, sides[0], units.Value(row.left.Value, row.unit),
+			sides[1], units.Value(row.right.Value, row.unit), units.Rate(row.ratio.Value), row.goal.words)
 		switch verdict {
 		case missed:
 			others = append(others, "missed: "+line)

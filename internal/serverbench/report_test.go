@@ -119,8 +119,8 @@ func TestMissedAndInconclusiveGoalsAreShown(t *testing.T) {
 	}
 	_, text, _ := strings.Cut(b.String(), "\n\n") // the line above describes the machine
 	want := `  2 of 4 goals are met.
-  missed: sets: 190 /s to 100 /s, ratio 1.90, goal ratio ≥ 2
-  inconclusive: creates: 200 /s to 100 /s, ratio 2.00, goal ratio ≥ 2: only a part of the interval from 1.50 to 2.50 meets it
+  missed: sets: native 190 /s, ZooKeeper 100 /s, ratio 1.90, goal ratio ≥ 2
+  inconclusive: creates: native 200 /s, ZooKeeper 100 /s, ratio 2.00, goal ratio ≥ 2: only a part of the interval from 1.50 to 2.50 meets it
 
              native  ZooKeeper  ratio              goal       met
   gets       300 /s  100 /s     3.00               ratio ≥ 3  yes
