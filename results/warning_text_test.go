@@ -52,8 +52,8 @@ func TestEveryWarningHasItsSentence(t *testing.T) {
 		"only in the candidate: lock/one-node":                                    warning(results.OneVariantOnly, nil, metrics.Names{"side": "NEW", "subject": "lock/one-node"}),
 		"base and candidate have no recipe, form and number of clients in common": warning(results.NothingInCommon, nil, nil),
 		"candidate: IDENTITY BROKEN in 1 of 2 runs: lists = N+K":                  warning(results.IdentityBroken, metrics.Numbers{"broken": 1, "runs": 2}, metrics.Names{"side": "NEW", "formula": "lists = N+K"}),
-		"low power: a true change of 5.00 % is shown in fewer than 80 % of such comparisons: acquire.p99 40 %; it takes about 100 pairs, or longer runs": warning(results.LowPower,
-			metrics.Numbers{"minimum_share": 0.05, "power_share": 0.8, "needed": 100}, metrics.Names{"figures": "acquire.p99 40 %", "unit": "pairs"}),
+		"low power: a true change of 10.0 % is shown in fewer than 80 % of such comparisons; that takes a change of: acquire.p99 20.0 %; 10.0 % take about 100 pairs, or longer runs": warning(results.LowPower,
+			metrics.Numbers{"minimum_share": 0.05, "wanted_share": 0.1, "power_share": 0.8, "needed": 100}, metrics.Names{"figures": "acquire.p99 20.0 %", "unit": "pairs"}),
 		"safety violation: nothing was saved": warning(results.SafetyViolated, nil, nil),
 	} {
 		if got := results.WarningOf(w); got.Text != want || got.Code != w.Code {

@@ -66,10 +66,10 @@ func TestLatenciesOfObservations(t *testing.T) {
 	rules := compare.Rules{Minimum: 0.05}
 	latency := []string{"latency.p90"}
 	_, _, needed, err := rules.Observations(observations(1, 1, 1e6), observations(1, 1, 2e6), latency, false)
-	if err != nil || needed != 4 {
-		t.Errorf("%d needed, %v; want 4", needed, err)
+	if err != nil || needed != 5 {
+		t.Errorf("%d needed, %v; want 5", needed, err)
 	}
-	changes, _, needed, err := rules.Observations(observations(4, 1, 1e6), observations(4, 1, 2e6), latency, false)
+	changes, _, needed, err := rules.Observations(observations(5, 1, 1e6), observations(5, 1, 2e6), latency, false)
 	if err != nil || needed != 0 || len(changes) != 1 || changes[0].Verdict != results.Regression {
 		t.Errorf("%+v, %d needed, %v", changes, needed, err)
 	}
