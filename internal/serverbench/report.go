@@ -68,7 +68,7 @@ func compare(left, right []float64) comparison {
 	for i := range logs {
 		logs[i] = math.Log(left[i] / right[i])
 	}
-	rounds := stats.Pairs(logs)
+	rounds := stats.Pairs(logs).Interval(stats.Confidence)
 	c.ratio.Low, c.ratio.High = min(v, math.Exp(rounds.Low)), max(v, math.Exp(rounds.High))
 	return c
 }
