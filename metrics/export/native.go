@@ -31,27 +31,27 @@ type serverMetric struct {
 
 func nativeMetrics() []serverMetric {
 	return []serverMetric{
-		{Metric{"stampede.server.connections", "{connection}", "connections to the server"}, false,
+		{Metric{Name: "stampede.server.connections", Unit: "{connection}", About: "connections to the server"}, false,
 			only(func(s server.Stats) int64 { return s.Connections })},
-		{Metric{"stampede.server.sessions", "{session}", "sessions, connected or not"}, false,
+		{Metric{Name: "stampede.server.sessions", Unit: "{session}", About: "sessions, connected or not"}, false,
 			only(func(s server.Stats) int64 { return s.Sessions })},
-		{Metric{"stampede.server.nodes", "{node}", "nodes that the server holds"}, false,
+		{Metric{Name: "stampede.server.nodes", Unit: "{node}", About: "nodes that the server holds"}, false,
 			only(func(s server.Stats) int64 { return s.Nodes })},
-		{Metric{"stampede.server.ephemerals", "{node}", "ephemeral nodes"}, false,
+		{Metric{Name: "stampede.server.ephemerals", Unit: "{node}", About: "ephemeral nodes"}, false,
 			only(func(s server.Stats) int64 { return s.Ephemerals })},
-		{Metric{"stampede.server.watches", "{watch}", "armed watches"}, false,
+		{Metric{Name: "stampede.server.watches", Unit: "{watch}", About: "armed watches"}, false,
 			only(func(s server.Stats) int64 { return s.Watches })},
-		{Metric{"stampede.server.data", "By", "bytes of paths and data"}, false,
+		{Metric{Name: "stampede.server.data", Unit: "By", About: "bytes of paths and data"}, false,
 			only(func(s server.Stats) int64 { return s.Bytes })},
-		{Metric{"stampede.server.packets", "{packet}", "packets on all connections"}, true, []part[server.Stats, int64]{
+		{Metric{Name: "stampede.server.packets", Unit: "{packet}", About: "packets on all connections"}, true, []part[server.Stats, int64]{
 			kind("network.io.direction", "receive", func(s server.Stats) int64 { return s.PacketsReceived }),
 			kind("network.io.direction", "transmit", func(s server.Stats) int64 { return s.PacketsSent }),
 		}},
-		{Metric{"stampede.server.operations", "{operation}", "requests answered; heartbeats are among the reads"}, true, []part[server.Stats, int64]{
+		{Metric{Name: "stampede.server.operations", Unit: "{operation}", About: "requests answered; heartbeats are among the reads"}, true, []part[server.Stats, int64]{
 			kind("stampede.operation", "read", func(s server.Stats) int64 { return s.Reads }),
 			kind("stampede.operation", "write", func(s server.Stats) int64 { return s.Writes }),
 		}},
-		{Metric{"stampede.server.notifications", "{notification}", "watches that fired"}, true,
+		{Metric{Name: "stampede.server.notifications", Unit: "{notification}", About: "watches that fired"}, true,
 			only(func(s server.Stats) int64 { return s.Notifications })},
 	}
 }
@@ -62,22 +62,22 @@ func memberMetrics() []serverMetric {
 		return only(func(s server.Stats) int64 { return value(*s.Member) })
 	}
 	return []serverMetric{
-		{Metric{"stampede.server.member.leads", "{leader}", "1 if this member leads the ensemble, 0 if not"}, false,
+		{Metric{Name: "stampede.server.member.leads", Unit: "{leader}", About: "1 if this member leads the ensemble, 0 if not"}, false,
 			of(func(m server.MemberStats) int64 {
 				if m.Leads {
 					return 1
 				}
 				return 0
 			})},
-		{Metric{"stampede.server.member.lag", "{entry}", "committed entries that this member has not applied"}, false,
+		{Metric{Name: "stampede.server.member.lag", Unit: "{entry}", About: "committed entries that this member has not applied"}, false,
 			of(func(m server.MemberStats) int64 { return m.Lag })},
-		{Metric{"stampede.server.member.proposals", "{transaction}", "transactions of this member's clients that are not applied"}, false,
+		{Metric{Name: "stampede.server.member.proposals", Unit: "{transaction}", About: "transactions of this member's clients that are not applied"}, false,
 			of(func(m server.MemberStats) int64 { return m.Proposals })},
-		{Metric{"stampede.server.member.elections", "{election}", "leaders that this member has seen"}, true,
+		{Metric{Name: "stampede.server.member.elections", Unit: "{election}", About: "leaders that this member has seen"}, true,
 			of(func(m server.MemberStats) int64 { return m.Elections })},
-		{Metric{"stampede.server.member.followers", "{member}", "members that the leader hears of; 0 on other members"}, false,
+		{Metric{Name: "stampede.server.member.followers", Unit: "{member}", About: "members that the leader hears of; 0 on other members"}, false,
 			of(func(m server.MemberStats) int64 { return m.Followers })},
-		{Metric{"stampede.server.member.synced", "{member}", "those of the followers that have all but the latest entries"}, false,
+		{Metric{Name: "stampede.server.member.synced", Unit: "{member}", About: "those of the followers that have all but the latest entries"}, false,
 			of(func(m server.MemberStats) int64 { return m.Synced })},
 	}
 }

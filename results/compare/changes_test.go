@@ -108,10 +108,24 @@ func herding(notifications float64) []results.Run {
 	return all
 }
 
-// A count that hardly varies is decided by its values: it has no p-value, and the other figures are
-// tested as if it did not exist.
+// A count that a formula fixes is decided by its values, of one run of each if there are no more: it has no
+// p-value, and the other figures are tested as if it did not exist. A count that no formula fixes is tested,
+// however equal its values are.
 func TestExactCountsLeaveTheFamily(t *testing.T) {
-	all := judged(runs(1), runs(0.8), paired)
+	metrics := append(compare.Default([]string{"acquire", "handoff"})[:3],
+		compare.Metric{Figure: figure.Known(nil, "whole.notifications_per_round")[0], Gated: true})
+	judged := func(base, other []results.Run) []results.Change {
+		return paired.Changes([]compare.Subject{{Base: base, New: other, Metrics: metrics}})
+	}
+	fixed := func(factor, notifications float64) []results.Run {
+		all := runs(factor)
+		for i := range all {
+			all[i].Cost.Whole, all[i].Cost.WholeRounds = results.Totals{Notifications: int64(100 * notifications)}, 100
+			all[i].Cost.Expected = &results.Expected{Identities: []results.Identity{{Fixes: "whole.notifications_per_round", Holds: true}}}
+		}
+		return all
+	}
+	all := judged(fixed(1, 1), fixed(0.8, 1))
 	if count := all[3]; !count.Exact || count.P != nil || count.Adjusted != nil || count.Verdict != results.Pass {
 		t.Errorf("%+v", count)
 	}
@@ -119,17 +133,21 @@ func TestExactCountsLeaveTheFamily(t *testing.T) {
 		t.Errorf("p %v, adjusted %v: want Holm over three figures", p, adjusted)
 	}
 	for notifications, verdict := range map[float64]results.Verdict{1.04: results.Pass, 1.05: results.Regression, 1: results.Pass, 0.99: results.Improvement} {
-		if c := judged(runs(1), herding(notifications), paired)[3]; c.Verdict != verdict || !c.Exact {
-			t.Errorf("%v notifications a round instead of 1: %+v, want %s", notifications, c, verdict)
+		for _, n := range []int{1, 10} {
+			if c := judged(fixed(1, 1)[:n], fixed(1, notifications)[:n])[3]; c.Verdict != verdict || !c.Exact {
+				t.Errorf("%v notifications a round instead of 1 in %d runs: %+v, want %s", notifications, n, c, verdict)
+			}
 		}
 	}
-	varied := runs(0.8)
-	for i := range varied {
-		varied[i].Cost.PerRound.Notifications = 1 + 0.02*float64(i)
+	unfixed := fixed(1, 7)
+	for i := range unfixed {
+		unfixed[i].Cost.Expected = nil
 	}
-	all = judged(runs(1), varied, paired)
-	if count := all[3]; count.Exact || count.P == nil || *all[0].Adjusted != 4**all[0].P {
-		t.Errorf("%+v: want a test of a count that varies, and Holm over four figures: p %v, adjusted %v", count, *all[0].P, *all[0].Adjusted)
+	if c := judged(fixed(1, 1)[:1], unfixed[:1])[3]; c.Verdict != results.Inconclusive || c.Exact {
+		t.Errorf("one run without a formula: %+v", c)
+	}
+	if c := judged(fixed(1, 1), unfixed)[3]; c.Verdict != results.Regression || c.Exact || c.P == nil {
+		t.Errorf("ten runs without a formula: %+v", c)
 	}
 }
 
