@@ -25,15 +25,17 @@ func ofCount(r results.CountReport) (d Document) {
 	}
 	d.measuredWith(backends)
 	for _, c := range d.Checks {
-		if c.Passed() || c.Verdict != results.Inconclusive {
+		if c.Verdict != results.Inconclusive {
 			d.Verdict = results.Worst(d.Verdict, c.Verdict)
 		}
 	}
 	d.Heading = "stampede count · " + strings.Join(names, ", ") + " · settled"
 	d.Findings = countFindings(r)
-	groups := byTable(r.Settled)
-	for _, group := range groups {
-		d.Tables = append(d.Tables, countTable(group, len(urlsOfCounts(r.Settled)) > 1))
+	several := slices.ContainsFunc(backends, func(b results.Backend) bool { return b.URL != backends[0].URL })
+	for _, of := range grouped(r.Settled, func(a, b results.Settled) bool { return a.Recipe == b.Recipe }) {
+		for _, rows := range grouped(of, func(a, b results.Settled) bool { return a.Backend.URL == b.Backend.URL && a.Clients == b.Clients }) {
+			d.Tables = append(d.Tables, countTable(rows, several))
+		}
 	}
 	d.Tables = append(d.Tables, shown(costGrowth(r.Settled))...)
 	d.note(prefixed("skipped: ", r.Skipped)...)
@@ -63,21 +65,6 @@ func letters(rows []results.Settled) (text string) {
 		text += fmt.Sprintf(" · %s = %d", letter, all[letter])
 	}
 	return text
-}
-
-// byTable groups the rows that share a table, with all tables of a recipe together.
-func byTable(all []results.Settled) (groups [][]results.Settled) {
-	for _, rows := range grouped(all, func(a, b results.Settled) bool { return a.Recipe == b.Recipe }) {
-		groups = append(groups, grouped(rows, func(a, b results.Settled) bool { return a.Backend.URL == b.Backend.URL && a.Clients == b.Clients })...)
-	}
-	return groups
-}
-
-func urlsOfCounts(all []results.Settled) (urls []string) {
-	for _, rows := range grouped(all, func(a, b results.Settled) bool { return a.Backend.URL == b.Backend.URL }) {
-		urls = append(urls, rows[0].Backend.URL)
-	}
-	return urls
 }
 
 // countTable has a row for each form; several addresses make it name its own.

@@ -244,6 +244,11 @@ func warningsFrom(all []results.Warning) (lines []Warning) {
 	return lines
 }
 
+// signed formats a number with a minus sign in place of a hyphen.
+func signed(format string, v float64) string {
+	return strings.ReplaceAll(fmt.Sprintf(format, v), "-", "−")
+}
+
 func prefixed(prefix string, lines []string) (all []string) {
 	for _, line := range lines {
 		all = append(all, prefix+line)

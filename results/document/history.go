@@ -93,7 +93,7 @@ func SizeOf(c results.TrendChange) string {
 	if c.Size == nil {
 		return "new"
 	}
-	return strings.ReplaceAll(fmt.Sprintf("%+.1f %%", 100**c.Size), "-", "−")
+	return signed("%+.1f %%", 100**c.Size)
 }
 
 // kindOf returns whether a change was a step or a drift.

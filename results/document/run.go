@@ -449,57 +449,42 @@ func countCommand(runs []results.Run) []string {
 
 func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
 
-// A busyAgent is an agent, with the largest value of each figure in any of its runs.
-type busyAgent struct {
-	results.Agent
-	late int64 // the 99th percentile of its timers' lateness, ns; 0 if it is not known
-}
-
-// busiest returns the agents that have handed in their part of a run, in the order in which they are first named.
-// A warning names those that were lost.
-func busiest(runs []results.Run) (all []busyAgent) {
-	for _, r := range runs {
-		for _, a := range r.Agents {
-			if a.Lost != nil {
-				continue
-			}
-			i := slices.IndexFunc(all, func(b busyAgent) bool { return b.Name == a.Name })
-			if i < 0 {
-				i, all = len(all), append(all, busyAgent{Agent: a})
-			}
-			all[i].add(a)
-		}
-	}
-	return all
-}
-
-func (b *busyAgent) add(a results.Agent) {
-	b.Sessions, b.ClockErrorNS = max(b.Sessions, a.Sessions), max(b.ClockErrorNS, a.ClockErrorNS)
-	b.Generator.CPUCores = max(b.Generator.CPUCores, a.Generator.CPUCores)
-	b.Generator.RequestsPerS = max(b.Generator.RequestsPerS, a.Generator.RequestsPerS)
-	if math.Abs(a.ClockDriftPPM) > math.Abs(b.ClockDriftPPM) {
-		b.ClockDriftPPM = a.ClockDriftPPM
-	}
-	if lag := a.Generator.Lag; lag != nil && lag.P99 != nil {
-		b.late = max(b.late, *lag.P99)
-	}
-}
-
-// agentTable returns the table of the agents that the runs were divided among.
+// agentTable returns the table of the agents that the runs were divided among, each with the largest value of each
+// figure in any run. A warning names those that were lost.
 func agentTable(runs []results.Run) Table {
 	t := Table{Title: "agents", Columns: columns(0, "<agent", "<host", "sessions", "requests/s", "CPU", "timers late p99", "clock error", "clock drift")}
 	if len(runs) > 1 {
 		t.Title += ": the largest value in any run"
 	}
-	for _, a := range busiest(runs) {
-		late := units.Absent
-		if a.late > 0 {
-			late = units.Duration(time.Duration(a.late))
+	var all []results.Agent
+	for _, r := range runs {
+		all = append(all, slices.DeleteFunc(slices.Clone(r.Agents), func(a results.Agent) bool { return a.Lost != nil })...)
+	}
+	for _, of := range grouped(all, func(a, b results.Agent) bool { return a.Name == b.Name }) {
+		most := func(value func(results.Agent) float64) (most float64) {
+			for _, a := range of {
+				if v := value(a); math.Abs(v) > math.Abs(most) {
+					most = v
+				}
+			}
+			return most
+		}
+		late := most(func(a results.Agent) float64 {
+			if lag := results.P99(a.Generator.Lag); lag != nil {
+				return float64(*lag)
+			}
+			return 0
+		})
+		lateness := units.Absent
+		if late > 0 {
+			lateness = duration(late)
 		}
 		t.Rows = append(t.Rows, []string{
-			oneLine(a.Name), oneLine(a.Host), units.Count(int64(a.Sessions)), units.Rate(a.Generator.RequestsPerS),
-			fmt.Sprintf("%.1f of %s", a.Generator.CPUCores, units.Plural(a.Processors, "core")), late,
-			"±" + units.Duration(a.ClockErrorNS), strings.ReplaceAll(fmt.Sprintf("%+.1f ppm", a.ClockDriftPPM), "-", "−"),
+			oneLine(of[0].Name), oneLine(of[0].Host), whole(most(func(a results.Agent) float64 { return float64(a.Sessions) })),
+			units.Rate(most(func(a results.Agent) float64 { return a.Generator.RequestsPerS })),
+			fmt.Sprintf("%.1f of %s", most(func(a results.Agent) float64 { return a.Generator.CPUCores }), units.Plural(of[0].Processors, "core")), lateness,
+			"±" + duration(most(func(a results.Agent) float64 { return float64(a.ClockErrorNS) })),
+			signed("%+.1f ppm", most(func(a results.Agent) float64 { return a.ClockDriftPPM })),
 		})
 	}
 	return t
