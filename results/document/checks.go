@@ -289,12 +289,7 @@ func closeness(g results.Gate) float64 {
 }
 
 // title returns the threshold, with its scenario if it has one.
-func title(g results.Gate) string {
-	if g.Scenario != "" {
-		return g.Scenario + ": " + g.Text
-	}
-	return g.Text
-}
+func title(g results.Gate) string { return strings.TrimPrefix(g.Scenario+": "+g.Text, ": ") }
 
 // aboutGate names the run that a gate is about, without the parts that all runs of the file share.
 func aboutGate(f results.File, g results.Gate) string {

@@ -13,16 +13,13 @@ import (
 	"github.com/stampede-bench/stampede/results/units"
 )
 
-// A comparison words a result; its methods decide nothing.
 type comparison struct{ results.Comparison }
 
 func ofComparison(c comparison) (d Document) {
 	d.measuredOn(c.ID, c.Started, c.Took, c.Seed, c.Tool, c.Host)
-	var backends []results.Backend
 	for _, r := range c.Runs() {
-		backends = append(backends, r.Backend)
+		d.service(r.Backend)
 	}
-	d.measuredWith(backends)
 	d.Heading, d.Verdict, d.Findings = c.heading(), c.Verdict, c.findings()
 	if c.Interrupted {
 		d.Interrupted, d.Findings = d.Findings[0], nil
@@ -58,7 +55,7 @@ func (c comparison) check(suite string, x results.Change) Check {
 	check := Check{Suite: suite, Recipe: "comparison", Form: c.New.Label, Subject: x.Subject, About: x.Subject, Group: figures, Name: x.Figure,
 		Verdict: cmp.Or(x.Verdict, results.Inconclusive), Why: x.Why, Measured: units.Absent, Limit: units.Tenths(x.Minimum) + " worse"}
 	if x.Effect != nil {
-		check.Measured = byHowMuch(x.Effect.Value) + " " + changeInterval(x)
+		check.Measured = byHowMuch(x.Effect.Value) + " " + changeInterval(*x.Effect)
 	}
 	return check
 }
@@ -92,8 +89,7 @@ func (c comparison) changes(title string, of []results.Change) Table {
 	t := Table{Title: title, Leads: true, Columns: columns(3, "<figure", "base", "candidate", "change", "95 % interval", "detectable", "<verdict")}
 	verdicts := &t.Columns[6].Verdicts
 	for _, x := range of {
-		base, other := medians(x)
-		t.Rows = append(t.Rows, []string{x.Figure, base, other, c.change(x), changeInterval(x), detectable(x), changeVerdict(x)})
+		t.Rows = append(t.Rows, c.row(x))
 		*verdicts = append(*verdicts, x.Verdict)
 	}
 	for _, alike := range grouped(of, func(a, b results.Change) bool { return a.Why == b.Why }) {
@@ -108,52 +104,35 @@ func (c comparison) changes(title string, of []results.Change) Table {
 	return t
 }
 
-// medians returns the medians of base and candidate with their unit, or n/a if there are none.
-func medians(x results.Change) (base, other string) {
-	if !x.Known() {
-		return units.Absent, units.Absent
+// row formats a change: the medians of base and candidate, the change and its interval, the smallest change that
+// can be shown, and the verdict, in parentheses if the figure is not gated. In a comparison of saved files, the
+// change is ~ if no difference is shown.
+func (c comparison) row(x results.Change) []string {
+	row := []string{x.Figure, units.Absent, units.Absent, units.Absent, units.Absent, units.Absent, string(x.Verdict)}
+	if x.Known() {
+		row[1], row[2] = units.Value(x.Base, x.Unit), units.Value(x.New, x.Unit)
 	}
-	return units.Value(x.Base, x.Unit), units.Value(x.New, x.Unit)
+	switch e := x.Effect; {
+	case e != nil && !c.Paired && e.Low <= 0 && e.High >= 0:
+		row[3], row[4] = "~", changeInterval(*e)
+	case e != nil:
+		row[3], row[4] = byHowMuch(e.Value), changeInterval(*e)
+	case x.Exact && x.Base > 0:
+		row[3] = byHowMuch(x.New/x.Base - 1)
+	}
+	if x.Exact {
+		row[5] = "exact"
+	} else if x.Detectable != nil {
+		row[5] = units.Tenths(*x.Detectable)
+	}
+	if !x.Gated && x.Verdict != "" {
+		row[6] = "(" + row[6] + ")"
+	}
+	return row
 }
 
-// change formats the effect; in a comparison of saved files it is ~ if no difference is shown.
-func (c comparison) change(x results.Change) string {
-	switch {
-	case x.Effect == nil && x.Exact && x.Base > 0:
-		return byHowMuch(x.New/x.Base - 1)
-	case x.Effect == nil:
-		return units.Absent
-	case !c.Paired && x.Effect.Low <= 0 && x.Effect.High >= 0:
-		return "~"
-	}
-	return byHowMuch(x.Effect.Value)
-}
-
-func changeInterval(x results.Change) string {
-	if x.Effect == nil {
-		return units.Absent
-	}
-	return "[" + byHowMuch(x.Effect.Low) + ", " + byHowMuch(x.Effect.High) + "]"
-}
-
-// detectable formats the smallest change that the comparison can show.
-func detectable(x results.Change) string {
-	switch {
-	case x.Exact:
-		return "exact"
-	case x.Detectable == nil:
-		return units.Absent
-	}
-	return units.Tenths(*x.Detectable)
-}
-
-// changeVerdict formats the verdict, in parentheses if the figure is not gated.
-func changeVerdict(x results.Change) string {
-	text := string(x.Verdict)
-	if !x.Gated && text != "" {
-		text = "(" + text + ")"
-	}
-	return text
+func changeInterval(e results.Estimate) string {
+	return "[" + byHowMuch(e.Low) + ", " + byHowMuch(e.High) + "]"
 }
 
 // means returns the table of the geometric means.
@@ -173,7 +152,7 @@ func (c comparison) quantiles() Table {
 			change = byHowMuch(float64(q.NewNS)/float64(q.BaseNS) - 1)
 		}
 		t.Rows = append(t.Rows, []string{strings.TrimPrefix(q.Subject+", "+q.Phase, ", "), fmt.Sprintf("p%v", 100*q.Quantile),
-			units.Duration(time.Duration(q.BaseNS)), units.Duration(time.Duration(q.NewNS)), units.Duration(time.Duration(q.NewNS - q.BaseNS)), change})
+			duration(q.BaseNS), duration(q.NewNS), duration(q.NewNS - q.BaseNS), change})
 	}
 	return t
 }
@@ -199,9 +178,7 @@ func (c comparison) notes() (lines []string) {
 	if c.Duet != nil {
 		lines = append(lines, "duet: "+together(*c.Duet))
 	}
-	if line := c.otherChange(); line != "" {
-		lines = append(lines, line)
-	}
+	lines = append(lines, c.otherChange()...)
 	if tested > 0 {
 		lines = append(lines, "detectable: the smallest true change for the worse that such a comparison detects in about 80 % of cases")
 	}
@@ -243,23 +220,24 @@ func processors(numbers []int) string {
 }
 
 // otherChange explains why the change of a paired comparison differs from that of the two medians
-// beside it, with the figure in which they differ most. It returns "" if all changes agree.
-func (c comparison) otherChange() string {
+// beside it, with the figure in which they differ most.
+func (c comparison) otherChange() []string {
 	var most results.Change
 	apart := 0.0
 	for _, x := range c.Changes {
-		if !c.Paired || x.Effect == nil || x.Base <= 0 || byHowMuch(x.Effect.Value) == byHowMuch(x.New/x.Base-1) {
+		if !c.Paired || x.Effect == nil || x.Base <= 0 {
 			continue
 		}
-		if d := math.Abs(x.Effect.Value - (x.New/x.Base - 1)); d > apart {
+		medians := x.New/x.Base - 1
+		if d := math.Abs(x.Effect.Value - medians); d > apart && byHowMuch(x.Effect.Value) != byHowMuch(medians) {
 			most, apart = x, d
 		}
 	}
 	if apart == 0 {
-		return ""
+		return nil
 	}
-	return fmt.Sprintf("change: estimated within pairs; base and candidate are medians over all of their runs, whose change can differ: of %s it is %s",
-		most.Figure, byHowMuch(most.New/most.Base-1))
+	return []string{fmt.Sprintf("change: estimated within pairs; base and candidate are medians over all of their runs, whose change can differ: of %s it is %s",
+		most.Figure, byHowMuch(most.New/most.Base-1))}
 }
 
 // findings returns what the comparison shows, a sentence each.
@@ -328,12 +306,7 @@ func (c comparison) observed() bool {
 // pairs returns the number of complete pairs of each subject. Before anything is judged, the subjects are
 // known by their numbers of clients.
 func (c comparison) pairs() int {
-	var clients []int
-	for _, r := range c.Base.Runs {
-		if !slices.Contains(clients, r.Clients) {
-			clients = append(clients, r.Clients)
-		}
-	}
+	clients := grouped(c.Base.Runs, func(a, b results.Run) bool { return a.Clients == b.Clients })
 	return min(len(c.Base.Runs), len(c.New.Runs)) / max(1, c.subjects(), len(clients))
 }
 
@@ -346,13 +319,7 @@ func (c comparison) looked(u results.UntilSure) string {
 }
 
 func (c comparison) subjects() int {
-	var names []string
-	for _, x := range c.Changes {
-		if !slices.Contains(names, x.Subject) {
-			names = append(names, x.Subject)
-		}
-	}
-	return len(names)
+	return len(grouped(c.Changes, func(a, b results.Change) bool { return a.Subject == b.Subject }))
 }
 
 // shown says how many observations the result is based on.

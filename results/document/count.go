@@ -15,15 +15,13 @@ import (
 func ofCount(r results.CountReport) (d Document) {
 	d.measuredOn(r.ID, r.Started, 0, 0, r.Tool, r.Host)
 	var names []string
-	var backends []results.Backend
 	for _, s := range r.Settled {
 		if name := s.Recipe + "/" + s.Form; !slices.Contains(names, name) {
 			names = append(names, name)
 		}
-		backends = append(backends, s.Backend)
+		d.service(s.Backend)
 		d.checkCounts(s)
 	}
-	d.measuredWith(backends)
 	for _, c := range d.Checks {
 		if c.Verdict != results.Inconclusive {
 			d.Verdict = results.Worst(d.Verdict, c.Verdict)
@@ -31,7 +29,7 @@ func ofCount(r results.CountReport) (d Document) {
 	}
 	d.Heading = "stampede count · " + strings.Join(names, ", ") + " · settled"
 	d.Findings = countFindings(r)
-	several := slices.ContainsFunc(backends, func(b results.Backend) bool { return b.URL != backends[0].URL })
+	several := slices.ContainsFunc(r.Settled, func(s results.Settled) bool { return s.Backend.URL != r.Settled[0].Backend.URL })
 	for _, of := range grouped(r.Settled, func(a, b results.Settled) bool { return a.Recipe == b.Recipe }) {
 		for _, rows := range grouped(of, func(a, b results.Settled) bool { return a.Backend.URL == b.Backend.URL && a.Clients == b.Clients }) {
 			d.Tables = append(d.Tables, countTable(rows, several))
@@ -61,7 +59,7 @@ func letters(rows []results.Settled) (text string) {
 	for _, s := range rows {
 		maps.Copy(all, s.Parameters)
 	}
-	for _, letter := range slices.Sorted(maps.Keys(all)) {
+	for _, letter := range sortedKeys(all) {
 		text += fmt.Sprintf(" · %s = %d", letter, all[letter])
 	}
 	return text

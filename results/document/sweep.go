@@ -78,7 +78,7 @@ func (s sweep) table(rows []results.Level) Table {
 		runs[i] = levels.Middle(s.Sweep, l)
 	}
 	title := rows[0].Recipe + " on " + placeName(s.Runs, rows[0].Backend)
-	t := runsTable(title, runs, shownPercentiles{chosen: s.Percentiles, tails: []float64{99, 90}}) // the percentiles that crossovers use
+	t := runsTable(title, runs, levels.Shown{Chosen: s.Percentiles, Tails: []float64{99, 90}}) // the percentiles that crossovers use
 	t.drop("wasted")
 	t.drop("safety")
 	t.Notes, t.Warnings = s.ranges(), s.warnings(rows)
@@ -162,10 +162,10 @@ func (s sweep) ranges() []string {
 
 // safetyNote says how many checks were made. The finding reports violations.
 func safetyNote(runs []results.Run) []string {
-	if len(runs) == 0 || sumOfSafety(runs).Checked == 0 {
+	all := sumOfSafety(runs)
+	if all.Checked == 0 {
 		return nil
 	}
-	all := sumOfSafety(runs)
 	line := fmt.Sprintf("safety: %s checks", units.Count(all.Checked))
 	if all.BeliefOverlaps > 0 {
 		line += fmt.Sprintf(", and after a disturbance %s more than one client believed to hold", units.Times(all.BeliefOverlaps))

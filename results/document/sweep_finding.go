@@ -225,7 +225,8 @@ func change(from, to results.Estimate) string {
 // holds says what capacity each form has: all decided answers in one sentence, the first in full and
 // the others in short, and each undecided answer in a sentence of its own.
 func (s sweep) holds() (lines []string) {
-	all := slices.SortedStableFunc(slices.Values(s.Capacities), func(a, b results.Capacity) int { return cmp.Compare(s.rank(a), s.rank(b)) })
+	rank := func(c results.Capacity) int { return slices.Index([]string{"recipe", "library", "naive"}, c.Family) }
+	all := slices.SortedStableFunc(slices.Values(s.Capacities), func(a, b results.Capacity) int { return rank(a) - rank(b) })
 	var decided, undecided []string
 	for _, c := range all {
 		who := s.who(c.Recipe, c.Form, c.URL, "")
@@ -242,10 +243,6 @@ func (s sweep) holds() (lines []string) {
 		lines = append(lines, strings.Join(decided, "; ")+".")
 	}
 	return append(lines, undecided...)
-}
-
-func (s sweep) rank(c results.Capacity) int {
-	return slices.Index([]string{"recipe", "library", "naive"}, c.Family)
 }
 
 func (s sweep) held(c results.Capacity) string {
@@ -289,7 +286,11 @@ func (s sweep) capacities() Table {
 	for _, c := range s.Capacities {
 		var parts []string
 		if c.Level > 0 {
-			parts = append(parts, s.met(c.Level, c.Held)+nextMeets(c))
+			likely := "more than 99.9"
+			if c.Confidence <= 0.999 {
+				likely = fmt.Sprintf("%.3g", 100*c.Confidence)
+			}
+			parts = append(parts, fmt.Sprintf("%s, and the next run does with %s %% confidence", s.met(c.Level, c.Held), likely))
 		}
 		if c.Next > 0 {
 			text := s.met(c.Next, c.After)
@@ -309,12 +310,4 @@ func (s sweep) met(level float64, t results.Trials) string {
 		return levels.Place(s.Axes[0], level) + " is undecided"
 	}
 	return fmt.Sprintf("%s met it in %d of %d", levels.Place(s.Axes[0], level), t.Met, t.Of)
-}
-
-// nextMeets says how likely the next run meets the objective.
-func nextMeets(c results.Capacity) string {
-	if c.Confidence > 0.999 {
-		return ", and the next run does with more than 99.9 % confidence"
-	}
-	return fmt.Sprintf(", and the next run does with %.3g %% confidence", 100*c.Confidence)
 }

@@ -67,15 +67,8 @@ func markdownTable(w io.Writer, t document.Table) error {
 	if len(t.Rows) > 0 {
 		fmt.Fprintln(w)
 		columns := make([]document.Column, len(t.Columns))
-		over := ""
-		for i, c := range t.Columns {
-			if c.Over != "" || c.Apart || c.Gap > 2 {
-				over = c.Over
-			}
-			if over == t.Title {
-				over = ""
-			}
-			columns[i] = document.Column{Head: escaped(strings.TrimSpace(over + " " + c.Head)), Left: c.Left}
+		for i, over := range t.Overs() {
+			columns[i] = document.Column{Head: escaped(strings.TrimSpace(over + " " + t.Columns[i].Head)), Left: t.Columns[i].Left}
 		}
 		rows := make([][]string, len(t.Rows))
 		for r, row := range t.Rows {
