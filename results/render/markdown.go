@@ -57,7 +57,10 @@ func writeMarkdown(w io.Writer, d document.Document, _ Options) error {
 
 // fenced writes a block of literal text.
 func fenced(w io.Writer, language, text string) {
-	fence := strings.Repeat("`", max(3, longest(text, '`')+1))
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
 	fmt.Fprintf(w, "\n%s%s\n%s\n%s\n", fence, language, text, fence)
 }
 
@@ -117,17 +120,3 @@ func escaped(text string) string {
 
 // valid replaces each invalid byte of the text with a replacement character.
 func valid(text string) string { return strings.Map(func(r rune) rune { return r }, text) }
-
-// longest returns the length of the longest run of the character.
-func longest(text string, c rune) (most int) {
-	run := 0
-	for _, r := range text {
-		if r != c {
-			run = 0
-			continue
-		}
-		run++
-		most = max(most, run)
-	}
-	return most
-}
