@@ -1,8 +1,6 @@
 package results
 
-import (
-	"slices"
-)
+import ()
 
 // Cost counts what crossed the wire in the window.
 type Cost struct {
@@ -60,18 +58,4 @@ type Identity struct {
 	// Fixes is the figure whose value the identity fixes, whatever the schedule; left out if the
 	// identity only relates counts.
 	Fixes string `json:"fixes,omitempty"`
-}
-
-// Holding counts the runs that have identities of their counts, and those among them in which all
-// identities hold.
-func Holding(runs []Run) (hold, of int) {
-	for _, r := range runs {
-		if e := r.Cost.Expected; e != nil && len(e.Identities) > 0 {
-			of++
-			if !slices.ContainsFunc(e.Identities, func(i Identity) bool { return !i.Holds }) {
-				hold++
-			}
-		}
-	}
-	return hold, of
 }

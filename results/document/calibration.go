@@ -1,7 +1,9 @@
 package document
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/stampede-bench/stampede/results"
@@ -46,7 +48,9 @@ func calibrationFindings(c results.Calibration) []string {
 	case c.Interrupted:
 		return nil
 	case len(c.Ceilings) > 0:
-		return []string{highestCeiling(c)}
+		best := slices.MaxFunc(c.Ceilings, func(a, b results.Ceiling) int { return cmp.Compare(a.RequestsPerS, b.RequestsPerS) })
+		return []string{fmt.Sprintf("This generator makes at most %s requests/s on this machine, with the client %s and a server that does nothing.",
+			units.Rate(best.RequestsPerS), best.Client)}
 	}
 	var noisiest results.FigureNoise
 	for _, s := range c.Settings {
@@ -67,16 +71,4 @@ func ceilings(c results.Calibration) Table {
 			fmt.Sprintf("%.1f cores", l.CPUCores), fmt.Sprintf("%.1f cores", l.ServerCores)})
 	}
 	return t
-}
-
-// highestCeiling names the client library with the highest request rate.
-func highestCeiling(c results.Calibration) string {
-	best := c.Ceilings[0]
-	for _, l := range c.Ceilings {
-		if l.RequestsPerS > best.RequestsPerS {
-			best = l
-		}
-	}
-	return fmt.Sprintf("This generator makes at most %s requests/s on this machine, with the client %s and a server that does nothing.",
-		units.Rate(best.RequestsPerS), best.Client)
 }

@@ -195,16 +195,13 @@ func sign(op string) string {
 // reason returns the reason for the verdict on a file.
 func reason(f results.File, v results.Verdict) string {
 	all := byThreshold(f.Gates)
-	having := func(verdicts ...results.Verdict) (n int) {
-		for _, gates := range all {
-			if slices.ContainsFunc(gates, func(g results.Gate) bool { return slices.Contains(verdicts, g.Verdict) }) {
-				n++
-			}
-		}
-		return n
-	}
-	which := func(n int) string {
+	which := func(verdicts ...results.Verdict) string {
+		n := len(slices.DeleteFunc(slices.Clone(all), func(of []results.Gate) bool {
+			return !slices.ContainsFunc(of, func(g results.Gate) bool { return slices.Contains(verdicts, g.Verdict) })
+		}))
 		switch {
+		case n == 0:
+			return ""
 		case len(all) == 1:
 			return "the threshold is"
 		case n == 1:
@@ -217,27 +214,19 @@ func reason(f results.File, v results.Verdict) string {
 	}
 	switch v {
 	case results.Fail, results.Regression:
-		if n := having(results.Fail, results.Regression); n > 0 {
-			return which(n) + " not met."
+		if unmet := which(results.Fail, results.Regression); unmet != "" {
+			return unmet + " not met."
 		}
 		return "a count is not what holds under any schedule."
 	case results.Invalid, results.Inconclusive:
-		return which(having(results.Invalid, results.Inconclusive)) + " not decided."
+		return which(results.Invalid, results.Inconclusive) + " not decided."
 	}
-	return which(len(all)) + " met."
+	return which(results.Pass, results.Improvement) + " met."
 }
 
 // byThreshold groups the gates by threshold.
-func byThreshold(gates []results.Gate) (all [][]results.Gate) {
-	for _, g := range gates {
-		i := slices.IndexFunc(all, func(of []results.Gate) bool { return of[0].Text == g.Text && of[0].Scenario == g.Scenario })
-		if i < 0 {
-			all = append(all, nil)
-			i = len(all) - 1
-		}
-		all[i] = append(all[i], g)
-	}
-	return all
+func byThreshold(gates []results.Gate) [][]results.Gate {
+	return grouped(gates, func(a, b results.Gate) bool { return a.Text == b.Text && a.Scenario == b.Scenario })
 }
 
 // mostGates is the maximum number of lines for one threshold that is not met.
@@ -300,12 +289,7 @@ func closeness(g results.Gate) float64 {
 }
 
 // title returns the threshold, with its scenario if it has one.
-func title(g results.Gate) string {
-	if g.Scenario != "" {
-		return g.Scenario + ": " + g.Text
-	}
-	return g.Text
-}
+func title(g results.Gate) string { return strings.TrimPrefix(g.Scenario+": "+g.Text, ": ") }
 
 // aboutGate names the run that a gate is about, without the parts that all runs of the file share.
 func aboutGate(f results.File, g results.Gate) string {

@@ -9,19 +9,17 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/stats"
 	"github.com/stampede-bench/stampede/results/units"
 )
 
-// A comparison words a result; its methods decide nothing.
 type comparison struct{ results.Comparison }
 
 func ofComparison(c comparison) (d Document) {
 	d.measuredOn(c.ID, c.Started, c.Took, c.Seed, c.Tool, c.Host)
-	var backends []results.Backend
 	for _, r := range c.Runs() {
-		backends = append(backends, r.Backend)
+		d.service(r.Backend)
 	}
-	d.measuredWith(backends)
 	d.Heading, d.Verdict, d.Findings = c.heading(), c.Verdict, c.findings()
 	if c.Interrupted {
 		d.Interrupted, d.Findings = d.Findings[0], nil
@@ -57,7 +55,7 @@ func (c comparison) check(suite string, x results.Change) Check {
 	check := Check{Suite: suite, Recipe: "comparison", Form: c.New.Label, Subject: x.Subject, About: x.Subject, Group: figures, Name: x.Figure,
 		Verdict: cmp.Or(x.Verdict, results.Inconclusive), Why: x.Why, Measured: units.Absent, Limit: units.Tenths(x.Minimum) + " worse"}
 	if x.Effect != nil {
-		check.Measured = byHowMuch(x.Effect.Value) + " " + changeInterval(x)
+		check.Measured = byHowMuch(x.Effect.Value) + " " + changeInterval(*x.Effect)
 	}
 	return check
 }
@@ -91,8 +89,7 @@ func (c comparison) changes(title string, of []results.Change) Table {
 	t := Table{Title: title, Leads: true, Columns: columns(3, "<figure", "base", "candidate", "change", "95 % interval", "detectable", "<verdict")}
 	verdicts := &t.Columns[6].Verdicts
 	for _, x := range of {
-		base, other := medians(x)
-		t.Rows = append(t.Rows, []string{x.Figure, base, other, c.change(x), changeInterval(x), detectable(x), changeVerdict(x)})
+		t.Rows = append(t.Rows, c.row(x))
 		*verdicts = append(*verdicts, x.Verdict)
 	}
 	for _, alike := range grouped(of, func(a, b results.Change) bool { return a.Why == b.Why }) {
@@ -107,52 +104,35 @@ func (c comparison) changes(title string, of []results.Change) Table {
 	return t
 }
 
-// medians returns the medians of base and candidate with their unit, or n/a if there are none.
-func medians(x results.Change) (base, other string) {
-	if !x.Known() {
-		return units.Absent, units.Absent
+// row formats a change: the medians of base and candidate, the change and its interval, the smallest change that
+// can be shown, and the verdict, in parentheses if the figure is not gated. In a comparison of saved files, the
+// change is ~ if no difference is shown.
+func (c comparison) row(x results.Change) []string {
+	row := []string{x.Figure, units.Absent, units.Absent, units.Absent, units.Absent, units.Absent, string(x.Verdict)}
+	if x.Known() {
+		row[1], row[2] = units.Value(x.Base, x.Unit), units.Value(x.New, x.Unit)
 	}
-	return units.Value(x.Base, x.Unit), units.Value(x.New, x.Unit)
+	switch e := x.Effect; {
+	case e != nil && !c.Paired && e.Low <= 0 && e.High >= 0:
+		row[3], row[4] = "~", changeInterval(*e)
+	case e != nil:
+		row[3], row[4] = byHowMuch(e.Value), changeInterval(*e)
+	case x.Exact && x.Base > 0:
+		row[3] = byHowMuch(x.New/x.Base - 1)
+	}
+	if x.Exact {
+		row[5] = "exact"
+	} else if x.Detectable != nil {
+		row[5] = units.Tenths(*x.Detectable)
+	}
+	if !x.Gated && x.Verdict != "" {
+		row[6] = "(" + row[6] + ")"
+	}
+	return row
 }
 
-// change formats the effect; in a comparison of saved files it is ~ if no difference is shown.
-func (c comparison) change(x results.Change) string {
-	switch {
-	case x.Effect == nil && x.Exact && x.Base > 0:
-		return byHowMuch(x.New/x.Base - 1)
-	case x.Effect == nil:
-		return units.Absent
-	case !c.Paired && x.Effect.Low <= 0 && x.Effect.High >= 0:
-		return "~"
-	}
-	return byHowMuch(x.Effect.Value)
-}
-
-func changeInterval(x results.Change) string {
-	if x.Effect == nil {
-		return units.Absent
-	}
-	return "[" + byHowMuch(x.Effect.Low) + ", " + byHowMuch(x.Effect.High) + "]"
-}
-
-// detectable formats the smallest change that the comparison can show.
-func detectable(x results.Change) string {
-	switch {
-	case x.Exact:
-		return "exact"
-	case x.Detectable == nil:
-		return units.Absent
-	}
-	return units.Tenths(*x.Detectable)
-}
-
-// changeVerdict formats the verdict, in parentheses if the figure is not gated.
-func changeVerdict(x results.Change) string {
-	text := string(x.Verdict)
-	if !x.Gated && text != "" {
-		text = "(" + text + ")"
-	}
-	return text
+func changeInterval(e results.Estimate) string {
+	return "[" + byHowMuch(e.Low) + ", " + byHowMuch(e.High) + "]"
 }
 
 // means returns the table of the geometric means.
@@ -172,7 +152,7 @@ func (c comparison) quantiles() Table {
 			change = byHowMuch(float64(q.NewNS)/float64(q.BaseNS) - 1)
 		}
 		t.Rows = append(t.Rows, []string{strings.TrimPrefix(q.Subject+", "+q.Phase, ", "), fmt.Sprintf("p%v", 100*q.Quantile),
-			units.Duration(time.Duration(q.BaseNS)), units.Duration(time.Duration(q.NewNS)), units.Duration(time.Duration(q.NewNS - q.BaseNS)), change})
+			duration(q.BaseNS), duration(q.NewNS), duration(q.NewNS - q.BaseNS), change})
 	}
 	return t
 }
@@ -198,9 +178,7 @@ func (c comparison) notes() (lines []string) {
 	if c.Duet != nil {
 		lines = append(lines, "duet: "+together(*c.Duet))
 	}
-	if line := c.otherChange(); line != "" {
-		lines = append(lines, line)
-	}
+	lines = append(lines, c.otherChange()...)
 	if tested > 0 {
 		lines = append(lines, "detectable: the smallest true change for the worse that such a comparison detects in about 80 % of cases")
 	}
@@ -242,21 +220,184 @@ func processors(numbers []int) string {
 }
 
 // otherChange explains why the change of a paired comparison differs from that of the two medians
-// beside it, with the figure in which they differ most. It returns "" if all changes agree.
-func (c comparison) otherChange() string {
+// beside it, with the figure in which they differ most.
+func (c comparison) otherChange() []string {
 	var most results.Change
 	apart := 0.0
 	for _, x := range c.Changes {
-		if !c.Paired || x.Effect == nil || x.Base <= 0 || byHowMuch(x.Effect.Value) == byHowMuch(x.New/x.Base-1) {
+		if !c.Paired || x.Effect == nil || x.Base <= 0 {
 			continue
 		}
-		if d := math.Abs(x.Effect.Value - (x.New/x.Base - 1)); d > apart {
+		medians := x.New/x.Base - 1
+		if d := math.Abs(x.Effect.Value - medians); d > apart && byHowMuch(x.Effect.Value) != byHowMuch(medians) {
 			most, apart = x, d
 		}
 	}
 	if apart == 0 {
-		return ""
+		return nil
 	}
-	return fmt.Sprintf("change: estimated within pairs; base and candidate are medians over all of their runs, whose change can differ: of %s it is %s",
-		most.Figure, byHowMuch(most.New/most.Base-1))
+	return []string{fmt.Sprintf("change: estimated within pairs; base and candidate are medians over all of their runs, whose change can differ: of %s it is %s",
+		most.Figure, byHowMuch(most.New/most.Base-1))}
+}
+
+// findings returns what the comparison shows, a sentence each.
+func (c comparison) findings() []string {
+	gated := slices.DeleteFunc(slices.Clone(c.Changes), func(x results.Change) bool { return !x.Gated })
+	of := func(v results.Verdict) []results.Change {
+		return slices.DeleteFunc(slices.Clone(gated), func(x results.Change) bool { return x.Verdict != v })
+	}
+	switch {
+	case c.Interrupted:
+		return []string{fmt.Sprintf("Interrupted: %d of %s completed; there is no verdict.", c.pairs(), units.Plural(c.Planned, "pair"))}
+	case len(of(results.Fail)) > 0:
+		return []string{"The numbers are void: " + of(results.Fail)[0].Why + "."}
+	case len(gated) == 0:
+		return []string{"Nothing was compared: base and candidate have nothing in common."}
+	case !c.Paired && !c.observed() && !slices.ContainsFunc(gated, func(x results.Change) bool { return x.P != nil || x.Exact }):
+		return []string{c.tooFew()}
+	}
+	var lines []string
+	if c.Needed > 0 && !c.observed() {
+		lines = append(lines, c.tooFew())
+	}
+	say := func(v results.Verdict, format string) {
+		if all := of(v); len(all) > 0 {
+			lines = append(lines, fmt.Sprintf(format, c.inWords(all)))
+		}
+	}
+	shown := c.shown()
+	say(results.Regression, "The candidate is worse: %s, shown in "+shown+".")
+	say(results.Improvement, "The candidate is better: %s, shown in "+shown+".")
+	say(results.Invalid, "Invalid: %s.")
+	say(results.Inconclusive, "Inconclusive: %s"+c.advice()+".")
+	switch n := len(of(results.Pass)); {
+	case n == len(gated):
+		lines = append(lines, fmt.Sprintf("No difference of %s or more is shown in %s.", c.minima(gated), shown))
+	case n > 0:
+		lines = append(lines, fmt.Sprintf("No worse: %s.", c.inWords(of(results.Pass))))
+	}
+	return lines
+}
+
+// tooFew says that there are too few runs to decide anything, and how many are needed.
+func (c comparison) tooFew() string {
+	runs := "One run of base and candidate each is not enough"
+	if min(len(c.Base.Runs), len(c.New.Runs)) > c.subjects() {
+		runs = "Too few runs"
+	}
+	figures := 0
+	for _, x := range c.Changes {
+		if x.Gated {
+			figures++
+		}
+		if x.Gated && x.Exact {
+			runs = "Too few runs for metrics that vary"
+		}
+	}
+	return fmt.Sprintf("%s: %d of each are needed for %s, or use stampede ab, which interleaves runs.",
+		runs, max(4, c.Needed), units.Plural(figures, "metric"))
+}
+
+// observed reports whether observations were compared, which have no runs.
+func (c comparison) observed() bool {
+	return len(c.Changes) > 0 && len(c.Base.Runs)+len(c.New.Runs) == 0
+}
+
+// pairs returns the number of complete pairs of each subject. Before anything is judged, the subjects are
+// known by their numbers of clients.
+func (c comparison) pairs() int {
+	clients := grouped(c.Base.Runs, func(a, b results.Run) bool { return a.Clients == b.Clients })
+	return min(len(c.Base.Runs), len(c.New.Runs)) / max(1, c.subjects(), len(clients))
+}
+
+// looked says when a sequential comparison was judged, and why it ended.
+func (c comparison) looked(u results.UntilSure) string {
+	why := map[results.Ended]string{results.EndedDecided: "ended when the verdict was certain", results.EndedPairs: "ended when all pairs were run",
+		results.EndedTime: "ended at the time limit"}[u.Ended]
+	return fmt.Sprintf("judged after %s pairs, %s; each look has %.3g %% confidence, so all looks together have 95 %%",
+		units.Numbers(u.Until(c.pairs())), why, 100*stats.Strict(len(u.Looks)))
+}
+
+func (c comparison) subjects() int {
+	return len(grouped(c.Changes, func(a, b results.Change) bool { return a.Subject == b.Subject }))
+}
+
+// shown says how many observations the result is based on.
+func (c comparison) shown() string {
+	switch {
+	case c.Paired && c.Confirmation != nil:
+		return fmt.Sprintf("%s and again in %d more", units.Plural(c.Planned, "pair"), c.pairs()-c.Planned)
+	case c.Paired:
+		return units.Plural(c.pairs(), "pair")
+	case c.observed():
+		return "saved observations"
+	}
+	return "saved runs"
+}
+
+// advice says what could decide an inconclusive result.
+func (c comparison) advice() string {
+	if c.Paired {
+		return " (more pairs or longer runs may decide)"
+	}
+	if c.observed() {
+		return " (more observations may decide)"
+	}
+	return " (more runs may decide, or stampede ab, which interleaves runs)"
+}
+
+// mostInWords is the maximum number of changes that one sentence lists.
+const mostInWords = 4
+
+// inWords lists the changes, each with its subject if there are several subjects.
+func (c comparison) inWords(changes []results.Change) string {
+	var words []string
+	for _, x := range changes[:min(mostInWords, len(changes))] {
+		word := changeInWords(x)
+		if c.subjects() > 1 {
+			word += " (" + x.Subject + ")"
+		}
+		words = append(words, word)
+	}
+	if left := len(changes) - len(words); left > 0 {
+		return strings.Join(words, ", ") + fmt.Sprintf(" and %d more", left)
+	}
+	return strings.Join(words, ", ")
+}
+
+func changeInWords(x results.Change) string {
+	if x.Verdict != results.Regression && x.Verdict != results.Improvement {
+		return x.Figure
+	}
+	if x.Effect == nil && x.Base > 0 {
+		return x.Figure + " " + byHowMuch(x.New/x.Base-1)
+	}
+	if x.Effect == nil {
+		return fmt.Sprintf("%s, absent in the base", x.Figure)
+	}
+	return x.Figure + " " + byHowMuch(x.Effect.Value)
+}
+
+// minima returns the smallest and the largest minimum effect.
+func (c comparison) minima(changes []results.Change) string {
+	least, most := changes[0].Minimum, changes[0].Minimum
+	for _, x := range changes {
+		least, most = min(least, x.Minimum), max(most, x.Minimum)
+	}
+	if least == most {
+		return "±" + units.Tenths(least)
+	}
+	return "±" + units.Tenths(least) + " to ±" + units.Tenths(most)
+}
+
+// byHowMuch formats a change with its sign: "+41.2 %", "−0.5 %"; from ten times the base up, it
+// formats the factor: "× 35.2".
+func byHowMuch(v float64) string {
+	if v >= 9 {
+		return "× " + units.Rate(1+v)
+	}
+	if math.Abs(v) < 0.0005 {
+		return "0.0 %" // without a sign
+	}
+	return signed("%+.1f %%", 100*v)
 }

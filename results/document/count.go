@@ -15,25 +15,25 @@ import (
 func ofCount(r results.CountReport) (d Document) {
 	d.measuredOn(r.ID, r.Started, 0, 0, r.Tool, r.Host)
 	var names []string
-	var backends []results.Backend
 	for _, s := range r.Settled {
 		if name := s.Recipe + "/" + s.Form; !slices.Contains(names, name) {
 			names = append(names, name)
 		}
-		backends = append(backends, s.Backend)
+		d.service(s.Backend)
 		d.checkCounts(s)
 	}
-	d.measuredWith(backends)
 	for _, c := range d.Checks {
-		if c.Passed() || c.Verdict != results.Inconclusive {
+		if c.Verdict != results.Inconclusive {
 			d.Verdict = results.Worst(d.Verdict, c.Verdict)
 		}
 	}
 	d.Heading = "stampede count · " + strings.Join(names, ", ") + " · settled"
 	d.Findings = countFindings(r)
-	groups := byTable(r.Settled)
-	for _, group := range groups {
-		d.Tables = append(d.Tables, countTable(group, len(urlsOfCounts(r.Settled)) > 1))
+	several := slices.ContainsFunc(r.Settled, func(s results.Settled) bool { return s.Backend.URL != r.Settled[0].Backend.URL })
+	for _, of := range grouped(r.Settled, func(a, b results.Settled) bool { return a.Recipe == b.Recipe }) {
+		for _, rows := range grouped(of, func(a, b results.Settled) bool { return a.Backend.URL == b.Backend.URL && a.Clients == b.Clients }) {
+			d.Tables = append(d.Tables, countTable(rows, several))
+		}
 	}
 	d.Tables = append(d.Tables, shown(costGrowth(r.Settled))...)
 	d.note(prefixed("skipped: ", r.Skipped)...)
@@ -59,25 +59,10 @@ func letters(rows []results.Settled) (text string) {
 	for _, s := range rows {
 		maps.Copy(all, s.Parameters)
 	}
-	for _, letter := range slices.Sorted(maps.Keys(all)) {
+	for _, letter := range sortedKeys(all) {
 		text += fmt.Sprintf(" · %s = %d", letter, all[letter])
 	}
 	return text
-}
-
-// byTable groups the rows that share a table, with all tables of a recipe together.
-func byTable(all []results.Settled) (groups [][]results.Settled) {
-	for _, rows := range grouped(all, func(a, b results.Settled) bool { return a.Recipe == b.Recipe }) {
-		groups = append(groups, grouped(rows, func(a, b results.Settled) bool { return a.Backend.URL == b.Backend.URL && a.Clients == b.Clients })...)
-	}
-	return groups
-}
-
-func urlsOfCounts(all []results.Settled) (urls []string) {
-	for _, rows := range grouped(all, func(a, b results.Settled) bool { return a.Backend.URL == b.Backend.URL }) {
-		urls = append(urls, rows[0].Backend.URL)
-	}
-	return urls
 }
 
 // countTable has a row for each form; several addresses make it name its own.

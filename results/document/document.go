@@ -32,10 +32,10 @@ type Document struct {
 	Warnings    []Warning // those about the whole result; tables have theirs
 	Notes       []Note    // what was skipped, what was checked, and how to read the numbers
 	Facts       []Fact    // where, when and with what it was measured
-	Settings    []Settings
-	Command     string // the command that repeats it; "" if it was not recorded
-	Resumes     bool   // the command resumes it instead
-	Saved       string // where it is saved, for people to know; "" if nowhere
+	Settings    []Fact    // with which the checks of each suite were made
+	Command     string    // the command that repeats it; "" if it was not recorded
+	Resumes     bool      // the command resumes it instead
+	Saved       string    // where it is saved, for people to know; "" if nowhere
 }
 
 // A Warning is a caveat about the numbers, in one line.
@@ -50,14 +50,8 @@ type Note struct {
 	Verdict results.Verdict
 }
 
-// A Fact is a fact about where and how the result was measured.
-type Fact struct{ Name, Value string }
-
-// Settings are the settings with which the checks of a suite were made.
-type Settings struct {
-	Suite string // "" for all
-	Facts []Fact
-}
+// A Fact is a fact about where and how the result was measured; a setting is one about a suite of checks.
+type Fact struct{ Name, Value, Suite string }
 
 // New returns the document of a result.
 func New(r results.Result) (d Document) {
@@ -121,7 +115,7 @@ func (d *Document) note(lines ...string) {
 // fact adds a fact, unless it is not known.
 func (d *Document) fact(name, value string) {
 	if value != "" {
-		d.Facts = append(d.Facts, Fact{name, value})
+		d.Facts = append(d.Facts, Fact{Name: name, Value: value})
 	}
 }
 
@@ -150,36 +144,29 @@ func (d *Document) measuredOn(id string, started time.Time, took time.Duration, 
 	d.fact("system", strings.TrimSpace(h.OS+" "+h.Kernel))
 }
 
-// measuredWith adds a fact for each service.
-func (d *Document) measuredWith(backends []results.Backend) {
-	var all []string
-	for _, b := range backends {
-		about := []string{serverName(b) + " at " + b.URL, b.Started, b.Durability}
-		if b.Client != "" {
-			about = append(about, "client "+b.Client)
-		}
-		if b.Reads != "" {
-			about = append(about, b.Reads+" reads")
-		}
-		if text := joined(about); !slices.Contains(all, text) {
-			all = append(all, text)
-			d.fact("service", text)
-		}
+// service adds a fact about a service, once.
+func (d *Document) service(b results.Backend) {
+	about := []string{serverName(b) + " at " + b.URL, b.Started, b.Durability}
+	if b.Client != "" {
+		about = append(about, "client "+b.Client)
+	}
+	if b.Reads != "" {
+		about = append(about, b.Reads+" reads")
+	}
+	f := Fact{Name: "service", Value: strings.Join(slices.DeleteFunc(about, func(s string) bool { return s == "" }), ", ")}
+	if !slices.Contains(d.Facts, f) {
+		d.Facts = append(d.Facts, f)
 	}
 }
 
 // set adds the settings of a suite's first run. The other runs differ in clients and form, which are in the
 // names of the checks.
 func (d *Document) set(suite, prefix string, r results.Run) {
-	at := slices.IndexFunc(d.Settings, func(s Settings) bool { return s.Suite == suite })
-	if at >= 0 && prefix == "" {
+	if prefix == "" && slices.ContainsFunc(d.Settings, func(s Fact) bool { return s.Suite == suite }) {
 		return
 	}
-	if at < 0 {
-		at, d.Settings = len(d.Settings), append(d.Settings, Settings{Suite: suite})
-	}
 	for _, f := range SettingsOf(r) {
-		d.Settings[at].Facts = append(d.Settings[at].Facts, Fact{prefix + f.Name, f.Value})
+		d.Settings = append(d.Settings, Fact{prefix + f.Name, f.Value, suite})
 	}
 }
 
@@ -189,15 +176,10 @@ func SettingsOf(r results.Run) (all []Fact) {
 	conditions := r.Conditions()
 	for _, name := range sortedKeys(conditions) {
 		if conditions[name] != "" {
-			all = append(all, Fact{name, conditions[name]})
+			all = append(all, Fact{Name: name, Value: conditions[name]})
 		}
 	}
 	return all
-}
-
-// joined joins the non-empty words: "a, b, c".
-func joined(words []string) string {
-	return strings.Join(slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w == "" }), ", ")
 }
 
 // Label returns the name of the phase in headings.
@@ -242,6 +224,11 @@ func warningsFrom(all []results.Warning) (lines []Warning) {
 		lines = append(lines, Warning{w.Code + w.Agent(), w.Text})
 	}
 	return lines
+}
+
+// signed formats a number with a minus sign in place of a hyphen.
+func signed(format string, v float64) string {
+	return strings.ReplaceAll(fmt.Sprintf(format, v), "-", "−")
 }
 
 func prefixed(prefix string, lines []string) (all []string) {

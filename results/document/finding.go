@@ -21,8 +21,8 @@ func runFindings(f results.File) (lines []string) {
 	recipes := levels.Distinct(f.Runs, subjectOf)
 	backends := levels.Distinct(f.Runs, func(r results.Run) string { return placeName(f.Runs, r.Backend) })
 	for _, runs := range groups {
-		found := finding(runs, percentilesFor(f.Percentiles, runs))
-		where := distinctName(f.Runs, runs[0].Backend, serverName, askedOf, urlOf)
+		found := finding(runs, levels.ShownOf(f.Percentiles, runs))
+		where := distinctName(f.Runs, runs[0].Backend, serverName, askedOf)
 		switch {
 		case len(recipes) > 1 && len(backends) > 1:
 			found[0] = fmt.Sprintf("%s on %s: %s", subjectOf(runs[0]), where, found[0])
@@ -39,7 +39,7 @@ func runFindings(f results.File) (lines []string) {
 // finding says in a line or two what the runs on one backend show. For a recipe in a closed loop
 // without faults, it compares a naive form with another one, at the largest number of clients
 // that has both.
-func finding(runs []results.Run, shown shownPercentiles) []string {
+func finding(runs []results.Run, shown levels.Shown) []string {
 	if void := violations(runs); len(void) > 0 {
 		return void
 	}
@@ -51,16 +51,16 @@ func finding(runs []results.Run, shown shownPercentiles) []string {
 		return append(mixes(measured, shown), outages(measured)...)
 	}
 	if isStorm(measured[0]) {
-		return storms(measured)
+		return sayOfLargest(measured, stormed)
 	}
 	if measured[0].Fanout != nil {
-		return notifiedAll(measured)
+		return sayOfLargest(measured, func(r results.Run) string { return notified(r, formsOf(measured)) })
 	}
 	if lines := outages(measured); lines != nil {
 		return lines
 	}
 	if slices.ContainsFunc(measured, results.Run.IsOpen) {
-		return offers(measured, shown)
+		return sayOfLargest(levels.Medians(measured), func(r results.Run) string { return offer(r, measured, shown) })
 	}
 	if naive, calm, ok := counterparts(levels.Medians(measured)); ok {
 		return compare(naive, calm, measured, shown)
@@ -104,7 +104,7 @@ func counterparts(runs []results.Run) (naive, calm results.Run, ok bool) {
 	return naive, calm, ok
 }
 
-func compare(naive, calm results.Run, runs []results.Run, shown shownPercentiles) []string {
+func compare(naive, calm results.Run, runs []results.Run, shown levels.Shown) []string {
 	many, few := naive.Cost.PerRound.Notifications, calm.Cost.PerRound.Notifications
 	herd, form := called(naive, runs), called(calm, runs)
 	who := fmt.Sprintf("With %s %s wakes", levels.Crowd(naive), roundOf(naive.Recipe))
@@ -140,13 +140,13 @@ func waiting(r results.Run) string {
 }
 
 // slower compares how long it takes until the next client is served.
-func slower(naive, calm results.Run, runs []results.Run, shown shownPercentiles) []string {
+func slower(naive, calm results.Run, runs []results.Run, shown levels.Shown) []string {
 	phase := results.KeyPhase(naive.Phases)
 	if phase == "" {
 		return nil
 	}
 	name := strings.ToUpper(phase[:1]) + Label(phase)[1:]
-	e, medians, percentile := shown.slowdown(runs, func(r results.Run) *results.Distribution { return r.Times(phase) }, naive, calm)
+	e, medians, percentile := shown.Slowdown(runs, func(r results.Run) *results.Distribution { return r.Times(phase) }, naive, calm)
 	times := len(levels.RepetitionsOf(naive, runs))
 	ratio, within := e.Value, intervalOfRatio(e, times, "ratio ", "%.2f")
 	if percentile == "" {
@@ -222,21 +222,20 @@ func roundOf(recipe string) string {
 	return "a round"
 }
 
-// offers says for each form whether it kept up with the offered rate, at the largest number of
-// clients.
-func offers(runs []results.Run, shown shownPercentiles) (lines []string) {
-	for _, r := range largestRuns(levels.Medians(runs)) {
-		if r.IsOpen() {
-			lines = append(lines, offer(r, runs, shown))
-		}
-	}
-	return lines
-}
-
 // largestRuns returns the runs with the largest number of clients.
 func largestRuns(runs []results.Run) []results.Run {
 	most := slices.MaxFunc(runs, func(a, b results.Run) int { return a.Clients - b.Clients }).Clients
 	return slices.DeleteFunc(slices.Clone(runs), func(r results.Run) bool { return r.Clients != most })
+}
+
+// sayOfLargest returns what is said of each run with the largest number of clients, "" of none.
+func sayOfLargest(runs []results.Run, say func(results.Run) string) (lines []string) {
+	for _, r := range largestRuns(runs) {
+		if line := say(r); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return lines
 }
 
 // duration formats a time in ns.
@@ -267,16 +266,20 @@ func keepsUp(r results.Run) string {
 	return line + fmt.Sprintf(" does %s/s and falls behind", units.Rate(r.ThroughputPerS))
 }
 
-func offer(r results.Run, runs []results.Run, shown shownPercentiles) string {
+// offer says whether a form kept up with the offered rate, "" of a closed loop.
+func offer(r results.Run, runs []results.Run, shown levels.Shown) string {
+	if !r.IsOpen() {
+		return ""
+	}
 	line := keepsUp(r) + ": "
 	first := results.FirstPhase(r)
 	waited := func(r results.Run) *results.Distribution { return r.Times(first) }
-	p, name := shown.highest(runs, waited, r)
+	p, name := shown.Highest(runs, waited, r)
 	if name == "" {
 		return line + "too few rounds to say how long they took."
 	}
-	response, _ := shown.median(runs, waited, r, p)
-	service, _ := shown.median(runs, func(r results.Run) *results.Distribution { return r.ServiceTimes(first) }, r, p)
+	response, _ := shown.Median(runs, waited, r, p)
+	service, _ := shown.Median(runs, func(r results.Run) *results.Distribution { return r.ServiceTimes(first) }, r, p)
 	return line + fmt.Sprintf("%s %s is %s from when it was due, %s from the call.",
 		Label(first), name, duration(response), duration(service))
 }

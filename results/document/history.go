@@ -1,8 +1,10 @@
 package document
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,20 +32,16 @@ func ofHistory(h results.History) (d Document) {
 
 // historyHeading says how many results there are, and of which days.
 func historyHeading(h results.History) string {
-	parts := []string{"stampede history", units.Plural(h.Results, "result")}
-	var first, last time.Time
+	text := "stampede history · " + units.Plural(h.Results, "result")
+	var points []results.TrendPoint
 	for _, t := range h.Figures {
-		if from := t.Points[0].Started; first.IsZero() || from.Before(first) {
-			first = from
-		}
-		if to := t.Points[len(t.Points)-1].Started; to.After(last) {
-			last = to
-		}
+		points = append(points, t.Points...)
 	}
-	if len(h.Figures) > 0 {
-		parts = append(parts, first.Format(time.DateOnly)+" to "+last.Format(time.DateOnly))
+	if len(points) == 0 {
+		return text
 	}
-	return strings.Join(parts, " · ")
+	slices.SortFunc(points, func(a, b results.TrendPoint) int { return a.Started.Compare(b.Started) })
+	return fmt.Sprintf("%s · %s to %s", text, points[0].Started.Format(time.DateOnly), points[len(points)-1].Started.Format(time.DateOnly))
 }
 
 // historyFindings decide by the newest change of each figure.
@@ -78,13 +76,10 @@ func historyFindings(h results.History) []string {
 
 // ChangeWord returns the verdict on a change in a word: regression, improvement, accepted, or change.
 func ChangeWord(c results.TrendChange) string {
-	switch c.Verdict {
-	case results.Pass:
+	if c.Verdict == results.Pass {
 		return "accepted"
-	case "":
-		return "change"
 	}
-	return string(c.Verdict)
+	return cmp.Or(string(c.Verdict), "change")
 }
 
 // SizeOf returns the size of a change as a signed percentage: "−9.8 %". It is "new" if the value was 0
@@ -93,7 +88,7 @@ func SizeOf(c results.TrendChange) string {
 	if c.Size == nil {
 		return "new"
 	}
-	return strings.ReplaceAll(fmt.Sprintf("%+.1f %%", 100**c.Size), "-", "−")
+	return signed("%+.1f %%", 100**c.Size)
 }
 
 // kindOf returns whether a change was a step or a drift.
@@ -178,10 +173,8 @@ const lastShown = 40
 func blocks(points []results.TrendPoint) string {
 	heights := []rune("▁▂▃▄▅▆▇█")
 	points = points[max(0, len(points)-lastShown):]
-	low, high := points[0].Value, points[0].Value
-	for _, p := range points {
-		low, high = min(low, p.Value), max(high, p.Value)
-	}
+	byValue := func(a, b results.TrendPoint) int { return cmp.Compare(a.Value, b.Value) }
+	low, high := slices.MinFunc(points, byValue).Value, slices.MaxFunc(points, byValue).Value
 	var b strings.Builder
 	for _, p := range points {
 		place := 0.0

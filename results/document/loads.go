@@ -20,7 +20,7 @@ func backgroundColumns(s *runTable) {
 		}
 		return r.Background.ThroughputPerS, true
 	}, units.Rate)
-	s.shown.tails = backgroundTails()
+	s.shown.Tails = backgroundTails()
 	first := len(s.Columns)
 	s.tail("", "read", bystanders)
 	for i := range s.Columns[first:] {
@@ -43,9 +43,9 @@ func bystanders(r results.Run, phase string) *results.Distribution {
 
 // slowerBackground says how much longer the background's reads take beside the naive form than beside the other
 // form, if that is known of both.
-func slowerBackground(naive, calm results.Run, runs []results.Run, shown shownPercentiles) []string {
-	shown.tails = backgroundTails()
-	e, _, percentile := shown.slowdown(runs, func(r results.Run) *results.Distribution { return bystanders(r, "read") }, naive, calm)
+func slowerBackground(naive, calm results.Run, runs []results.Run, shown levels.Shown) []string {
+	shown.Tails = backgroundTails()
+	e, _, percentile := shown.Slowdown(runs, func(r results.Run) *results.Distribution { return bystanders(r, "read") }, naive, calm)
 	ratio := e.Value
 	switch {
 	case percentile == "":
@@ -89,7 +89,7 @@ func mixColumns(s *runTable) {
 }
 
 // mixes says what throughput and latency the raw operations reached, at the largest number of clients.
-func mixes(runs []results.Run, shown shownPercentiles) []string {
+func mixes(runs []results.Run, shown levels.Shown) []string {
 	most := largestRuns(levels.Medians(runs))[0]
 	line := fmt.Sprintf("With %s %s operations/s, %s of them reads", levels.Crowd(most), units.Rate(most.ThroughputPerS), units.Share(most.ReadRatio.Achieved))
 	if most.IsOpen() {
@@ -98,8 +98,8 @@ func mixes(runs []results.Run, shown shownPercentiles) []string {
 	separator := ": "
 	for _, phase := range most.Phases {
 		of := func(r results.Run) *results.Distribution { return r.Times(phase) }
-		if p, name := shown.highest(runs, of, most); name != "" {
-			v, _ := shown.median(runs, of, most, p)
+		if p, name := shown.Highest(runs, of, most); name != "" {
+			v, _ := shown.Median(runs, of, most, p)
 			line += fmt.Sprintf("%s%s %s is %s", separator, phase, name, duration(v))
 			separator = ", "
 		}
@@ -143,26 +143,15 @@ func fanoutColumns(s *runTable) {
 	s.figure(Column{Head: "missed", Gap: 3}, portion(func(r results.Run) (int64, int64) { return r.Fanout.Missed, r.Fanout.Missed + r.Fanout.Notifications }), units.Share)
 }
 
-// notifiedAll says how long each form takes until all watchers are notified, at the largest number of
-// clients.
-func notifiedAll(runs []results.Run) (lines []string) {
-	forms := levels.Distinct(runs, func(r results.Run) string { return r.Form })
-	for _, r := range largestRuns(runs) {
-		line := notified(r)
-		if len(forms) > 1 {
-			line = r.Form + ": " + line
-		}
-		lines = append(lines, line)
-	}
-	return lines
-}
-
-func notified(r results.Run) string {
-	watchers := "1 watcher"
+// notified says how long a form takes until all watchers are notified, with its name if there are several forms.
+func notified(r results.Run, forms []string) string {
+	line := "One write wakes 1 watcher: "
 	if n := r.Fanout.Watchers; n != 1 {
-		watchers = units.Count(int64(n)) + " watchers"
+		line = fmt.Sprintf("One write wakes %s watchers: ", units.Count(int64(n)))
 	}
-	line := fmt.Sprintf("One write wakes %s: ", watchers)
+	if len(forms) > 1 {
+		line = r.Form + ": " + line
+	}
 	last, write := results.P50(r.ServiceTimes("last")), results.P50(r.ServiceTimes("write"))
 	if last == nil || write == nil {
 		return line + "too few writes to say how long that takes."
@@ -173,4 +162,70 @@ func notified(r results.Run) string {
 		line += fmt.Sprintf(" Of the changes %s were missed.", units.Percent(f.Missed, f.Missed+f.Notifications))
 	}
 	return line
+}
+
+// The phases of a storm: back is the time from its start until one client is back, over until all are.
+// The ordinary client has a session that the storm does not hit: ordinary is a write of it during the
+// storm, calm a write before the storm.
+const (
+	back     = "back"
+	over     = "over"
+	ordinary = "ordinary"
+	calm     = "calm"
+)
+
+func isStorm(r results.Run) bool { return r.Recipe == "sessions" }
+
+// stormColumns adds the columns for storms, which affect all sessions at the same time.
+func stormColumns(s *runTable) {
+	s.keys("clients", true)
+	s.text(Column{Head: "storms"}, func(r results.Run) string { return units.Count(r.Rounds) })
+	s.latency(Column{Head: "mean", Over: "all back", Gap: 3}, over, results.Run.ServiceTimes, mean)
+	s.times("each back", back, results.Run.ServiceTimes)
+	s.latency(Column{Head: "mean", Over: "an ordinary write before", Gap: 3}, calm, results.Run.ServiceTimes, mean)
+	s.latency(Column{Head: "max"}, calm, results.Run.ServiceTimes, longest)
+	s.latency(Column{Head: "mean", Over: "and meanwhile", Gap: 3}, ordinary, results.Run.ServiceTimes, mean)
+	s.latency(Column{Head: "max"}, ordinary, results.Run.ServiceTimes, longest)
+	s.figure(Column{Head: "not made"}, portion(func(r results.Run) (int64, int64) {
+		if r.Storm == nil {
+			return 0, 0
+		}
+		return r.Storm.Omitted, r.Storm.Made + r.Storm.Omitted
+	}), units.Share)
+}
+
+func mean(d *results.Distribution) *int64 {
+	if d == nil {
+		return nil
+	}
+	v := int64(d.Mean)
+	return &v
+}
+
+func longest(d *results.Distribution) *int64 {
+	if d == nil {
+		return nil
+	}
+	return &d.Max
+}
+
+// stormed says what the storms of a form cost.
+func stormed(r results.Run) string {
+	do := map[string]string{"connect": "open at once", "reconnect": "lose their connections at once",
+		"expire": "end at once and are opened anew", "idle": "do nothing but stay"}[r.Form]
+	line := fmt.Sprintf("When %s sessions %s, ", units.Count(int64(r.Clients)), do)
+	if at := r.ServiceTimes(over); at != nil && r.Form != "idle" {
+		line += fmt.Sprintf("all are back after %s, and meanwhile ", duration(at.Mean))
+	}
+	before, during := r.ServiceTimes(calm), r.ServiceTimes(ordinary)
+	if before == nil || during == nil {
+		return line + "no ordinary write was made."
+	}
+	line += fmt.Sprintf("an ordinary write takes %s on average and %s at most; before it took %s",
+		duration(during.Mean), duration(during.Max), duration(before.Mean))
+	if s := r.Storm; s != nil && s.Omitted > 0 {
+		line += fmt.Sprintf(". %s of %s writes that were due meanwhile were not made, since the one before had not ended",
+			units.Count(s.Omitted), units.Count(s.Made+s.Omitted))
+	}
+	return line + "."
 }

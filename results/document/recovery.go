@@ -1,6 +1,7 @@
 package document
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -82,12 +83,7 @@ func (r recovered) served() bool { return r.judged() && r.Effect != string(metri
 func (r recovered) unhurt() bool { return r.Effect == string(metrics.NoEffect) }
 
 // pause returns the length of the outage, 0 if there was none.
-func (r recovered) pause() time.Duration {
-	if r.PauseNS == nil {
-		return 0
-	}
-	return *r.PauseNS
-}
+func (r recovered) pause() time.Duration { return *cmp.Or(r.PauseNS, new(time.Duration)) }
 
 // outages describes, for the runs with the most clients, the fault with the longest outage.
 func outages(runs []results.Run) (lines []string) {

@@ -5,84 +5,9 @@ import (
 	"strings"
 
 	"github.com/stampede-bench/stampede/results"
-	"github.com/stampede-bench/stampede/results/levels"
 	"github.com/stampede-bench/stampede/results/stats"
 	"github.com/stampede-bench/stampede/results/units"
 )
-
-// shownPercentiles are the percentiles that tables show and findings cite.
-type shownPercentiles struct {
-	chosen []float64 // by the user; empty to choose by what the runs support
-	tails  []float64 // candidates to stand beside the median, the best first
-}
-
-// percentilesFor returns the percentiles for the runs of a file. A load makes tens of thousands of
-// operations and supports p99; a recipe makes hundreds of rounds.
-func percentilesFor(chosen []float64, runs []results.Run) shownPercentiles {
-	c := shownPercentiles{chosen: chosen, tails: []float64{90, 75}}
-	if runs[0].IsLoad() {
-		c.tails = []float64{99, 90, 75}
-	}
-	return c
-}
-
-// choose returns the percentiles to show for a latency of the runs: the chosen ones, or else the median
-// and the first tail percentile that every run supports that supports a median.
-func (c shownPercentiles) choose(runs []results.Run, time func(results.Run) *results.Distribution) []float64 {
-	if len(c.chosen) > 0 {
-		return c.chosen
-	}
-	for _, tail := range c.tails {
-		having, known := 0, 0
-		for _, r := range runs {
-			if _, ok := time(r).At(50); ok {
-				having++
-			}
-			if _, ok := time(r).At(tail); ok {
-				known++
-			}
-		}
-		if known > 0 && known >= having {
-			return []float64{50, tail}
-		}
-	}
-	return []float64{50}
-}
-
-// highest returns the highest shown percentile that all of the given runs support, and its name; the
-// name is "" if there is none.
-func (c shownPercentiles) highest(among []results.Run, time func(results.Run) *results.Distribution, of ...results.Run) (percentile float64, name string) {
-	for _, p := range c.choose(among, time) {
-		known := p > percentile
-		for _, r := range of {
-			v, ok := c.median(among, time, r, p)
-			known = known && ok && v > 0
-		}
-		if known {
-			percentile, name = p, levels.PercentileName(p)
-		}
-	}
-	return percentile, name
-}
-
-// median returns the median of a percentile over the repetitions of a run.
-func (c shownPercentiles) median(runs []results.Run, time func(results.Run) *results.Distribution, r results.Run, percentile float64) (float64, bool) {
-	e, known := levels.Across(levels.RepetitionsOf(r, runs), levels.ValueAt(time, percentile))
-	return e.Value, known
-}
-
-// slowdown compares the two forms by the highest percentile that the table shows and that both
-// have enough observations for. It returns the ratio, the two medians as the table shows them,
-// and the percentile's name; the name is "" if there is no such percentile.
-func (c shownPercentiles) slowdown(runs []results.Run, time func(results.Run) *results.Distribution, naive, calm results.Run) (ratio results.Estimate, medians [2]float64, percentile string) {
-	p, name := c.highest(runs, time, naive, calm)
-	if name == "" {
-		return results.Estimate{}, medians, ""
-	}
-	medians[0], _ = c.median(runs, time, naive, p)
-	medians[1], _ = c.median(runs, time, calm, p)
-	return levels.RatioOf(levels.RepetitionsOf(naive, runs), levels.RepetitionsOf(calm, runs), levels.ValueAt(time, p)), medians, name
-}
 
 // span formats the interval of a median, each end as write formats the figure's values. It returns
 // n/a if there are too few repetitions for 95 %, and "" for a single run.

@@ -29,7 +29,7 @@ func ofFile(f results.File) Document {
 		if runs[0].Scenario != "" {
 			about = subjectOf(runs[0]) + " on " + placeName(f.Runs, runs[0].Backend) + ": " + strings.Join(settingsOf(runs[0], nil), " · ")
 		}
-		t := runsTable(about, runs, percentilesFor(f.Percentiles, runs))
+		t := runsTable(about, runs, levels.ShownOf(f.Percentiles, runs))
 		t.Notes, t.Warnings = repeated(runs), warningsOf(runs)
 		d.Tables = append(d.Tables, t)
 		d.Tables = append(d.Tables, shown(recoveryTable("what was broken: "+about, runs))...)
@@ -44,12 +44,10 @@ func ofFile(f results.File) Document {
 // ofRuns returns what the documents of runs and of sweeps have in common.
 func ofRuns(f results.File) (d Document) {
 	d.measuredOn(f.ID, f.Started, f.Took, f.Seed, f.Tool, f.Host)
-	var backends []results.Backend
 	for _, r := range f.Runs {
-		backends = append(backends, r.Backend)
+		d.service(r.Backend)
 		d.set(checkOf(r.Scenario, r.Recipe, r.Form, r.Backend, r.Clients).Suite, "", r)
 	}
-	d.measuredWith(backends)
 	d.Command = CommandLine(f.Command)
 	d.checkRuns(f)
 	return d
@@ -118,12 +116,7 @@ func settingsOf(r results.Run, axes []string) (parts []string) {
 
 // whereOf describes the backend for a heading: "native (own process, memory)".
 func whereOf(b results.Backend) string {
-	about := []string{}
-	for _, s := range []string{b.Started, b.Durability} {
-		if s != "" && s != "unknown" {
-			about = append(about, s)
-		}
-	}
+	about := slices.DeleteFunc([]string{b.Started, b.Durability}, func(s string) bool { return s == "" || s == "unknown" })
 	if b.Reads != "" && b.Reads != "local" {
 		about = append(about, b.Reads+" reads")
 	}
@@ -144,9 +137,7 @@ func askedOf(b results.Backend) string {
 	return b.Name
 }
 
-func urlOf(b results.Backend) string { return b.URL }
-
-// distinctName returns the first of the names by which the backend differs from all others of the runs.
+// distinctName returns the first of the names, or else the URL, by which the backend differs from all others of the runs.
 func distinctName(runs []results.Run, b results.Backend, names ...func(results.Backend) string) string {
 	for _, name := range names {
 		same := func(r results.Run) bool { return name(r.Backend) == name(b) && !r.Backend.SameService(b) }
@@ -159,7 +150,7 @@ func distinctName(runs []results.Run, b results.Backend, names ...func(results.B
 
 // placeName names a backend in the title of a table.
 func placeName(runs []results.Run, b results.Backend) string {
-	return distinctName(runs, b, askedOf, urlOf)
+	return distinctName(runs, b, askedOf)
 }
 
 // subjectOf distinguishes the runs of a file: by scenario or recipe, or by both if the scenario does
@@ -204,7 +195,7 @@ func About(f results.File) string {
 
 // runsTable returns the numbers of the runs on one backend: a row for each number of clients and form,
 // with the forms of one number of clients next to each other.
-func runsTable(title string, runs []results.Run, shown shownPercentiles) Table {
+func runsTable(title string, runs []results.Run, shown levels.Shown) Table {
 	runs = slices.Clone(runs)
 	slices.SortStableFunc(runs, func(a, b results.Run) int { return cmp.Compare(a.Clients, b.Clients) })
 	s := newRunTable(title, runs, shown)
@@ -282,11 +273,11 @@ func (s *runTable) safety() {
 	s.Columns = append(s.Columns, c)
 }
 
-// sumOfSafety returns the safety checks of the first run, with the numbers of all.
-func sumOfSafety(runs []results.Run) results.Safety {
-	all := runs[0].Safety
-	for _, r := range runs[1:] {
+// sumOfSafety returns the numbers of the safety checks of all runs.
+func sumOfSafety(runs []results.Run) (all results.Safety) {
+	for _, r := range runs {
 		all.Checked, all.Violations, all.BeliefOverlaps = all.Checked+r.Safety.Checked, all.Violations+r.Safety.Violations, all.BeliefOverlaps+r.Safety.BeliefOverlaps
+		all.Weaker = r.Safety.Weaker
 	}
 	return all
 }
@@ -331,39 +322,31 @@ func warningsOf(runs []results.Run) (lines []Warning) {
 
 // warningsOfAll returns the warnings of all repetitions, one for each kind, with the number of
 // repetitions that have it.
-func warningsOfAll(row []results.Run) (all []Warning) {
-	if len(row) == 1 {
-		return warningsFrom(row[0].Warnings)
-	}
-	count := map[string]int{}
+func warningsOfAll(row []results.Run) (lines []Warning) {
+	var all []Warning
 	for _, r := range row {
-		for _, w := range warningsFrom(r.Warnings) {
-			if count[w.Kind]++; count[w.Kind] == 1 {
-				all = append(all, w)
-			}
-		}
+		all = append(all, warningsFrom(r.Warnings)...)
 	}
-	for i, w := range all {
-		all[i].Text = fmt.Sprintf("in %d of %d repetitions: %s", count[w.Kind], len(row), w.Text)
+	if len(row) == 1 {
+		return all
 	}
-	return all
+	for _, same := range grouped(all, func(a, b Warning) bool { return a.Kind == b.Kind }) {
+		lines = append(lines, Warning{same[0].Kind, fmt.Sprintf("in %d of %d repetitions: %s", len(same), len(row), same[0].Text)})
+	}
+	return lines
 }
 
 // nearness says how close the runs came to the generator's ceiling: it reports the run that used the
 // largest share of it. It says nothing if no ceiling is known.
 func nearness(runs []results.Run) []string {
-	var nearest results.Generator
-	client := ""
-	for _, r := range runs {
-		if g := r.Generator; g.CeilingPerS > 0 && (client == "" || g.RequestsPerS/g.CeilingPerS > nearest.RequestsPerS/nearest.CeilingPerS) {
-			nearest, client = g, r.Backend.Client
-		}
-	}
-	if client == "" {
+	runs = slices.DeleteFunc(slices.Clone(runs), func(r results.Run) bool { return r.Generator.CeilingPerS == 0 })
+	if len(runs) == 0 {
 		return nil
 	}
+	share := func(r results.Run) float64 { return r.Generator.RequestsPerS / r.Generator.CeilingPerS }
+	nearest := slices.MaxFunc(runs, func(a, b results.Run) int { return cmp.Compare(share(a), share(b)) })
 	return []string{fmt.Sprintf("generator: up to %s requests/s, %s of the %s that it makes with the client %s of a server that does nothing",
-		units.Rate(nearest.RequestsPerS), units.Tenths(nearest.RequestsPerS/nearest.CeilingPerS), units.Rate(nearest.CeilingPerS), client)}
+		units.Rate(nearest.Generator.RequestsPerS), units.Tenths(share(nearest)), units.Rate(nearest.Generator.CeilingPerS), nearest.Backend.Client)}
 }
 
 // clockErrors says which times begin with one agent and end with another, and how far they can be
@@ -449,57 +432,42 @@ func countCommand(runs []results.Run) []string {
 
 func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
 
-// A busyAgent is an agent, with the largest value of each figure in any of its runs.
-type busyAgent struct {
-	results.Agent
-	late int64 // the 99th percentile of its timers' lateness, ns; 0 if it is not known
-}
-
-// busiest returns the agents that have handed in their part of a run, in the order in which they are first named.
-// A warning names those that were lost.
-func busiest(runs []results.Run) (all []busyAgent) {
-	for _, r := range runs {
-		for _, a := range r.Agents {
-			if a.Lost != nil {
-				continue
-			}
-			i := slices.IndexFunc(all, func(b busyAgent) bool { return b.Name == a.Name })
-			if i < 0 {
-				i, all = len(all), append(all, busyAgent{Agent: a})
-			}
-			all[i].add(a)
-		}
-	}
-	return all
-}
-
-func (b *busyAgent) add(a results.Agent) {
-	b.Sessions, b.ClockErrorNS = max(b.Sessions, a.Sessions), max(b.ClockErrorNS, a.ClockErrorNS)
-	b.Generator.CPUCores = max(b.Generator.CPUCores, a.Generator.CPUCores)
-	b.Generator.RequestsPerS = max(b.Generator.RequestsPerS, a.Generator.RequestsPerS)
-	if math.Abs(a.ClockDriftPPM) > math.Abs(b.ClockDriftPPM) {
-		b.ClockDriftPPM = a.ClockDriftPPM
-	}
-	if lag := a.Generator.Lag; lag != nil && lag.P99 != nil {
-		b.late = max(b.late, *lag.P99)
-	}
-}
-
-// agentTable returns the table of the agents that the runs were divided among.
+// agentTable returns the table of the agents that the runs were divided among, each with the largest value of each
+// figure in any run. A warning names those that were lost.
 func agentTable(runs []results.Run) Table {
 	t := Table{Title: "agents", Columns: columns(0, "<agent", "<host", "sessions", "requests/s", "CPU", "timers late p99", "clock error", "clock drift")}
 	if len(runs) > 1 {
 		t.Title += ": the largest value in any run"
 	}
-	for _, a := range busiest(runs) {
-		late := units.Absent
-		if a.late > 0 {
-			late = units.Duration(time.Duration(a.late))
+	var all []results.Agent
+	for _, r := range runs {
+		all = append(all, slices.DeleteFunc(slices.Clone(r.Agents), func(a results.Agent) bool { return a.Lost != nil })...)
+	}
+	for _, of := range grouped(all, func(a, b results.Agent) bool { return a.Name == b.Name }) {
+		most := func(value func(results.Agent) float64) (most float64) {
+			for _, a := range of {
+				if v := value(a); math.Abs(v) > math.Abs(most) {
+					most = v
+				}
+			}
+			return most
+		}
+		late := most(func(a results.Agent) float64 {
+			if lag := results.P99(a.Generator.Lag); lag != nil {
+				return float64(*lag)
+			}
+			return 0
+		})
+		lateness := units.Absent
+		if late > 0 {
+			lateness = duration(late)
 		}
 		t.Rows = append(t.Rows, []string{
-			oneLine(a.Name), oneLine(a.Host), units.Count(int64(a.Sessions)), units.Rate(a.Generator.RequestsPerS),
-			fmt.Sprintf("%.1f of %s", a.Generator.CPUCores, units.Plural(a.Processors, "core")), late,
-			"±" + units.Duration(a.ClockErrorNS), strings.ReplaceAll(fmt.Sprintf("%+.1f ppm", a.ClockDriftPPM), "-", "−"),
+			oneLine(of[0].Name), oneLine(of[0].Host), whole(most(func(a results.Agent) float64 { return float64(a.Sessions) })),
+			units.Rate(most(func(a results.Agent) float64 { return a.Generator.RequestsPerS })),
+			fmt.Sprintf("%.1f of %s", most(func(a results.Agent) float64 { return a.Generator.CPUCores }), units.Plural(of[0].Processors, "core")), lateness,
+			"±" + duration(most(func(a results.Agent) float64 { return float64(a.ClockErrorNS) })),
+			signed("%+.1f ppm", most(func(a results.Agent) float64 { return a.ClockDriftPPM })),
 		})
 	}
 	return t

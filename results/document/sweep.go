@@ -2,6 +2,7 @@ package document
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -77,7 +78,7 @@ func (s sweep) table(rows []results.Level) Table {
 		runs[i] = levels.Middle(s.Sweep, l)
 	}
 	title := rows[0].Recipe + " on " + placeName(s.Runs, rows[0].Backend)
-	t := runsTable(title, runs, shownPercentiles{chosen: s.Percentiles, tails: []float64{99, 90}}) // the percentiles that crossovers use
+	t := runsTable(title, runs, levels.Shown{Chosen: s.Percentiles, Tails: []float64{99, 90}}) // the percentiles that crossovers use
 	t.drop("wasted")
 	t.drop("safety")
 	t.Notes, t.Warnings = s.ranges(), s.warnings(rows)
@@ -161,13 +162,130 @@ func (s sweep) ranges() []string {
 
 // safetyNote says how many checks were made. The finding reports violations.
 func safetyNote(runs []results.Run) []string {
-	if len(runs) == 0 || sumOfSafety(runs).Checked == 0 {
+	all := sumOfSafety(runs)
+	if all.Checked == 0 {
 		return nil
 	}
-	all := sumOfSafety(runs)
 	line := fmt.Sprintf("safety: %s checks", units.Count(all.Checked))
 	if all.BeliefOverlaps > 0 {
 		line += fmt.Sprintf(", and after a disturbance %s more than one client believed to hold", units.Times(all.BeliefOverlaps))
 	}
 	return []string{line}
+}
+
+// curves says, for each form, how its costs grow, how its throughput scales and what limits it.
+func (s sweep) curves() Table {
+	t := Table{Title: "growth and limits", Columns: columns(0, "<growth and limits", "<", "<")}
+	t.Columns[2].Prose = true
+	for _, c := range s.Curves {
+		name := levels.FormName(s.Sweep, c.Recipe, c.Form, c.URL, c.Beside)
+		for _, line := range s.lines(c) {
+			t.Rows = append(t.Rows, []string{name, line[0], line[1]})
+			name = ""
+		}
+	}
+	return t
+}
+
+// lines returns what is said of a curve: for each line, what it is about and a sentence.
+func (s sweep) lines(c results.Curve) (lines [][2]string) {
+	if len(c.Growth) > 0 {
+		lines = append(lines,
+			[2]string{"cost", fmt.Sprintf("notifications per round %s, from %s clients on", growth(c, levels.Notifications), units.Short(c.GrowthFrom))},
+			[2]string{"", fmt.Sprintf("reads and writes per round %s", growth(c, levels.Operations))})
+	}
+	if u := c.USL; u != nil {
+		lines = append(lines,
+			[2]string{"scaling", formula(*u)},
+			[2]string{"knee", knee(*u)},
+			[2]string{"residuals", residuals(*u)})
+	} else if c.NoUSL != "" {
+		lines = append(lines, [2]string{"scaling", "no law: " + c.NoUSL})
+	}
+	for _, x := range s.Crossovers {
+		if c.Beside != "" && crossoverOf(x, c) {
+			lines = append(lines, [2]string{"worse", s.worse(x)})
+		}
+	}
+	for _, rows := range levels.Split(s.Sweep) {
+		if c.Beside != "" && levels.Beside(s.Sweep, rows[0]) == c.Beside && levels.CurveOf(c, rows[0]) && s.follows(rows) {
+			lines = append(lines, [2]string{"trend", s.trend(rows)})
+		}
+	}
+	for _, limit := range c.Limits {
+		lines = append(lines, [2]string{"limit", limit})
+	}
+	return lines
+}
+
+// worse says in a line of the form's own what crosses says in a sentence.
+func (s sweep) worse(c results.Crossover) string {
+	much := fmt.Sprintf("%s times %s's in %s", units.Short(s.WorseBy), c.Than, c.Metric)
+	switch {
+	case c.At == nil:
+		return "not more than " + much + " at the last level"
+	case c.Always:
+		return "more than " + much + " from the first level on"
+	}
+	return fmt.Sprintf("more than %s from %s on", much, levels.Place(s.Axes[0], *c.At))
+}
+
+// growth formats the growth of a cost: "as N^0.97 [0.95, 0.99]", or "flat".
+func growth(c results.Curve, name string) string {
+	g, ok := c.Growth[name]
+	if !ok {
+		return "0 at some level"
+	}
+	switch {
+	case power(&g.Low) == "flat" && power(&g.High) == "flat":
+		return "flat"
+	case g.Low <= 0 && 0 <= g.High:
+		return fmt.Sprintf("flat, N^%s [%s, %s]", exponent2(g.Value), exponent2(g.Low), exponent2(g.High))
+	}
+	return fmt.Sprintf("as N^%s [%s, %s]", exponent2(g.Value), exponent2(g.Low), exponent2(g.High))
+}
+
+// exponent2 formats an exponent with two decimals.
+func exponent2(v float64) string {
+	if math.Abs(v) < 0.005 {
+		v = 0 // without a sign
+	}
+	return signed("%.2f", v)
+}
+
+func formula(u results.USL) string {
+	return fmt.Sprintf("X(N) = %s·N / (1 + %s·(N−1) + %s·N(N−1)), R² %.3f", units.Rate(u.Gamma), coefficient(u.Alpha), coefficient(u.Beta), u.R2)
+}
+
+// coefficient formats a coefficient, as 0 if it is too small to matter at any level.
+func coefficient(v float64) string {
+	if v < 1e-9 {
+		return "0"
+	}
+	return units.Rate(v)
+}
+
+// knee says where throughput peaks, if a fall beyond the peak was measured.
+func knee(u results.USL) string {
+	first, last := u.Residuals[0].N, u.Residuals[len(u.Residuals)-1].N
+	switch {
+	case u.Knee == nil:
+		return fmt.Sprintf("no peak up to %s clients", units.Short(last))
+	case *u.Knee < first:
+		return fmt.Sprintf("at %s clients or fewer: throughput falls from the first level on", units.Short(first))
+	}
+	end := "no end"
+	if *u.KneeHigh <= last {
+		end = units.Short(*u.KneeHigh)
+	}
+	return fmt.Sprintf("at %s clients [%s, %s]", units.Short(*u.Knee), units.Short(*u.KneeLow), end)
+}
+
+// residuals formats how far each level's median is from the law.
+func residuals(u results.USL) string {
+	parts := make([]string, len(u.Residuals))
+	for i, r := range u.Residuals {
+		parts[i] = fmt.Sprintf("%s %s %%", units.Short(r.N), signed("%+.1f", 100*(r.Measured/r.Fitted-1)))
+	}
+	return strings.Join(parts, " · ")
 }

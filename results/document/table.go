@@ -43,6 +43,21 @@ func shown(tables ...Table) []Table {
 	return slices.DeleteFunc(tables, func(t Table) bool { return !t.Shown() })
 }
 
+// Overs returns the heading over each column, besides the title; "" if there is none.
+func (t Table) Overs() []string {
+	all := make([]string, len(t.Columns))
+	for i, c := range t.Columns {
+		switch {
+		case c.Over == t.Title:
+		case c.Over != "" || i == 0 || c.Apart || c.Gap > 2:
+			all[i] = c.Over
+		default:
+			all[i] = all[i-1]
+		}
+	}
+	return all
+}
+
 // columns returns columns with the given gap. A heading that begins with < is of text, aligned left, and
 // the first column names the rows.
 func columns(gap int, heads ...string) (all []Column) {
@@ -94,10 +109,10 @@ type runTable struct {
 	runs  []results.Run   // the first run of each row
 	of    [][]results.Run // all runs of each row
 	spans [][]string      // the intervals of each row
-	shown shownPercentiles
+	shown levels.Shown
 }
 
-func newRunTable(title string, runs []results.Run, shown shownPercentiles) *runTable {
+func newRunTable(title string, runs []results.Run, shown levels.Shown) *runTable {
 	s := &runTable{Table: Table{Title: title}, of: levels.Repetitions(runs), shown: shown}
 	for _, row := range s.of {
 		s.runs = append(s.runs, row[0])
@@ -213,20 +228,20 @@ func (s *runTable) hasBackground() bool {
 
 // times adds a column for each percentile of a phase, under one heading.
 func (s *runTable) times(over, phase string, of func(results.Run, string) *results.Distribution) {
-	s.percentiles(over, phase, of, s.shown.choose(slices.Concat(s.of...), func(r results.Run) *results.Distribution { return of(r, phase) }))
+	s.percentiles(over, phase, of, false)
 }
 
 // tail adds only the last of the columns that times adds; if the user chose percentiles, it adds all
 // of them.
 func (s *runTable) tail(over, phase string, of func(results.Run, string) *results.Distribution) {
-	shown := s.shown.choose(slices.Concat(s.of...), func(r results.Run) *results.Distribution { return of(r, phase) })
-	if len(s.shown.chosen) == 0 {
-		shown = shown[len(shown)-1:]
-	}
-	s.percentiles(over, phase, of, shown)
+	s.percentiles(over, phase, of, len(s.shown.Chosen) == 0)
 }
 
-func (s *runTable) percentiles(over, phase string, of func(results.Run, string) *results.Distribution, shown []float64) {
+func (s *runTable) percentiles(over, phase string, of func(results.Run, string) *results.Distribution, lastOnly bool) {
+	shown := s.shown.Choose(slices.Concat(s.of...), func(r results.Run) *results.Distribution { return of(r, phase) })
+	if lastOnly {
+		shown = shown[len(shown)-1:]
+	}
 	for i, p := range shown {
 		c := Column{Head: levels.PercentileName(p)}
 		if i == 0 {

@@ -68,8 +68,10 @@ func (t *sheet) known(head string, v float64, known bool) {
 func (t *sheet) runs(v results.Result) {
 	all := variants(v)
 	var phases []string
+	options := map[string]string{} // of any run
 	for _, s := range all {
 		for _, r := range s.runs {
+			maps.Copy(options, r.Settings)
 			for _, p := range r.Phases {
 				if !slices.Contains(phases, p) {
 					phases = append(phases, p)
@@ -77,7 +79,6 @@ func (t *sheet) runs(v results.Result) {
 			}
 		}
 	}
-	chosen := chosenOf(all)
 	for _, s := range all {
 		for _, r := range s.runs {
 			t.begin()
@@ -88,7 +89,10 @@ func (t *sheet) runs(v results.Result) {
 				value, known := f.RunValue(r)
 				t.known(f.Column(), value, known)
 			}
-			t.settings(r, chosen)
+			chosen := r.Settings
+			for _, name := range slices.Sorted(maps.Keys(options)) {
+				t.set("setting_"+strings.ReplaceAll(name, "-", "_"), chosen[name])
+			}
 		}
 	}
 	if len(t.heads) == 0 {
@@ -123,25 +127,6 @@ func (t *sheet) values(h results.History) {
 	}
 	if len(t.heads) == 0 {
 		t.heads = []string{"figure"}
-	}
-}
-
-// chosenOf returns the names of the options of all runs, over all variants.
-func chosenOf(all []variant) (names []string) {
-	for _, s := range all {
-		for _, r := range s.runs {
-			names = slices.AppendSeq(names, maps.Keys(r.Settings))
-		}
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
-}
-
-// settings adds the values of the options with the given names, in the syntax of their flags.
-func (t *sheet) settings(r results.Run, names []string) {
-	chosen := r.Settings
-	for _, name := range names {
-		t.set("setting_"+strings.ReplaceAll(name, "-", "_"), chosen[name])
 	}
 }
 

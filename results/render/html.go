@@ -159,21 +159,16 @@ type head struct {
 
 // heads returns the headings over several columns, nil if there are none besides the title.
 func heads(t document.Table) (all []head) {
-	there := false
-	for _, c := range t.Columns {
-		over := c.Over
-		if over == t.Title {
-			over = ""
-		}
-		there = there || over != ""
-		if last := len(all) - 1; last >= 0 && over == "" && !c.Apart && c.Gap <= 2 && all[last].Text != "" {
-			all[last].Span++
-			continue
-		}
-		all = append(all, head{over, 1})
-	}
-	if !there {
+	overs := t.Overs()
+	if strings.Join(overs, "") == "" {
 		return nil
+	}
+	for i, over := range overs {
+		if i > 0 && over == overs[i-1] && over != "" {
+			all[len(all)-1].Span++
+		} else {
+			all = append(all, head{over, 1})
+		}
 	}
 	return all
 }

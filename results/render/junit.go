@@ -118,16 +118,14 @@ func writeJUnit(w io.Writer, d document.Document, _ Options) error {
 // properties returns what the document was measured with, and the settings of the suite.
 func properties(d document.Document, suite string) (all []junitProperty) {
 	for _, f := range d.Facts {
-		all = append(all, junitProperty(f))
+		all = append(all, junitProperty{f.Name, f.Value})
 	}
 	if d.Command != "" {
 		all = append(all, junitProperty{"command", d.Command})
 	}
 	for _, s := range d.Settings {
 		if s.Suite == suite {
-			for _, f := range s.Facts {
-				all = append(all, junitProperty(f))
-			}
+			all = append(all, junitProperty{s.Name, s.Value})
 		}
 	}
 	return all

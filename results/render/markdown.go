@@ -57,7 +57,10 @@ func writeMarkdown(w io.Writer, d document.Document, _ Options) error {
 
 // fenced writes a block of literal text.
 func fenced(w io.Writer, language, text string) {
-	fence := strings.Repeat("`", max(3, longest(text, '`')+1))
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
 	fmt.Fprintf(w, "\n%s%s\n%s\n%s\n", fence, language, text, fence)
 }
 
@@ -67,15 +70,8 @@ func markdownTable(w io.Writer, t document.Table) error {
 	if len(t.Rows) > 0 {
 		fmt.Fprintln(w)
 		columns := make([]document.Column, len(t.Columns))
-		over := ""
-		for i, c := range t.Columns {
-			if c.Over != "" || c.Apart || c.Gap > 2 {
-				over = c.Over
-			}
-			if over == t.Title {
-				over = ""
-			}
-			columns[i] = document.Column{Head: escaped(strings.TrimSpace(over + " " + c.Head)), Left: c.Left}
+		for i, over := range t.Overs() {
+			columns[i] = document.Column{Head: escaped(strings.TrimSpace(over + " " + t.Columns[i].Head)), Left: t.Columns[i].Left}
 		}
 		rows := make([][]string, len(t.Rows))
 		for r, row := range t.Rows {
@@ -124,17 +120,3 @@ func escaped(text string) string {
 
 // valid replaces each invalid byte of the text with a replacement character.
 func valid(text string) string { return strings.Map(func(r rune) rune { return r }, text) }
-
-// longest returns the length of the longest run of the character.
-func longest(text string, c rune) (most int) {
-	run := 0
-	for _, r := range text {
-		if r != c {
-			run = 0
-			continue
-		}
-		run++
-		most = max(most, run)
-	}
-	return most
-}

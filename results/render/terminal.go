@@ -149,21 +149,16 @@ func titled(t *document.Table) string {
 	if t.Columns[0].Over != t.Title {
 		return t.Title
 	}
-	at := len(indent)
+	above := slices.Clone(t.Columns)
+	above[0].Over = ""
+	sizes := tw.NewMapper[int, int]()
 	for i, width := range widths(*t) {
-		c := t.Columns[i]
-		if at += gap(c, i) + width; i > 0 && c.Over != "" {
-			if twwidth.Width(t.Title)+between+max(twwidth.Width(c.Over), width) <= at-len(indent) {
-				return ""
-			}
-			break
-		}
-		if i == len(t.Columns)-1 {
-			return ""
-		}
+		sizes.Set(i, width)
 	}
-	t.Columns = slices.Clone(t.Columns)
-	t.Columns[0].Over = ""
+	if rest := overs(above, sizes); rest == "" || twwidth.Width(rest) == twwidth.Width(overs(t.Columns, sizes)) {
+		return ""
+	}
+	t.Columns = above
 	return t.Title
 }
 

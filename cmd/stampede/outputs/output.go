@@ -1,9 +1,11 @@
+// Package outputs writes a result in each format that was asked for, to files or to standard output.
 package outputs
 
 import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +16,7 @@ import (
 	"github.com/stampede-bench/stampede/cmd/stampede/cli"
 	"github.com/stampede-bench/stampede/internal/suggest"
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/archive"
 	"github.com/stampede-bench/stampede/results/render"
 )
 
@@ -173,6 +176,43 @@ func (o *destination) render(w io.Writer, v results.Result, saved string) error 
 		options.Color, options.Width = o.color, cli.Columns(o.std)
 	}
 	return o.format.Write(w, v, options)
+}
+
+// openFolder checks that files can be written to the output's folder. A missing folder is created
+// when there is something to write.
+func (o *destination) openFolder() error {
+	in := o.path
+	info, err := os.Stat(o.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		in = filepath.Dir(filepath.Clean(o.path))
+	case err != nil:
+		return cli.WithoutPath(err)
+	case !info.IsDir():
+		return errors.New("it is a file: a folder is wanted")
+	}
+	probe, err := os.CreateTemp(in, ".stampede-*")
+	if err != nil {
+		return cli.WithoutPath(err)
+	}
+	return errors.Join(probe.Close(), os.Remove(probe.Name()))
+}
+
+// writeFolder writes each file completely or not at all.
+func (o *destination) writeFolder(v results.Result) error {
+	files := o.format.Files(v)
+	if len(files) == 0 {
+		return errors.New("there is nothing to draw")
+	}
+	if err := os.MkdirAll(o.path, 0o755); err != nil {
+		return err
+	}
+	for _, f := range files {
+		if err := archive.Replace(filepath.Join(o.path, f.Name), []byte(f.SVG)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // paths returns where the view is saved, for the table to name.
