@@ -42,7 +42,7 @@ func startRuns(t *testing.T) (runs, served string) {
 	// While one client holds the lock, all others have time to wait, however busy the machine is,
 	// so that a naive form's release wakes them all.
 	held := workloads.Settings{Hold: 5 * time.Millisecond}
-	loaded := workloads.Plan{Form: forms[0], Open: openloop.Options{Rate: openloop.Of(1000), LateLimit: 100 * time.Millisecond},
+	loaded := workloads.Plan{Form: forms[0], Open: openloop.Options{Rate: openloop.PerSecond(1000), LateLimit: 100 * time.Millisecond},
 		Settings: workloads.Settings{Hold: 2 * time.Millisecond}, Background: load.Background(2, 1000,
 			workloads.MixSettings{Reads: 0.5, Keys: 10})}
 	goOn(t, service, []workloads.Plan{{Form: forms[0], Settings: held}, {Form: forms[1], Settings: held}, {Form: sheep, Settings: held}, loaded}, &c)

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
-	"sigs.k8s.io/yaml"
+	"go.yaml.in/yaml/v3"
 
 	"github.com/stampede-bench/stampede/internal/testenv"
 )
@@ -73,7 +73,10 @@ func TestKubernetesAcceptsTheObjects(t *testing.T) {
 	errors := map[string]string{"port: 2379}]": "port: many}]", "selector:\n": "selectors:\n", "backoffLimit: 0": "backoffLimit: none"}
 	found := 0
 	for i, d := range bytes.Split(text, []byte("\n---\n")) {
-		var is struct{ APIVersion, Kind string }
+		var is struct {
+			APIVersion string `yaml:"apiVersion"`
+			Kind       string
+		}
 		if err := yaml.Unmarshal(d, &is); err != nil {
 			t.Fatal(err)
 		}
@@ -99,7 +102,11 @@ func TestKubernetesAcceptsTheObjects(t *testing.T) {
 // valueOf returns the value of a document in YAML.
 func valueOf(t *testing.T, document []byte) any {
 	t.Helper()
-	text, err := yaml.YAMLToJSON(document)
+	var object map[string]any
+	if err := yaml.Unmarshal(document, &object); err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(object)
 	if err != nil {
 		t.Fatal(err)
 	}

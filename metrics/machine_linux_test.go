@@ -215,10 +215,10 @@ func threadTime() time.Duration {
 
 func TestMachineIsUnknownWithoutBothReadings(t *testing.T) {
 	var none *usage
-	if m := none.since(&usage{}); m != nil {
+	if m := none.usedSince(&usage{}); m != nil {
 		t.Errorf("%+v", m)
 	}
-	if m := (&usage{}).since(nil); m != nil {
+	if m := (&usage{}).usedSince(nil); m != nil {
 		t.Errorf("%+v", m)
 	}
 }
@@ -227,7 +227,7 @@ func TestMachineIsUnknownWithoutBothReadings(t *testing.T) {
 func TestMachineAddsUp(t *testing.T) {
 	from := usage{at: time.Unix(100, 0), cores: 4, idle: 50, stolen: 1, kernel: 3, self: 7, started: family{11, 500, 1000}, waiting: map[int]float64{1: 2, 2: 5}}
 	to := usage{at: time.Unix(110, 0), cores: 4, idle: 60, stolen: 3, kernel: 4, self: 12, started: family{23, 700, 4000}, waiting: map[int]float64{1: 4, 3: 1}}
-	got := to.since(&from)
+	got := to.usedSince(&from)
 	want := Machine{Cores: 4, Busy: 2.8, Started: 1.2, Others: 1.0, Stolen: 0.2, Waiting: 0.3, StartedResident: 700, StartedWritten: 3000}
 	if diff := cmp.Diff(want, *got, cmpopts.EquateApprox(0, 1e-9)); diff != "" {
 		t.Error(diff)

@@ -31,8 +31,8 @@ type gap struct {
 
 func (g gap) length() time.Duration { return g.to - g.from }
 
-// after returns the length of the part of the gap after t.
-func (g gap) after(t time.Duration) time.Duration { return g.to - max(g.from, t) }
+// lengthAfter returns the length of the part of the gap after t.
+func (g gap) lengthAfter(t time.Duration) time.Duration { return g.to - max(g.from, t) }
 
 // An ordinary summarizes the gaps before a fault. The gap at the fault is judged by it.
 type ordinary struct {
@@ -105,7 +105,7 @@ func gapAt(moments []time.Duration, at, until time.Duration) gap {
 func gapOf(moments []time.Duration, f fault, settle, until time.Duration, disconnections []time.Duration) gap {
 	longest := gapAt(moments, f.At, until)
 	try := func(at time.Duration) {
-		if g := gapAt(moments, at, until); g.after(f.At) > longest.after(f.At) {
+		if g := gapAt(moments, at, until); g.lengthAfter(f.At) > longest.lengthAfter(f.At) {
 			longest = g
 		}
 	}

@@ -151,8 +151,8 @@ type Safety struct {
 	Weaker string
 }
 
-// With returns the sum of both results, with at most the given number of details.
-func (s Safety) With(other Safety, details int) Safety {
+// Add returns the sum of both results, with at most the given number of details.
+func (s Safety) Add(other Safety, details int) Safety {
 	s.Checked += other.Checked
 	s.Violations += other.Violations
 	s.BeliefOverlaps += other.BeliefOverlaps

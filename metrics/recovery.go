@@ -98,7 +98,7 @@ func (r *Recovery) judge(all []time.Duration, f fault, until time.Duration, disc
 		return gap{}
 	}
 	g := gapOf(all, f, max(o.longest, o.elapsed), until, disconnections)
-	if g.after(f.At) <= o.least() {
+	if g.lengthAfter(f.At) <= o.least() {
 		r.Effect = NoEffect
 		return gap{}
 	}
@@ -126,7 +126,7 @@ func (d *FaultLog) stalls(r *Recovery, f fault, until time.Duration, outage gap,
 	settle := max(o.longest, o.elapsed)
 	for client, moments := range d.served {
 		g := gapOf(moments, f, settle, until, append(d.disconnections(client, f.At), outage.from))
-		if o.judges() && g.after(f.At) > o.least() || r.Effect == Outage && g.length() >= outage.length() {
+		if o.judges() && g.lengthAfter(f.At) > o.least() || r.Effect == Outage && g.length() >= outage.length() {
 			gaps, end = append(gaps, g.length()), max(end, g.to)
 		} else {
 			gaps = append(gaps, 0)

@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"os"
 	"runtime"
 	"runtime/debug"
 	"sync"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
+	"github.com/prometheus/procfs"
 )
 
 // A Sampler observes the load generator (this process) and the machine around it. A generator
@@ -53,7 +55,7 @@ func (s *Sampler) Stop() Generator {
 func (s *Sampler) SoFar() Generator {
 	// On a machine with many processes this read takes milliseconds. It happens before the
 	// lock, so that sampling of the lag continues.
-	machine := readUsage().since(s.before)
+	machine := readUsage().usedSince(s.before)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return Generator{Lag: s.lag.Clone(), GCPause: gcPause() - s.pause, CPUCores: s.CPUCores(), Machine: machine}
@@ -110,4 +112,156 @@ func gcPause() time.Duration {
 	var stats debug.GCStats
 	debug.ReadGCStats(&stats)
 	return stats.PauseTotal
+}
+
+// A Machine says which programs used this machine's processors in a window. Values are
+// averages, in seconds of processor time per second.
+type Machine struct {
+	Cores   int     // processors that the machine has
+	Busy    float64 // used by all programs and by the kernel
+	Started float64 // used by the processes that this one started: the servers of a run
+	Others  float64 // used by programs that are neither this process nor started by it
+	Stolen  float64 // given to other machines by the hypervisor
+	// Waiting is the mean number of this process's threads that were ready to run and had no
+	// processor.
+	Waiting float64
+	// StartedResident is the memory of the processes that this one started, at the end of the window, and
+	// StartedWritten what they had the disk write in the window, both in bytes.
+	StartedResident int64
+	StartedWritten  int64
+}
+
+// A usage is a snapshot of the kernel's counters, in seconds.
+type usage struct {
+	at      time.Time
+	cores   int
+	idle    float64         // of all processors together
+	stolen  float64         // taken by the hypervisor for other machines
+	kernel  float64         // in interrupts, which belong to no program
+	self    float64         // this process
+	started family          // its children and all their descendants
+	waiting map[int]float64 // by thread of this process: time ready to run without a processor
+}
+
+// readUsage reads the kernel's counters. It returns nil where the kernel does not provide them,
+// for example outside Linux.
+func readUsage() *usage {
+	proc, err := procfs.NewDefaultFS()
+	if err != nil {
+		return nil
+	}
+	stat, at, err := statNow(proc)
+	if err != nil {
+		return nil
+	}
+	all := stat.CPUTotal
+	u := usage{
+		at: at, cores: len(stat.CPU), idle: all.Idle + all.Iowait, stolen: all.Steal, kernel: all.IRQ + all.SoftIRQ,
+		self: cpuTime().Seconds(), waiting: threadsWaited(),
+	}
+	u.started, err = startedBy(proc)
+	if err != nil {
+		return nil
+	}
+	return &u
+}
+
+// statNow returns the kernel's counters of processor time and when they were read. It reads them
+// again, up to ten times, if the reading was interrupted: the time in between would count as used
+// or as idle by mistake, on every processor.
+func statNow(proc procfs.FS) (stat procfs.Stat, at time.Time, err error) {
+	const prompt = 2 * time.Millisecond
+	for range 10 {
+		began := time.Now()
+		stat, err = proc.Stat()
+		at = time.Now()
+		if err != nil || at.Sub(began) <= prompt {
+			break
+		}
+	}
+	return stat, at, err
+}
+
+// usedSince returns the usage between an earlier reading and u, or nil if either is missing.
+func (u *usage) usedSince(before *usage) *Machine {
+	if u == nil || before == nil {
+		return nil
+	}
+	took := u.at.Sub(before.at).Seconds()
+	if took <= 0 {
+		return nil
+	}
+	m := Machine{Cores: u.cores, Stolen: max(u.stolen-before.stolen, 0) / took}
+	m.Busy = max(float64(u.cores)-m.Stolen-(u.idle-before.idle)/took, 0)
+	m.Started = max(u.started.time-before.started.time, 0) / took
+	m.StartedResident, m.StartedWritten = u.started.resident, max(u.started.written-before.started.written, 0)
+	m.Others = max(m.Busy-m.Started-(u.self-before.self+u.kernel-before.kernel)/took, 0)
+	for id, waited := range u.waiting {
+		m.Waiting += (waited - before.waiting[id]) / took
+	}
+	return &m
+}
+
+// A family is what all descendants of this process use together.
+type family struct {
+	time     float64 // processor time in seconds, including that of processes that have ended
+	resident int64   // bytes
+	written  int64   // bytes that the disk was to write; of a process that has ended, nothing
+}
+
+// startedBy returns the usage of all descendants of this process.
+func startedBy(proc procfs.FS) (family, error) {
+	all, err := proc.AllProcs()
+	if err != nil {
+		return family{}, err
+	}
+	stats, children := map[int]procfs.ProcStat{}, map[int][]procfs.Proc{}
+	for _, p := range all {
+		s, err := p.Stat()
+		if err != nil {
+			continue // it has ended
+		}
+		stats[s.PID] = s
+		children[s.PPID] = append(children[s.PPID], p)
+	}
+	sum := family{time: ended().Seconds()}
+	for next := children[os.Getpid()]; len(next) > 0; {
+		p := next[0]
+		s := stats[p.PID]
+		sum.time += s.CPUTime() + float64(s.CUTime+s.CSTime)/ticksPerSecond
+		sum.resident += int64(s.ResidentMemory())
+		if io, err := p.IO(); err == nil {
+			sum.written += int64(io.WriteBytes)
+		}
+		next = append(next[1:], children[p.PID]...)
+	}
+	return sum, nil
+}
+
+// ticksPerSecond is the unit of /proc/PID/stat on every platform that Go supports.
+const ticksPerSecond = 100
+
+// ended returns the processor time of the children that have ended.
+func ended() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_CHILDREN, &u); err != nil {
+		return 0 // cannot fail with these arguments
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// threadsWaited returns, by thread of this process, the seconds for which the thread was ready
+// to run and had no processor. It is empty where the kernel does not count this time.
+func threadsWaited() map[int]float64 {
+	threads, err := procfs.AllThreads(os.Getpid())
+	if err != nil {
+		return nil
+	}
+	waited := make(map[int]float64, len(threads))
+	for _, t := range threads {
+		if s, err := t.Schedstat(); err == nil {
+			waited[t.PID] = float64(s.WaitingNanoseconds) / 1e9
+		}
+	}
+	return waited
 }

@@ -25,14 +25,13 @@ const (
 	Starved     = "cpu-starved"      // the load generator was short of CPU: its timers fired late
 	Stolen      = "cpu-stolen"       // other machines on the same hardware took processor time
 
-	Skipped     = "skipped"     // arrivals that were never started: response times are lower bounds
-	Unfinished  = "unfinished"  // arrivals that were started and not finished: response times are lower bounds
-	Failed      = "failed"      // arrivals that failed with their session: response times do not include them
-	Behind      = "behind"      // fewer rounds ended than arrived
-	LittlesLaw  = "littles-law" // the turns that ended do not represent all turns
-	Unaccounted = "unaccounted" // arrivals do not add up, which is a defect of stampede
-	Abandoned   = "abandoned"   // rounds were cut off: identities are not checked; a doubt where they did not end in time
-	Bystanders  = "bystanders"  // the background load skipped arrivals, or had work unfinished at the end
+	Skipped    = "skipped"     // arrivals that were never started: response times are lower bounds
+	Unfinished = "unfinished"  // arrivals that were started and not finished: response times are lower bounds
+	Failed     = "failed"      // arrivals that failed with their session: response times do not include them
+	Behind     = "behind"      // fewer rounds ended than arrived
+	LittlesLaw = "littles-law" // the turns that ended do not represent all turns
+	Abandoned  = "abandoned"   // rounds were cut off: identities are not checked; a doubt where they did not end in time
+	Bystanders = "bystanders"  // the background load skipped arrivals, or had work unfinished at the end
 
 	AgentLost = "agent-lost" // an agent was lost: what its sessions did is in no count
 

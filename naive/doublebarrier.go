@@ -31,7 +31,7 @@ func NewDoubleBarrier(conn drivers.Conn, dir string, size int) *DoubleBarrier {
 		conn: drivers.Steady(conn),
 		dir:  dir,
 		size: size,
-		node: protected.InLine(conn, dir, "process-"),
+		node: protected.NewPlace(conn, dir, "process-"),
 		end:  func() {},
 	}
 }

@@ -29,7 +29,7 @@ func NewElection(conn drivers.Conn, dir string) *Election {
 	return &Election{
 		conn: drivers.Steady(conn),
 		dir:  dir,
-		node: protected.InLine(conn, dir, "n-"),
+		node: protected.NewPlace(conn, dir, "n-"),
 		end:  func() {},
 	}
 }

@@ -28,7 +28,7 @@ func NewChildrenWatchElection(conn drivers.Conn, dir string) *ChildrenWatchElect
 	return &ChildrenWatchElection{
 		conn: drivers.Steady(conn),
 		dir:  dir,
-		node: protected.InLine(conn, dir, "n-"),
+		node: protected.NewPlace(conn, dir, "n-"),
 		end:  func() {},
 	}
 }

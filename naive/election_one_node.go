@@ -32,7 +32,7 @@ func NewOneNodeElection(conn drivers.Conn, dir string) *OneNodeElection {
 		conn:   drivers.Steady(conn),
 		dir:    dir,
 		leader: leader,
-		node:   protected.Sole(conn, leader),
+		node:   protected.NewSingleNode(conn, leader),
 		end:    func() {},
 	}
 }

@@ -37,7 +37,7 @@ func NewPollElection(conn drivers.Conn, dir string, interval time.Duration) *Pol
 		dir:      dir,
 		leader:   leader,
 		interval: interval,
-		node:     protected.Sole(conn, leader),
+		node:     protected.NewSingleNode(conn, leader),
 		end:      func() {},
 	}
 }

@@ -28,7 +28,7 @@ func NewLock(conn drivers.Conn, dir string) *Lock {
 	return &Lock{
 		conn: drivers.Steady(conn),
 		dir:  dir,
-		node: protected.Sole(conn, path.Join(dir, "lock")),
+		node: protected.NewSingleNode(conn, path.Join(dir, "lock")),
 		end:  func() {},
 	}
 }

@@ -28,7 +28,7 @@ func NewChildrenWatchLock(conn drivers.Conn, dir string) *ChildrenWatchLock {
 	return &ChildrenWatchLock{
 		conn: drivers.Steady(conn),
 		dir:  dir,
-		node: protected.InLine(conn, dir, "lock-"),
+		node: protected.NewPlace(conn, dir, "lock-"),
 		end:  func() {},
 	}
 }

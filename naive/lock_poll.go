@@ -33,7 +33,7 @@ func NewPollLock(conn drivers.Conn, dir string, interval time.Duration) *PollLoc
 		conn:     drivers.Steady(conn),
 		dir:      dir,
 		interval: interval,
-		node:     protected.InLine(conn, dir, "lock-"),
+		node:     protected.NewPlace(conn, dir, "lock-"),
 		end:      func() {},
 	}
 }

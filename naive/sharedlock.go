@@ -32,8 +32,8 @@ func NewSharedLock(conn drivers.Conn, dir string) *SharedLock {
 	return &SharedLock{
 		conn:  drivers.Steady(conn),
 		dir:   dir,
-		read:  protected.InLine(conn, dir, "read-"),
-		write: protected.InLine(conn, dir, "write-"),
+		read:  protected.NewPlace(conn, dir, "read-"),
+		write: protected.NewPlace(conn, dir, "write-"),
 		end:   func() {},
 	}
 }

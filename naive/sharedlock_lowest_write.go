@@ -35,8 +35,8 @@ func NewLowestWriteSharedLock(conn drivers.Conn, dir string) *LowestWriteSharedL
 	return &LowestWriteSharedLock{
 		conn:  drivers.Steady(conn),
 		dir:   dir,
-		read:  protected.InLine(conn, dir, "read-"),
-		write: protected.InLine(conn, dir, "write-"),
+		read:  protected.NewPlace(conn, dir, "read-"),
+		write: protected.NewPlace(conn, dir, "write-"),
 		end:   func() {},
 	}
 }

@@ -48,7 +48,7 @@ func (t *Transaction) Join(ctx context.Context) error {
 // site that gives up then must vote to abort, with another context, or it keeps
 // the others waiting.
 func (t *Transaction) Vote(ctx context.Context, commit bool) error {
-	if _, decided := t.decided(); decided {
+	if _, decided := t.publishedDecision(); decided {
 		return nil
 	}
 	vote := "abort"
@@ -72,7 +72,7 @@ func (t *Transaction) Decision(ctx context.Context) (commit bool, err error) {
 	for {
 		// 3. Until the transaction is decided, wait for watches to fire and get
 		// the nodes that have changed.
-		if commit, decided := t.decided(); decided {
+		if commit, decided := t.publishedDecision(); decided {
 			return commit, nil
 		}
 		events, err := t.news.Await(ctx)
@@ -85,8 +85,8 @@ func (t *Transaction) Decision(ctx context.Context) (commit bool, err error) {
 	}
 }
 
-// decided derives the decision from the votes, if they are sufficient.
-func (t *Transaction) decided() (commit, decided bool) {
+// publishedDecision derives the decision from the votes, if they are sufficient.
+func (t *Transaction) publishedDecision() (commit, decided bool) {
 	commit = true
 	for _, site := range t.sites {
 		switch t.values[path.Join(t.path, site)] {

@@ -27,7 +27,7 @@ type AcknowledgedElection struct {
 func NewAcknowledgedElection(conn drivers.Conn, dir string) *AcknowledgedElection {
 	return &AcknowledgedElection{
 		Election: *NewElection(conn, dir),
-		leader:   protected.Sole(conn, path.Join(dir, "leader")),
+		leader:   protected.NewSingleNode(conn, path.Join(dir, "leader")),
 	}
 }
 

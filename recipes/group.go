@@ -33,7 +33,7 @@ func NewGroup(conn drivers.Conn, dir string) *Group {
 	return &Group{
 		conn: drivers.Steady(conn),
 		dir:  dir,
-		node: protected.InLine(conn, dir, "member-"),
+		node: protected.NewPlace(conn, dir, "member-"),
 	}
 }
 

@@ -29,7 +29,7 @@ func NewLock(conn drivers.Conn, dir string) *Lock {
 	return &Lock{
 		conn: drivers.Steady(conn),
 		dir:  dir,
-		node: protected.Behind(conn, dir, "lock-"),
+		node: protected.NewPlaceWithNeighbors(conn, dir, "lock-"),
 		end:  func() {},
 	}
 }

@@ -47,7 +47,7 @@ func (t *Transaction) Join(ctx context.Context) error {
 // site that gives up then must vote to abort, with another context, or it keeps
 // the others waiting.
 func (t *Transaction) Vote(ctx context.Context, commit bool) error {
-	if _, decided := t.decided(); decided {
+	if _, decided := t.publishedDecision(); decided {
 		return nil
 	}
 	vote := "abort"
@@ -71,7 +71,7 @@ func (t *Transaction) Decision(ctx context.Context) (commit bool, err error) {
 	for {
 		// 3. Until the transaction is decided, wait for watches to fire and get
 		// the nodes that have changed.
-		if commit, decided := t.decided(); decided {
+		if commit, decided := t.publishedDecision(); decided {
 			return commit, nil
 		}
 		events, err := t.news.Await(ctx)
@@ -84,8 +84,8 @@ func (t *Transaction) Decision(ctx context.Context) (commit bool, err error) {
 	}
 }
 
-// decided returns the decision that the coordinator has published, if any.
-func (t *Transaction) decided() (commit, decided bool) {
+// publishedDecision returns the decision that the coordinator has published, if any.
+func (t *Transaction) publishedDecision() (commit, decided bool) {
 	decision := t.values[t.path]
 	return decision == "commit", decision != ""
 }

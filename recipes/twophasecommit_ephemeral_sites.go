@@ -24,7 +24,7 @@ type EphemeralTransaction struct {
 // NewEphemeralTransaction returns the part of the site mine, one of sites, in
 // the transaction at dir, an existing node.
 func NewEphemeralTransaction(conn drivers.Conn, dir string, sites []string, mine string) EphemeralTransaction {
-	return EphemeralTransaction{NewTransaction(conn, dir, sites, mine), protected.Sole(conn, path.Join(dir, mine))}
+	return EphemeralTransaction{NewTransaction(conn, dir, sites, mine), protected.NewSingleNode(conn, path.Join(dir, mine))}
 }
 
 // Join creates the site's node and starts to follow the transaction. If Join

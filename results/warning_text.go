@@ -92,9 +92,6 @@ func ofRounds(code string, w metrics.Warning) string {
 	case metrics.LittlesLaw:
 		return fmt.Sprintf("%sLittle's law does not hold: %.3g turns were in progress on average, those that ended account for %.3g (error %.2g): "+
 			"their times do not stand for all, so measure for longer", prefix, n["in_progress"], n["ended"], n["error"])
-	case metrics.Unaccounted:
-		return fmt.Sprintf("%sarrivals do not add up: %.0f offered, but %.0f completed, %.0f failed, %.0f skipped and %.0f unfinished: this is a defect of stampede",
-			whose, n["offered"], n["completed"], n["failed"], n["skipped"], n["unfinished"])
 	case metrics.Behind:
 		return fmt.Sprintf("rate not reached: %.0f rounds of %.0f that were offered", n["rounds"], n["offered"])
 	case metrics.BackgroundSessionsLost:

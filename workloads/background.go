@@ -34,7 +34,7 @@ func (b Background) plan(p Plan) Plan {
 		mix.Part = p.Part.Background
 	}
 	if b.Rate > 0 {
-		mix.Open = openloop.Options{Rate: openloop.Of(b.Rate)}
+		mix.Open = openloop.Options{Rate: openloop.PerSecond(b.Rate)}
 	}
 	return mix
 }
@@ -170,7 +170,7 @@ func WithBackground(s metrics.Safety, background *metrics.Record) metrics.Safety
 	for _, detail := range background.Safety.Details {
 		wrong.Details = append(wrong.Details, "background: "+detail)
 	}
-	return s.With(wrong, check.MaxDetails)
+	return s.Add(wrong, check.MaxDetails)
 }
 
 // err returns the error that stopped the background.

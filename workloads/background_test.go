@@ -39,7 +39,7 @@ func TestBackgroundIsCountedByItself(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				model, _ := costmodel.Of(form.Recipe, form.Name)
+				model, _ := costmodel.ModelOf(form.Recipe, form.Name)
 				for _, i := range model.Identities {
 					if left, right, holds := i.Check(r.Whole, r.WholeRounds); !holds {
 						t.Errorf("%s: %d and %d", i.Formula, left, right)

@@ -31,7 +31,7 @@ func (h *clientFaults) options(o drivers.Options) drivers.Options {
 		return o
 	}
 	if h.throughLink {
-		o.Through = h.link.Through
+		o.Through = h.link.Wrap
 	}
 	o.LoseReply = h.dropsReply
 	return o

@@ -76,7 +76,7 @@ func TestLiveTellsOfOpenLoopsAndBackgrounds(t *testing.T) {
 			runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
 				p := runtest.LockPlan(runtest.Hooked(s, func(c drivers.Conn) drivers.Conn { return unhurried{c} }), runtest.Predecessor)
 				p.Settings.Hold = 10 * time.Millisecond
-				p.Open = openloop.Options{Rate: openloop.Of(200)}
+				p.Open = openloop.Options{Rate: openloop.PerSecond(200)}
 				p.Background = background()
 				p.Background.Rate, p.Background.Mix.Reads = rate, 1
 				var seen []metrics.Record

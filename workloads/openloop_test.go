@@ -27,7 +27,7 @@ func TestOpenLoopOfEveryForm(t *testing.T) {
 			runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
 				r, err := workloads.Run(t.Context(), workloads.Plan{Service: s, Form: form, Clients: 6,
 					Settings: workloads.Settings{Hold: 20 * time.Millisecond}, Warmup: time.Second, Duration: 5 * time.Second, Seed: 1,
-					Open: openloop.Options{Rate: openloop.Of(16), Arrival: openloop.Poisson}})
+					Open: openloop.Options{Rate: openloop.PerSecond(16), Arrival: openloop.Poisson}})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -56,7 +56,7 @@ func TestOpenLoopOverload(t *testing.T) {
 		p := runtest.LockPlan(s, runtest.Predecessor)
 		p.Settings.Hold = 10 * time.Millisecond
 		p.Warmup, p.Duration = 0, 10*time.Second
-		p.Open = openloop.Options{Rate: openloop.Of(200)}
+		p.Open = openloop.Options{Rate: openloop.PerSecond(200)}
 		r, err := workloads.Run(t.Context(), p)
 		if err != nil {
 			t.Fatal(err)
@@ -88,7 +88,7 @@ func TestOpenLoopAccountsForArrivalsLostWithTheirSession(t *testing.T) {
 		p := runtest.LockPlan(s, func(c drivers.Conn, path string) recipe.Lock {
 			return sessionLoser{recipes.NewLock(c, path), c, &left}
 		})
-		p.Duration, p.Open = 10*time.Second, openloop.Options{Rate: openloop.Of(20)}
+		p.Duration, p.Open = 10*time.Second, openloop.Options{Rate: openloop.PerSecond(20)}
 		r, err := workloads.Run(t.Context(), p)
 		if err != nil {
 			t.Fatal(err)
@@ -111,7 +111,7 @@ func TestOpenLoopCountsOnlyRoundsThatEndedInTheWindow(t *testing.T) {
 		p := runtest.LockPlan(s, runtest.Predecessor)
 		p.Clients, p.Settings.Hold = 110, 10*time.Millisecond
 		p.Warmup, p.Duration = 0, 2005*time.Millisecond
-		p.Open = openloop.Options{Rate: openloop.Of(150)}
+		p.Open = openloop.Options{Rate: openloop.PerSecond(150)}
 		r, err := workloads.Run(t.Context(), p)
 		if err != nil {
 			t.Fatal(err)

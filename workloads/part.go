@@ -119,7 +119,7 @@ func (s *Site) Close() error {
 }
 
 // exchanges returns the exchanges with the other processes of the run, nil if there are none.
-func (p Plan) exchanges() *exchange.Run {
+func (p Plan) exchanges() *exchange.RunExchange {
 	if p.Part == nil {
 		return nil
 	}
@@ -152,20 +152,20 @@ func (r *runner) exchange(ctx context.Context) (end func()) {
 	}
 }
 
-// A builtConn is a session for the Setup of a workload whose nodes another process has created: it
+// A writelessConn is a session for the Setup of a workload whose nodes another process has created: it
 // writes nothing.
-type builtConn struct{ drivers.Conn }
+type writelessConn struct{ drivers.Conn }
 
 // Create returns what the creation of the node would have returned.
-func (c builtConn) Create(_ context.Context, at string, _ []byte, _ drivers.Mode) (drivers.Child, error) {
+func (c writelessConn) Create(_ context.Context, at string, _ []byte, _ drivers.Mode) (drivers.Child, error) {
 	return drivers.Child{Name: path.Base(at), Seq: drivers.NoSeq}, nil
 }
 
 // Delete does nothing.
-func (c builtConn) Delete(context.Context, string, int32) error { return nil }
+func (c writelessConn) Delete(context.Context, string, int32) error { return nil }
 
 // Set does nothing.
-func (c builtConn) Set(context.Context, string, []byte, int32) (drivers.Stat, error) {
+func (c writelessConn) Set(context.Context, string, []byte, int32) (drivers.Stat, error) {
 	return drivers.Stat{}, nil
 }
 
@@ -177,9 +177,9 @@ func (p *Part) tapped(session int, probe drivers.Probe) drivers.Probe {
 	return p.Probe(session, probe)
 }
 
-// unbuilt returns the session itself, of which Setup got another.
-func unbuilt(c drivers.Conn) drivers.Conn {
-	if b, ok := c.(builtConn); ok {
+// fullConn returns the session itself, of which Setup got another.
+func fullConn(c drivers.Conn) drivers.Conn {
+	if b, ok := c.(writelessConn); ok {
 		return b.Conn
 	}
 	return c
@@ -237,7 +237,7 @@ func (r *runner) agreeTurns() {
 		r.mu.Lock() // no client of this process begins a further turn
 		defer r.mu.Unlock()
 		for instance, turns := range r.turns {
-			x.Of(instance).AnnounceValue(lastTopic, 0, turns)
+			x.Instance(instance).AnnounceValue(lastTopic, 0, turns)
 		}
 	}()
 }
@@ -245,7 +245,7 @@ func (r *runner) agreeTurns() {
 // lastTurn returns how many turns the clients of an instance take. It waits until all processes have stopped.
 func (r *runner) lastTurn(instance int) int64 {
 	x := r.pool.exchanges
-	all, err := x.Of(instance).AwaitTally(r.rounds, lastTopic, 0, exchange.Counted(x.Processes))
+	all, err := x.Instance(instance).AwaitTally(r.rounds, lastTopic, 0, exchange.Counted(x.Processes))
 	if err != nil {
 		return 0
 	}
@@ -262,7 +262,7 @@ func (r *runner) countTogether(ctx context.Context) {
 	if x == nil || r.plan.Rounds == 0 {
 		return
 	}
-	all := x.Of(noInstance)
+	all := x.Instance(noInstance)
 	go func() {
 		for told := int64(0); ctx.Err() == nil && !r.stopping.Load(); r.wait(ctx, countEvery) {
 			if done := r.done(); done > told {
@@ -285,8 +285,8 @@ func (r *runner) doneTogether(ctx context.Context, n int64) int64 {
 	if x == nil {
 		return r.done()
 	}
-	x.Of(noInstance).AnnounceValue(windowTopic, n, r.done())
-	all, err := x.Of(noInstance).AwaitTally(ctx, windowTopic, n, exchange.Counted(x.Processes))
+	x.Instance(noInstance).AnnounceValue(windowTopic, n, r.done())
+	all, err := x.Instance(noInstance).AwaitTally(ctx, windowTopic, n, exchange.Counted(x.Processes))
 	if err != nil {
 		return r.plan.LeastRounds // the run ends
 	}

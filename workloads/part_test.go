@@ -116,7 +116,7 @@ func TestPartsOfALock(t *testing.T) {
 		if want := rounds - 1; notifications < want-int64(plan.Clients) || notifications > want {
 			t.Errorf("%d notifications in %d rounds, want about one for each", notifications, rounds)
 		}
-		if _, ok := divided.Of(plan.Form, plan.Settings); !ok {
+		if _, ok := divided.NewWorkload(plan.Form, plan.Settings); !ok {
 			t.Fatal("a lock is not divisible")
 		}
 		merged := *records[0]

@@ -28,11 +28,11 @@ type Pool struct {
 	// reads.
 	admin        drivers.Conn
 	base         string
-	watchers     []drivers.Conn // the sessions of the preload
-	clients      int            // of all processes
-	nodes        int            // approximate number of nodes in the subtree
-	part         *Part          // nil unless other processes have some of the run's sessions
-	exchanges    *exchange.Run  // with these processes
+	watchers     []drivers.Conn        // the sessions of the preload
+	clients      int                   // of all processes
+	nodes        int                   // approximate number of nodes in the subtree
+	part         *Part                 // nil unless other processes have some of the run's sessions
+	exchanges    *exchange.RunExchange // with these processes
 	Slots        []*Slot
 	turns        *turnTrackers
 	faults       *activeFaults // nil in a run without faults
@@ -95,7 +95,7 @@ func (c *Pool) Prepare(ctx context.Context, n int) error {
 		return err
 	}
 	if c.part != nil {
-		return c.instances.setup(ctx, builtConn{c.admin}, c.part.Base, n)
+		return c.instances.setup(ctx, writelessConn{c.admin}, c.part.Base, n)
 	}
 	if c.base == "" {
 		c.base = c.namespace.NewBase()
@@ -123,7 +123,7 @@ func (c *Pool) OpenSessions(ctx context.Context, n int, tap func(i int, p driver
 		if c.part != nil {
 			i += c.part.First
 		}
-		s.number, s.trackers, s.Tracker = i, c.turns, c.turns.of(i, 0)
+		s.number, s.trackers, s.Tracker = i, c.turns, c.turns.tracker(i, 0)
 		s.Marks, s.Rand = c.Meter.Session(), rand.New(rand.NewPCG(c.seed, uint64(i)))
 		s.probe, s.service = c.part.tapped(i, tap(i, s.Marks)), c.Service
 		return c.retry(func() error { return s.Open(ctx) })

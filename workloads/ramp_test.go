@@ -94,7 +94,7 @@ func (f *firstWrite) Message(m drivers.Message) {
 func TestNoRampInAnOpenLoop(t *testing.T) {
 	runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
 		p := runtest.LockPlan(s, runtest.Predecessor)
-		p.Open, p.Ramp = openloop.Options{Rate: openloop.Of(100)}, time.Minute
+		p.Open, p.Ramp = openloop.Options{Rate: openloop.PerSecond(100)}, time.Minute
 		began := time.Now()
 		r, err := workloads.Run(t.Context(), p)
 		if err != nil || r.Ramp > 0 || time.Since(began) > 10*time.Second {

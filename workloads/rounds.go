@@ -56,8 +56,8 @@ type Round[T any] struct {
 }
 
 func (r *Round[T]) disturbed(s check.Client) bool {
-	calm, joined := r.disturbancesBefore[s]
-	return joined && s.Disturbances() != calm
+	before, joined := r.disturbancesBefore[s]
+	return joined && s.Disturbances() != before
 }
 
 // First creates the first round's path before any client exists, so that its creation is not
@@ -126,7 +126,7 @@ func (r *Rounds[T]) firstArrival(ctx context.Context, s *Slot, now *Round[T]) ti
 		return due
 	}
 	told := false
-	due, _ := s.awaitArrivalTold(ctx, now.arrival, func(due time.Duration) {
+	due, _ := s.awaitArrival(ctx, now.arrival, func(due time.Duration) {
 		told = true
 		r.Exchange.AnnounceValue("due", now.turn, int64(due))
 	})
@@ -240,7 +240,7 @@ func (r *Rounds[T]) create(ctx context.Context, turn int64, path string) error {
 	case !r.Exchange.Owner(r.Slots):
 		return r.Exchange.Await(ctx, "created", turn, 1)
 	}
-	if err := r.Create(ctx, unbuilt(r.Admin), path); err != nil {
+	if err := r.Create(ctx, fullConn(r.Admin), path); err != nil {
 		return err
 	}
 	r.Exchange.Announce("created", turn)
@@ -280,7 +280,7 @@ func (r *Rounds[T]) finishPart(ctx context.Context, s *Slot, over *Round[T]) (ro
 		if over.arrival != nil {
 			over.arrival.Finish()
 		}
-		_, _ = namespace.RemoveTree(ctx, unbuilt(r.Admin), over.Path) // what is left goes with the run's subtree
+		_, _ = namespace.RemoveTree(ctx, fullConn(r.Admin), over.Path) // what is left goes with the run's subtree
 	})
 	return rounds, nil
 }

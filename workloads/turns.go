@@ -1,14 +1,20 @@
 package workloads
 
 import (
+	"context"
+	"fmt"
 	"sync"
 	"time"
 
+	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/workloads/check"
+	"github.com/stampede-bench/stampede/workloads/exchange"
+	"github.com/stampede-bench/stampede/workloads/namespace"
 )
 
 // A TurnTracker tracks the turns that a client takes one after the other: those that ended in the
-// window, and the one in progress. All methods accept a nil cycle, which tracks nothing.
+// window, and the one in progress. All methods accept a nil TurnTracker, which tracks nothing.
 type TurnTracker struct {
 	mu      sync.Mutex
 	opened  time.Time // when the window opened; zero before
@@ -20,81 +26,81 @@ type TurnTracker struct {
 }
 
 // Begin records that a turn begins. It has no effect after end, which begins the next turn.
-func (c *TurnTracker) Begin() {
-	if c == nil || !c.since.IsZero() {
+func (t *TurnTracker) Begin() {
+	if t == nil || !t.since.IsZero() {
 		return
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.began.IsZero() {
-		c.began = time.Now()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.began.IsZero() {
+		t.began = time.Now()
 	}
-	c.since = c.began
+	t.since = t.began
 }
 
 // Began returns when the turn in progress began. Only the client itself may call it.
-func (c *TurnTracker) Began() time.Time {
-	if c == nil {
+func (t *TurnTracker) Began() time.Time {
+	if t == nil {
 		return time.Now()
 	}
-	return c.began
+	return t.began
 }
 
 // EndsAt sets the time at which the turn ends, for a client that has just read the clock.
-func (c *TurnTracker) EndsAt(now time.Time) {
-	if c != nil {
-		c.ended = now
+func (t *TurnTracker) EndsAt(now time.Time) {
+	if t != nil {
+		t.ended = now
 	}
 }
 
 // rest records that the client has no work yet.
-func (c *TurnTracker) rest() { c.due(time.Time{}) }
+func (t *TurnTracker) rest() { t.due(time.Time{}) }
 
 // due records that the client has had work since the given time.
-func (c *TurnTracker) due(since time.Time) {
-	if c == nil {
+func (t *TurnTracker) due(since time.Time) {
+	if t == nil {
 		return
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.since = since
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.since = since
 }
 
 // Stop records that no turn is in progress: the turn failed, or the client takes no more turns.
-func (c *TurnTracker) Stop() {
-	if c == nil {
+func (t *TurnTracker) Stop() {
+	if t == nil {
 		return
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.began, c.since, c.ended = time.Time{}, time.Time{}, time.Time{}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.began, t.since, t.ended = time.Time{}, time.Time{}, time.Time{}
 }
 
 // End records that the turn has ended and the next one begins. A client may have read the clock
 // before the window opened and call end afterwards: that turn ended before the window.
-func (c *TurnTracker) End() {
-	if c == nil {
+func (t *TurnTracker) End() {
+	if t == nil {
 		return
 	}
-	now := c.ended
-	if c.ended = (time.Time{}); now.IsZero() {
+	now := t.ended
+	if t.ended = (time.Time{}); now.IsZero() {
 		now = time.Now()
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !c.opened.IsZero() && !now.Before(c.opened) {
-		c.turns.Add(now.Sub(c.began).Seconds(), now.Sub(later(c.began, c.opened)).Seconds())
-		if !c.since.IsZero() {
-			c.longest = max(c.longest, now.Sub(c.since))
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.opened.IsZero() && !now.Before(t.opened) {
+		t.turns.Add(now.Sub(t.began).Seconds(), now.Sub(later(t.began, t.opened)).Seconds())
+		if !t.since.IsZero() {
+			t.longest = max(t.longest, now.Sub(t.since))
 		}
 	}
-	c.began, c.since = now, now
+	t.began, t.since = now, now
 }
 
-func (c *TurnTracker) open(now time.Time) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.opened, c.turns, c.longest = now, metrics.Turns{}, 0
+func (t *TurnTracker) open(now time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.opened, t.turns, t.longest = now, metrics.Turns{}, 0
 }
 
 func later(a, b time.Time) time.Time {
@@ -113,28 +119,28 @@ type turnTrackers struct {
 
 type trackerKey struct{ slot, lane int }
 
-// of returns the cycle of one stream of one slot. It outlives the slot's sessions. It is nil where
+// tracker returns the tracker of one stream of one slot. It outlives the slot's sessions. It is nil where
 // turns are not tracked.
-func (c *turnTrackers) of(slot, lane int) *TurnTracker {
-	if c == nil {
+func (t *turnTrackers) tracker(slot, lane int) *TurnTracker {
+	if t == nil {
 		return nil
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	key := trackerKey{slot, lane}
-	if c.all[key] == nil {
-		c.all[key] = &TurnTracker{opened: c.opened}
+	if t.all[key] == nil {
+		t.all[key] = &TurnTracker{opened: t.opened}
 	}
-	return c.all[key]
+	return t.all[key]
 }
 
 // open records that the window opens.
-func (c *turnTrackers) open() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.opened = time.Now()
-	for _, one := range c.all {
-		one.open(c.opened)
+func (t *turnTrackers) open() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.opened = time.Now()
+	for _, one := range t.all {
+		one.open(t.opened)
 	}
 }
 
@@ -148,29 +154,29 @@ type turnsSnapshot struct {
 	clients int             // clients that had a turn
 }
 
-// snapshot takes a snapshot of all cycles.
-func (c *turnTrackers) snapshot() (s turnsSnapshot) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, one := range c.all {
+// snapshot takes a snapshot of all trackers.
+func (t *turnTrackers) snapshot() (s turnsSnapshot) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, one := range t.all {
 		one.add(&s)
 	}
-	s.window = time.Since(c.opened) // no turn has spent more time in the window than this
+	s.window = time.Since(t.opened) // no turn has spent more time in the window than this
 	return s
 }
 
-func (c *TurnTracker) add(s *turnsSnapshot) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+func (t *TurnTracker) add(s *turnsSnapshot) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	now := time.Now() // under the lock, so that no turn begins after it
-	s.turns, s.longest = s.turns.With(c.turns), max(s.longest, c.longest)
-	if !c.began.IsZero() {
-		s.open += now.Sub(later(c.began, c.opened))
+	s.turns, s.longest = s.turns.Plus(t.turns), max(s.longest, t.longest)
+	if !t.began.IsZero() {
+		s.open += now.Sub(later(t.began, t.opened))
 	}
-	if !c.since.IsZero() {
-		s.ages = append(s.ages, now.Sub(c.since))
+	if !t.since.IsZero() {
+		s.ages = append(s.ages, now.Sub(t.since))
 	}
-	if c.turns.Count > 0 || !c.began.IsZero() {
+	if t.turns.Count > 0 || !t.began.IsZero() {
 		s.clients++
 	}
 }
@@ -191,3 +197,111 @@ func (s turnsSnapshot) fill(r *metrics.Record, together bool) {
 // overdue is a factor: a turn in progress is overdue if it is older than this many times the
 // longest turn that ended.
 const overdue = 2
+
+// instances are the instances of one recipe that a run drives at the same time, each with the same
+// number of clients: many locks instead of one. They share nothing but their latency recorders.
+type instances []Workload
+
+// newInstances creates n instances, at least one. x is nil unless other processes have clients of them.
+func newInstances(n int, f Form, s Settings, x *exchange.RunExchange) instances {
+	s.timings, s.fanout = make(map[string]*metrics.Latency), new(FanoutTimes)
+	all := make(instances, max(n, 1))
+	steps := s.steps
+	for i := range all {
+		s.steps, s.exchange = steps.ForGroup(i), x.Instance(i)
+		all[i] = f.New(s)
+	}
+	return all
+}
+
+// setup creates the nodes that the clients of each instance share. Several instances each have a
+// node of their own.
+func (all instances) setup(ctx context.Context, c drivers.Conn, base string, clients int) error {
+	for i, w := range all {
+		at := base
+		if len(all) > 1 {
+			at = fmt.Sprintf("%s/%d", base, i+1)
+			if err := namespace.CreateNode(ctx, c, at, nil, 0); err != nil {
+				return err
+			}
+		}
+		if err := w.Setup(ctx, c, at, clients/len(all)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// slots returns the slots of all clients, leaders and observers, in the order of the instances.
+func (all instances) slots(clients int) (slots []*Slot) {
+	for i, w := range all {
+		for index := range SessionCount(w, clients/len(all)) {
+			s := &Slot{Index: index, instance: i, name: fmt.Sprintf("client %d", index+1)}
+			if len(all) > 1 {
+				s.name += fmt.Sprintf(" of group %d", i+1)
+			}
+			slots = append(slots, s)
+		}
+	}
+	return slots
+}
+
+func (all instances) begin() {
+	for _, w := range all {
+		w.Begin()
+	}
+}
+
+// end fills in the times, which the instances share, and the combined fairness of the instances.
+func (all instances) end(r *metrics.Record) {
+	for _, w := range all {
+		before := r.Fairness
+		if w.End(r); before != nil {
+			*r.Fairness = r.Fairness.Add(*before)
+		}
+	}
+}
+
+// fillTimes fills in the times again after the window has closed. Arrivals that were due in the window
+// and ended after it count among the times, but not among the rounds.
+func (all instances) fillTimes(r *metrics.Record) {
+	var now metrics.Record
+	all.end(&now)
+	r.Phases, r.Fanout = now.Phases, now.Fanout
+}
+
+// verdict returns the findings of the safety checks of all instances.
+func (all instances) verdict() (v metrics.Safety) {
+	for i, w := range all {
+		one := w.Verdict()
+		if len(all) > 1 {
+			for j := range one.Details {
+				one.Details[j] = fmt.Sprintf("group %d: %s", i+1, one.Details[j])
+			}
+		}
+		v = v.Add(one, check.MaxDetails)
+	}
+	return v
+}
+
+// Timings are the times of a workload's phases, in the order that results have them. A lap is one of the
+// first phase.
+type Timings []*metrics.Latency
+
+// Begin discards the times recorded so far.
+func (t Timings) Begin() {
+	for _, l := range t {
+		l.Reset()
+	}
+}
+
+// Lap returns the times of the first phase since the last call of Lap.
+func (t Timings) Lap() metrics.Lap { return t[0].Lap() }
+
+// End fills in the phases.
+func (t Timings) End(r *metrics.Record) {
+	r.Phases = nil
+	for _, l := range t {
+		r.Phases = append(r.Phases, l.Phase())
+	}
+}

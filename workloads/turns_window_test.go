@@ -14,7 +14,7 @@ import (
 func TestTurnThatEndedBeforeTheWindowIsNotInIt(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		all := &turnTrackers{all: map[trackerKey]*TurnTracker{}}
-		c := all.of(0, 0)
+		c := all.tracker(0, 0)
 		c.Begin()
 		time.Sleep(time.Second)
 		c.EndsAt(time.Now())

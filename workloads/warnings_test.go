@@ -50,10 +50,6 @@ func TestDoubts(t *testing.T) {
 		{metrics.Failed, func(_ *runner, m *metrics.Record) {
 			m.Generator.Offered, m.Generator.Completed, m.Generator.Failed = 100, 99, 1
 		}},
-		{metrics.Unaccounted, func(_ *runner, m *metrics.Record) {
-			m.Generator.Offered, m.Generator.Completed, m.Rounds = 100, 99, 100
-		}},
-		{metrics.Unaccounted, func(_ *runner, m *metrics.Record) { m.Background.Generator.Offered = 1 }},
 		{metrics.Bystanders, func(_ *runner, m *metrics.Record) {
 			m.Background.Generator.Offered, m.Background.Generator.Failed = 1, 1
 		}},

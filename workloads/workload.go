@@ -2,6 +2,8 @@ package workloads
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/metrics"
@@ -51,3 +53,82 @@ type leader interface{ Leads() bool }
 // An observed workload has additional sessions, after its clients', that only watch what the clients
 // do.
 type observed interface{ Observers() int }
+
+// A Family is the kind of a form. It decides by which standard the form is judged.
+type Family string
+
+const (
+	// Recipe forms avoid the herd effect.
+	Recipe Family = "recipe"
+	// Naive forms are equally correct but wake more clients than can make progress.
+	Naive Family = "naive"
+	// Library forms are implementations that a client library ships.
+	Library Family = "library"
+	// Load is not a form of a recipe but other load on a service: it has no herd to avoid.
+	Load Family = "load"
+)
+
+// Families returns all families in display order.
+func Families() []Family { return []Family{Recipe, Naive, Library, Load} }
+
+// A Need is a capability of the session that a form requires and that some client libraries lack.
+// The zero Need requires nothing.
+type Need string
+
+// PersistentWatches requires a [drivers.PersistentWatcher].
+const PersistentWatches Need = "persistent watches"
+
+// Cuts requires a [drivers.Cutter].
+const Cuts Need = "connections that can be cut"
+
+// MetBy reports whether the session has the capability.
+func (n Need) MetBy(c drivers.Conn) bool {
+	ok := true
+	switch n {
+	case PersistentWatches:
+		_, ok = c.(drivers.PersistentWatcher)
+	case Cuts:
+		_, ok = c.(drivers.Cutter)
+	}
+	return ok
+}
+
+// A Form is one implementation of a recipe: a row of the catalogue.
+type Form struct {
+	Recipe  string // "lock"
+	Name    string // "predecessor"
+	Family  Family
+	Summary string // what it does, in one line without a full stop
+	// Source says where the form comes from, unless that is ZooKeeper's recipes page, the naive
+	// counterpart of such a recipe, or the library.
+	Source string
+	// Client is the client library that a library form belongs to; "" for a form that runs on
+	// every client library.
+	Client string
+	// Needs is the capability that the form requires and that some client libraries lack.
+	Needs Need
+	// New creates the workload of one run in this form.
+	New func(Settings) Workload
+}
+
+// ServiceFor returns the service with sessions that the form's client library opens, if the form has one,
+// and otherwise the service itself. It returns nil if the form cannot run on the service.
+func (f Form) ServiceFor(s drivers.Service) drivers.Service {
+	if f.Client == "" || f.Client == s.Info().Client {
+		return s
+	}
+	if m, ok := s.(drivers.MultiClient); ok {
+		return m.WithClient(f.Client)
+	}
+	return nil
+}
+
+// String returns the form's full name, such as "lock/predecessor".
+func (f Form) String() string { return f.Recipe + "/" + f.Name }
+
+// Phases returns the names of the phases that runs of the form measure, in alphabetical order.
+func (f Form) Phases() []string {
+	timings := map[string]*metrics.Latency{}
+	f.New(Settings{timings: timings})
+	return slices.Sorted(maps.Keys(timings))
+}

@@ -153,7 +153,7 @@ func (t *counter) countOn(ctx context.Context, s spec.Source, forms []catalog.Ch
 }
 
 func (t *counter) countForm(ctx context.Context, s drivers.Service, form workloads.Form, clients int) error {
-	s = form.On(s)
+	s = form.ServiceFor(s)
 	run, err := settled.Run(ctx, s, form, clients, t.flags.settings())
 	if err != nil {
 		return err
@@ -186,7 +186,7 @@ func (t *counter) countForm(ctx context.Context, s drivers.Service, form workloa
 
 // expect adds the model's counts to the row.
 func (t *counter) expect(row *results.Settled, form workloads.Form, clients int) {
-	model, ok := costmodel.Of(form.Recipe, form.Name)
+	model, ok := costmodel.ModelOf(form.Recipe, form.Name)
 	if !ok {
 		return
 	}
@@ -215,7 +215,7 @@ func (t *counter) expect(row *results.Settled, form workloads.Form, clients int)
 }
 
 // printTrace prints the trace of a settled run, step by step, as on a whiteboard.
-func (t *counter) printTrace(form workloads.Form, clients int, story []settled.Step) {
+func (t *counter) printTrace(form workloads.Form, clients int, story []settled.TraceStep) {
 	fmt.Fprintf(t.out, "\n  %v · %d clients · settled, step by step\n", form, clients)
 	for _, step := range story {
 		fmt.Fprintf(t.out, "\n  %d %s\n", step.Client+1, step.Title)

@@ -21,7 +21,7 @@ func explainForms(out io.Writer, forms []catalog.Choice) error {
 	for _, f := range forms {
 		fmt.Fprintf(out, "\n%v · %s\n", f.Form, f.Family)
 		explain(out, "does", f.Summary)
-		if model, ok := costmodel.Of(f.Recipe, f.Name); ok {
+		if model, ok := costmodel.ModelOf(f.Recipe, f.Name); ok {
 			explain(out, "costs", costs(model))
 		}
 		if _, err := explain(out, "from", origin(f.Form)); err != nil {

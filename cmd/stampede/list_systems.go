@@ -105,7 +105,7 @@ func runsOn(s systems.System) string {
 type changeCost struct{ costmodel.Change }
 
 func changeOf(s systems.System) changeCost {
-	model, _ := costmodel.Of(s.Recipe, s.Form)
+	model, _ := costmodel.ModelOf(s.Recipe, s.Form)
 	c, _ := model.ChangeOf(s.Recipe, changeSettings().Params)
 	return changeCost{c}
 }
@@ -127,7 +127,7 @@ func (c changeCost) writes() string {
 
 // at returns the notifications of a change with that number of members.
 func (c changeCost) at(members int) string {
-	return c.span(func(c costmodel.Change) string { return fmt.Sprint(c.Notifications.At(members)) })
+	return c.span(func(c costmodel.Change) string { return fmt.Sprint(c.Notifications.Value(members)) })
 }
 
 // span returns a figure, or its bounds where the order of the clients decides.
@@ -143,7 +143,7 @@ func (c changeCost) span(figure func(costmodel.Change) string) string {
 }
 
 // wakesAll reports whether a change wakes more members, the more there are.
-func (c changeCost) wakesAll() bool { return c.Notifications.At(64) > c.Notifications.At(8) }
+func (c changeCost) wakesAll() bool { return c.Notifications.Value(64) > c.Notifications.Value(8) }
 
 // herdsOf says in one sentence in how many systems a change is a herd.
 func herdsOf(rows []systems.System) string {

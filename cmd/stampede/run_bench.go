@@ -132,7 +132,7 @@ const manySessions = 1000
 // adviseClient recommends the lean client, in one line for each backend.
 func (b *bench) adviseClient(s drivers.Service, forms []workloads.Form) {
 	most := slices.Max(b.Flags.Clients)
-	heavy := func(f workloads.Form) bool { return f.On(s).Info().Client == zookeeper.Client }
+	heavy := func(f workloads.Form) bool { return f.ServiceFor(s).Info().Client == zookeeper.Client }
 	if most > manySessions && !b.Flags.Quiet && slices.ContainsFunc(forms, heavy) {
 		fmt.Fprintf(b.err, "stampede: %s sessions through %s hold 3 MiB of buffers each, and through %s a few KiB\n",
 			units.Count(int64(most)), zookeeper.Client, lean.Client)
@@ -143,7 +143,7 @@ func (b *bench) adviseClient(s drivers.Service, forms []workloads.Form) {
 func (b *bench) runForm(ctx context.Context, s drivers.Service, form workloads.Form, clients, nth int) error {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
-	s = form.On(s)
+	s = form.ServiceFor(s)
 	row := results.Run{Scenario: b.Scenario, Recipe: form.Recipe, Form: form.Name, Family: string(form.Family),
 		Backend: results.Backend(s.Info()), Clients: clients}
 	aborting := observer{progress: func(p workloads.Progress) {

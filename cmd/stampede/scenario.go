@@ -99,7 +99,7 @@ func (a *app) jobs(file scenario.File, asked *pflag.FlagSet) ([]spec.Job, []gate
 
 // written returns the thresholds of the file. It adds the errors of invalid ones to the faults.
 func written(file scenario.File, rows []gate.Row, faults *scenario.Faults) (all []gate.Threshold) {
-	read := func(thresholds []scenario.Threshold, of string) {
+	read := func(thresholds []scenario.ThresholdText, of string) {
 		for _, t := range thresholds {
 			parsed, err := gate.Parse(t.Text, of, rows)
 			if err != nil {
@@ -140,7 +140,7 @@ func (a *app) scenarioJob(s scenario.Scenario, asked *pflag.FlagSet, faults *sce
 		if len(s.Values(about.Flag)) == 0 {
 			return spec.Job{}, nil
 		}
-		s = s.Without(about.Flag)
+		s = s.WithoutKey(about.Flag)
 	}
 }
 

@@ -59,7 +59,7 @@ func (r reachedService) served(forms []catalog.Choice) (can []workloads.Form, sk
 func (r reachedService) lacks(f workloads.Form) string {
 	info := r.Info()
 	switch {
-	case f.On(r.Service) == nil:
+	case f.ServiceFor(r.Service) == nil:
 		return fmt.Sprintf("%v needs the client library %s, and %s is used through %s", f, f.Client, info.Name, info.Client)
 	case f.Client != "" && info.Reads == ensemble.ReadSync:
 		return fmt.Sprintf("%v reads as %s does, without sync", f, f.Client)

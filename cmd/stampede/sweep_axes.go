@@ -188,7 +188,7 @@ func (f *sweepFlags) at(l sweeps.Level) spec.Flags {
 	r := f.Flags
 	r.Clients, r.Run.Groups, r.Run.Settings.Hold = []int{l.Clients}, l.Groups, l.Hold
 	if l.Rate > 0 {
-		r.Load.Rate = openloop.Of(l.Rate).String()
+		r.Load.Rate = openloop.PerSecond(l.Rate).String()
 	}
 	f.axes.setMix(&r, l)
 	return r

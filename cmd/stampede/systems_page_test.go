@@ -96,7 +96,7 @@ func chartOf(t *testing.T, rows []systems.System) string {
 			members := []int{2, 8, 64}
 			g := charts.Growth{Name: c.notifications() + ": " + s.Name, Members: members}
 			for _, n := range members {
-				g.Notifications = append(g.Notifications, c.Notifications.At(n))
+				g.Notifications = append(g.Notifications, c.Notifications.Value(n))
 			}
 			growths = append(growths, g)
 		}
@@ -140,7 +140,7 @@ func librariesSection() string {
 		s, _ := systems.Find(l.System)
 		c := changeOf(s)
 		fmt.Fprintf(&rows, "| [%s](#%[1]s) | %s | %v | %s | %v | %s | %v | %s | %d | %d | %d |\n", l.System, l.Version,
-			l.Notifications, c.notifications(), l.Reads, c.reads(), l.Writes, c.writes(), l.Notifications.At(2), l.Notifications.At(8), l.Notifications.At(64))
+			l.Notifications, c.notifications(), l.Reads, c.reads(), l.Writes, c.writes(), l.Notifications.Count(2), l.Notifications.Count(8), l.Notifications.Count(64))
 		if l.Note != "" {
 			fmt.Fprintf(&notes, "- %s: %s.\n", l.System, l.Note)
 		}
@@ -189,7 +189,7 @@ func effectOf(s systems.System) string {
 	switch {
 	case !oneProceeds(s):
 		return "all members need to know of the change, so that it wakes all is no herd." + fewerReads(s)
-	case c.Notifications.At(64) == 0:
+	case c.Notifications.Value(64) == 0:
 		return fmt.Sprintf("a change wakes no member. The members poll: %s reads for a change if each polls once, and up to an interval without a leader.", c.reads())
 	case !c.wakesAll():
 		return "a change wakes one member, however many there are."
@@ -212,14 +212,14 @@ func fewerReads(s systems.System) string {
 		return ""
 	}
 	return fmt.Sprintf(" But each member lists all: with 64 members a change costs %g reads; with a recursive watch, as in group/recursive, %g.",
-		changeOf(s).Reads.At(64), changeOf(least).Reads.At(64))
+		changeOf(s).Reads.Value(64), changeOf(least).Reads.Value(64))
 }
 
 // fewestOf returns the herd-avoiding form of the recipe that sends the fewest notifications for
 // a change with 64 members, and their number.
 func fewestOf(recipe string) (form string, fewest float64) {
 	for _, f := range catalog.Forms() {
-		model, known := costmodel.Of(f.Recipe, f.Name)
+		model, known := costmodel.ModelOf(f.Recipe, f.Name)
 		if f.Recipe != recipe || f.Family != workloads.Recipe || !known {
 			continue
 		}

@@ -93,17 +93,12 @@ func (t Target) Offers(client string) bool {
 // Backend returns the row of the table that the URL's scheme names.
 func (t Target) Backend() Backend { return t.backend }
 
-// formerClient is the lean client's former name in a URL.
-var formerClient = regexp.MustCompile(`([?&]client=)wire(&|$)`)
-
 // Parse parses a backend's URL. It starts nothing and contacts no server. Its error is one line
-// that names the valid values. The URL may have the lean client's former name, wire;
-// [Target.String] has the current one.
+// that names the valid values.
 //
 // Credentials do not belong in a URL: they would end up in results and shell histories. Parse
 // rejects them and does not repeat them in the error.
 func Parse(given string) (Target, error) {
-	given = formerClient.ReplaceAllString(given, "${1}lean${2}")
 	scheme, rest, found := strings.Cut(given, ":")
 	t := Target{url: given, members: 1, clients: balancer.All}
 	var known bool
@@ -321,8 +316,8 @@ type Options struct {
 	Divisible bool
 }
 
-// With returns the target with the options. It reads no file.
-func (t Target) With(o Options) (Target, error) {
+// WithOptions returns the target with the options. It reads no file.
+func (t Target) WithOptions(o Options) (Target, error) {
 	if o.Reads != "" && t.reads == "" {
 		if err := t.setReads(o.Reads); err != nil {
 			return Target{}, fmt.Errorf("backend %s: %w", t.backend.Scheme, err)

@@ -107,30 +107,12 @@ func TestParseRefuses(t *testing.T) {
 		"etcd:?clients=followers":         `backend "etcd:": clients=followers: one server has no followers`,
 		"zookeeper://h?clients=followers": `backend "zookeeper://h": clients=followers: one server has no followers`,
 		"native:?reads":                   `backend "native:": unknown read mode "": there is local, sync`,
+		"native:?client=wire":             `backend "native:": unknown client "wire": there is lean, go-zookeeper`,
 	} {
 		_, err := Parse(given)
 		if err == nil || err.Error() != want {
 			t.Errorf("%s:\n got %v\nwant %s", given, err, want)
 		}
-	}
-}
-
-// Saved commands may have the lean client's former name. The URL gets the current one, so that
-// results with either name can be compared.
-func TestParseRenamesTheLeanClient(t *testing.T) {
-	for given, want := range map[string]string{
-		"native:?client=wire":                     "native:?client=lean",
-		"zookeeper://h?reads=sync&client=wire":    "zookeeper://h?reads=sync&client=lean",
-		"zookeeper://h/a?client=wire&reads=local": "zookeeper://h/a?client=lean&reads=local",
-	} {
-		target, err := Parse(given)
-		if err != nil || target.Client() != "lean" || target.String() != want {
-			t.Errorf("%s: client %q, URL %s (%v); want lean and %s", given, target.Client(), target, err, want)
-		}
-	}
-	const want = `backend "native:": unknown client "wires": there is lean, go-zookeeper`
-	if _, err := Parse("native:?client=wires"); err == nil || err.Error() != want {
-		t.Errorf("got %v, want %s", err, want)
 	}
 }
 
@@ -221,7 +203,7 @@ func TestWith(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		target, err = target.With(c.options)
+		target, err = target.WithOptions(c.options)
 		if c.want != "" {
 			if err == nil || err.Error() != c.want {
 				t.Errorf("%s: got %v, want %s", c.url, err, c.want)

@@ -60,7 +60,7 @@ func run(ctx context.Context, args []string, ready func(string)) error {
 	}
 	said := "open"
 	for _, m := range members {
-		said += fmt.Sprintf(" %d", cluster.Server(m))
+		said += fmt.Sprintf(" %d", cluster.PID(m))
 	}
 	ready(said)
 	select {}
@@ -88,7 +88,7 @@ func openWith(t *testing.T, url string, o backends.Options) (s drivers.Ensemble,
 	if err != nil {
 		t.Fatal(err)
 	}
-	if target, err = target.With(o); err != nil {
+	if target, err = target.WithOptions(o); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), patience)

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -9,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/cluster/partition"
 	"github.com/stampede-bench/stampede/drivers/cluster/reexec"
 )
@@ -32,6 +34,14 @@ func (m *member) Name() string { return strconv.Itoa(m.place.Number) }
 
 // Address returns the member's client address.
 func (m *member) Address() string { return m.place.Own().Clients }
+
+// PID returns the ID of the server's process, of a member that Start has started.
+func PID(m drivers.Member) int {
+	started := m.(*member)
+	started.mu.Lock()
+	defer started.mu.Unlock()
+	return started.server
+}
 
 // Leads asks the member whether it is the leader.
 func (m *member) Leads(ctx context.Context) (bool, error) { return m.kind.Leads(ctx, m.Address()) }
@@ -158,7 +168,7 @@ func (m *member) FillDisk() error {
 
 // Isolate blocks all traffic between the member and the others, even if it does not run.
 func (m *member) Isolate() error {
-	return m.between("isolate", func(l *partition.Links, member int) error {
+	return m.applyToLinks("isolate", func(l *partition.Links, member int) error {
 		if !l.Isolate(member) {
 			return fmt.Errorf("isolate member %s: it is isolated already", m.Name())
 		}
@@ -168,7 +178,7 @@ func (m *member) Isolate() error {
 
 // Delay delays all traffic between the member and the others.
 func (m *member) Delay(by time.Duration) error {
-	return m.between("delay", func(l *partition.Links, member int) error {
+	return m.applyToLinks("delay", func(l *partition.Links, member int) error {
 		l.Delay(member, by)
 		return nil
 	})
@@ -176,7 +186,7 @@ func (m *member) Delay(by time.Duration) error {
 
 // Throttle limits the rate of all traffic between the member and the others.
 func (m *member) Throttle(rate int64) error {
-	return m.between("throttle", func(l *partition.Links, member int) error {
+	return m.applyToLinks("throttle", func(l *partition.Links, member int) error {
 		l.Throttle(member, rate)
 		return nil
 	})
@@ -184,14 +194,14 @@ func (m *member) Throttle(rate int64) error {
 
 // Restore restores the traffic between the member and the others.
 func (m *member) Restore() error {
-	return m.between("restore", func(l *partition.Links, member int) error {
+	return m.applyToLinks("restore", func(l *partition.Links, member int) error {
 		l.Restore(member)
 		return nil
 	})
 }
 
-// between applies do to the lines between the member and the others.
-func (m *member) between(what string, do func(l *partition.Links, member int) error) error {
+// applyToLinks applies do to the lines between the member and the others.
+func (m *member) applyToLinks(what string, do func(l *partition.Links, member int) error) error {
 	if m.lines == nil {
 		return fmt.Errorf("%s member %s: the ensemble was not started to be divided", what, m.Name())
 	}
@@ -225,4 +235,66 @@ func (m *member) end() error {
 		return nil
 	}
 	return m.process.Stop()
+}
+
+// A Place holds the settings with which a member is started.
+type Place struct {
+	Number     int         `json:"number"`     // the member's number, from 1
+	Members    []Addresses `json:"members"`    // addresses of all members, in order
+	Durability string      `json:"durability"` // one of the backend's durabilities
+	// Proxy is the address, host:port, of the SOCKS5 proxy for all the member's connections to
+	// others; "" if it connects directly. The proxy ignores the host of a requested address and
+	// uses only the port.
+	Proxy string `json:"proxy,omitempty"`
+	// Dir is the member's own directory. It exists and contains only what the member has left in
+	// it; "" if the member stores nothing.
+	Dir string `json:"dir"`
+	// Certificate is the PEM file with the member's certificate and key; "" without TLS.
+	Certificate string `json:"certificate,omitempty"`
+	// Secret is the file with the secret that the members of the ensemble share; "" without one.
+	Secret string `json:"secret,omitempty"`
+}
+
+// Addresses are the addresses at which a member listens, each host:port: for clients, for the other
+// members, and for votes if these have a port of their own.
+type Addresses struct {
+	Clients string `json:"clients"`
+	Peers   string `json:"peers"`
+	Votes   string `json:"votes"`
+}
+
+// Own returns the member's own addresses.
+func (p Place) Own() Addresses { return p.Members[p.Number-1] }
+
+// argument encodes the place as a child's argument.
+func (p Place) argument() string {
+	text, err := json.Marshal(p)
+	if err != nil {
+		panic(err) // numbers and strings always encode
+	}
+	return string(text)
+}
+
+// InPlace returns a role that runs at a place and announces the process ID of the server.
+func InPlace(run func(ctx context.Context, p Place, announce func(pid string)) error) reexec.Role {
+	return func(ctx context.Context, args []string, ready func(string)) error {
+		p, err := parsePlace(args)
+		if err != nil {
+			return err
+		}
+		return run(ctx, p, ready)
+	}
+}
+
+func parsePlace(args []string) (p Place, err error) {
+	if len(args) != 1 {
+		return p, fmt.Errorf("%d arguments, want a place", len(args))
+	}
+	if err := json.Unmarshal([]byte(args[0]), &p); err != nil {
+		return p, fmt.Errorf("place %s: %w", args[0], err)
+	}
+	if p.Number < 1 || p.Number > len(p.Members) {
+		return p, fmt.Errorf("place %d of %d, want one of them", p.Number, len(p.Members))
+	}
+	return p, nil
 }

@@ -165,8 +165,8 @@ func probeNotifications(ctx context.Context, x *trial) {
 	}
 	watch(x.path("a"), byExists, create, drivers.Created)
 	watch(x.path("a"), byGet, set, drivers.DataChanged)
-	watch(x.path("a"), byList, below(create), drivers.ChildrenChanged)
-	watch(x.path("a"), byList, below(remove), drivers.ChildrenChanged)
+	watch(x.path("a"), byList, belowChild(create), drivers.ChildrenChanged)
+	watch(x.path("a"), byList, belowChild(remove), drivers.ChildrenChanged)
 	watch(x.path("a"), byGet, remove, drivers.Deleted)
 	if !slices.Equal(told, wanted) {
 		x.Errorf("the probe saw the notifications %v, want %v", told, wanted)

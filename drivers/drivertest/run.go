@@ -21,7 +21,7 @@ func Run(t *testing.T, open func(t *testing.T) drivers.Service) {
 // order. It opens one service, which all cases share, and closes it at the end. It skips the
 // cases named unsupported, which the client under test declares.
 func RunOrdered(t *testing.T, open func(t *testing.T) drivers.Service, unsupported ...string) {
-	shared(t, open, without(t, ordered(), unsupported))
+	shared(t, open, skipUnsupported(t, ordered(), unsupported))
 }
 
 // RunBubbled is like [Run], with a bubble of its own for every case. It calls open once
@@ -32,15 +32,15 @@ func RunBubbled(t *testing.T, open func(t *testing.T) drivers.Service) {
 
 // RunOrderedBubbled is like [RunOrdered], with a bubble of its own for every case.
 func RunOrderedBubbled(t *testing.T, open func(t *testing.T) drivers.Service, unsupported ...string) {
-	bubbled(t, open, without(t, ordered(), unsupported))
+	bubbled(t, open, skipUnsupported(t, ordered(), unsupported))
 }
 
 // EventsBeforeReconnected is the case that a client does not support if it sends calls before it
 // has armed all watches again.
 const EventsBeforeReconnected = "events before replies after a reconnect"
 
-// without replaces the cases of these names with a skip. A name of no case fails the test.
-func without(t testing.TB, subjects []subject, unsupported []string) []subject {
+// skipUnsupported replaces the cases of these names with a skip. A name of no case fails the test.
+func skipUnsupported(t testing.TB, subjects []subject, unsupported []string) []subject {
 	left := slices.Clone(unsupported)
 	for _, s := range subjects {
 		for i, c := range s.cases {

@@ -33,7 +33,7 @@ func TestPassShared(t *testing.T) {
 // the test.
 func TestUnsupported(t *testing.T) {
 	cases := 0
-	for _, s := range without(t, ordered(), []string{EventsBeforeReconnected}) {
+	for _, s := range skipUnsupported(t, ordered(), []string{EventsBeforeReconnected}) {
 		for _, c := range s.cases {
 			ran := t.Run(c.name, func(t *testing.T) {
 				t.Cleanup(func() {
@@ -54,7 +54,7 @@ func TestUnsupported(t *testing.T) {
 		t.Errorf("%d cases, want all of %d", cases, len(ordered()[0].cases))
 	}
 	f := &fatal{TB: t}
-	without(f, ordered(), []string{EventsBeforeReconnected, "no such case"})
+	skipUnsupported(f, ordered(), []string{EventsBeforeReconnected, "no such case"})
 	if want := `unsupported cases ["no such case"]: no such cases`; f.text != want {
 		t.Errorf("failed with %q, want %q", f.text, want)
 	}

@@ -5,8 +5,10 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stampede-bench/stampede/drivers"
@@ -162,4 +164,132 @@ func unless(err error, may ...error) error {
 		}
 	}
 	return err
+}
+
+// A heldReply holds the first reply to an operation before the client sees it. The call stays
+// unanswered until the case lets the reply pass or loses it. Its ask is a
+// [drivers.Options.LoseReply].
+type heldReply struct {
+	op      drivers.Op
+	skip    atomic.Int32  // replies to let pass first
+	stopped chan struct{} // closed when the reply has arrived
+	verdict chan bool     // whether the reply is lost
+}
+
+// holdReply holds the first reply to an operation of one session.
+func (x *trial) holdReply(op drivers.Op) *heldReply {
+	g := &heldReply{op: op, stopped: make(chan struct{}), verdict: make(chan bool, 1)}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.heldReplies = append(x.heldReplies, g)
+	return g
+}
+
+// holdReplyAtReconnect holds the reply that opens the session's second connection, so that the
+// session stays disconnected.
+func (x *trial) holdReplyAtReconnect() *heldReply {
+	g := x.holdReply(drivers.OpOpen)
+	g.skip.Store(1)
+	return g
+}
+
+// losing returns a heldReply that loses the first reply to an operation.
+func (x *trial) losing(op drivers.Op) *heldReply {
+	g := x.holdReply(op)
+	g.lose()
+	return g
+}
+
+func (g *heldReply) ask(m drivers.Message) bool {
+	if m.Op != g.op || g.skip.Add(-1) != -1 {
+		return false
+	}
+	close(g.stopped)
+	return <-g.verdict
+}
+
+// reached waits until the reply has arrived.
+func (g *heldReply) reached(ctx context.Context) error {
+	select {
+	case <-g.stopped:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("timed out waiting for the reply to %v", g.op)
+	}
+}
+
+func (g *heldReply) pass() { g.decide(false) }
+func (g *heldReply) lose() { g.decide(true) }
+
+// decide does nothing if the case has decided already.
+func (g *heldReply) decide(lost bool) {
+	select {
+	case g.verdict <- lost:
+	default:
+	}
+}
+
+// either returns a LoseReply that asks both heldReplies.
+func either(a, b *heldReply) func(drivers.Message) bool {
+	return func(m drivers.Message) bool { return a.ask(m) || b.ask(m) }
+}
+
+// A listener is a watch that records its events.
+type listener struct {
+	mu    sync.Mutex
+	heard []drivers.Event
+	first chan struct{} // closed by the first event
+}
+
+func listen() *listener { return &listener{first: make(chan struct{})} }
+
+// hear is the [drivers.Watch].
+func (l *listener) hear(e drivers.Event) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.heard = append(l.heard, e)
+	if len(l.heard) == 1 {
+		close(l.first)
+	}
+}
+
+func (l *listener) events() []drivers.Event {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.heard)
+}
+
+// expect waits for the first event, which must be the given one.
+func (l *listener) expect(ctx context.Context, want drivers.EventType, path string) error {
+	select {
+	case <-l.first:
+	case <-ctx.Done():
+		return fmt.Errorf("timed out waiting for a watch on %s to fire: %s", path, want)
+	}
+	e := l.events()[0]
+	if e.Type != want || want != drivers.Lost && e.Path != path {
+		return fmt.Errorf("the watch on %s got event %s %s, want %s", path, e.Path, e.Type, want)
+	}
+	return nil
+}
+
+// hears is like told, for the case's own goroutine.
+func (x *trial) hears(ctx context.Context, l *listener, want drivers.EventType, path string) drivers.Event {
+	x.Helper()
+	if err := l.expect(ctx, want, path); err != nil {
+		x.Fatal(err)
+	}
+	return l.events()[0]
+}
+
+// expectCalls checks the events that the listener has got so far: none if no types are given.
+func (x *trial) expectCalls(l *listener, what string, want ...drivers.EventType) {
+	x.Helper()
+	var got []drivers.EventType
+	for _, e := range l.events() {
+		got = append(got, e.Type)
+	}
+	if !slices.Equal(got, want) {
+		x.Fatalf("%s: the watch got %v, want %v", what, got, want)
+	}
 }

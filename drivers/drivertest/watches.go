@@ -41,8 +41,8 @@ func create(ctx context.Context, c *client, path string) { c.create(ctx, path, "
 func set(ctx context.Context, c *client, path string)    { c.set(ctx, path, "changed") }
 func remove(ctx context.Context, c *client, path string) { c.remove(ctx, path) }
 
-// below returns do for a child of the path.
-func below(do func(context.Context, *client, string)) func(context.Context, *client, string) {
+// belowChild returns do for a child of the path.
+func belowChild(do func(context.Context, *client, string)) func(context.Context, *client, string) {
 	return func(ctx context.Context, c *client, path string) { do(ctx, c, path+"/child") }
 }
 
@@ -90,8 +90,8 @@ func watchChildren(ctx context.Context, x *trial) {
 	c := x.dial(ctx, drivers.Options{})
 	c.create(ctx, x.path("a"), "", 0)
 	walk(ctx, x, c, c, []step{
-		{"children, child created", byList, below(create), drivers.ChildrenChanged},
-		{"children, child deleted", byList, below(remove), drivers.ChildrenChanged},
+		{"children, child created", byList, belowChild(create), drivers.ChildrenChanged},
+		{"children, child deleted", byList, belowChild(remove), drivers.ChildrenChanged},
 		{"children, node deleted", byList, remove, drivers.Deleted},
 	})
 }
@@ -102,8 +102,8 @@ func watchOthers(ctx context.Context, x *trial) {
 		{"exists of a missing node, created", byExists, create, drivers.Created},
 		{"exists, data set", byExists, set, drivers.DataChanged},
 		{"get, data set", byGet, set, drivers.DataChanged},
-		{"children, child created", byList, below(create), drivers.ChildrenChanged},
-		{"children, child deleted", byList, below(remove), drivers.ChildrenChanged},
+		{"children, child created", byList, belowChild(create), drivers.ChildrenChanged},
+		{"children, child deleted", byList, belowChild(remove), drivers.ChildrenChanged},
 		{"get, deleted", byGet, remove, drivers.Deleted},
 	})
 }
@@ -114,13 +114,13 @@ func watchCovers(ctx context.Context, x *trial) {
 	neighbour := func(ctx context.Context, c *client, path string) { c.create(ctx, path+"b", "", 0) }
 	walk(ctx, x, watcher, writer, []step{
 		{"exists, neighbour created", byExists, neighbour, 0},
-		{"exists, child created", byExists, below(create), 0},
-		{"get, child's data set", byGet, below(set), 0},
-		{"children, child's data set", byList, below(set), 0},
+		{"exists, child created", byExists, belowChild(create), 0},
+		{"get, child's data set", byGet, belowChild(set), 0},
+		{"children, child's data set", byList, belowChild(set), 0},
 		{"children, node's own data set", byList, set, 0},
-		{"children, grandchild created", byList, below(below(create)), 0},
-		{"children, grandchild deleted", byList, below(below(remove)), 0},
-		{"get, child deleted", byGet, below(remove), 0},
+		{"children, grandchild created", byList, belowChild(belowChild(create)), 0},
+		{"children, grandchild deleted", byList, belowChild(belowChild(remove)), 0},
+		{"get, child deleted", byGet, belowChild(remove), 0},
 	})
 }
 

@@ -212,9 +212,9 @@ func (u Credentials) ACL() wire.ACL {
 	return wire.ACL{Perms: wire.PermAll, Scheme: "auth"}
 }
 
-// Untaken explains the error of a create on a server that does not support the access list:
+// ExplainUnsupported explains the error of a create on a server that does not support the access list:
 // the node would not be protected for its user.
-func (u Credentials) Untaken(err error) error {
+func (u Credentials) ExplainUnsupported(err error) error {
 	if errors.Is(err, drivers.ErrUnsupported) && !u.IsZero() {
 		return fmt.Errorf("%w: this server protects nothing, so it takes no credentials", err)
 	}

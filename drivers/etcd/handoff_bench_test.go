@@ -25,7 +25,7 @@ func BenchmarkHandOff(b *testing.B) {
 	for _, clients := range []int{2, 32, 128} {
 		b.Run(fmt.Sprintf("line-%d", clients), func(b *testing.B) {
 			handOff(b, s, clients, func(c *Conn, dir string) handing {
-				return line{c, dir, protected.Behind(c, dir, "lock-")}
+				return line{c, dir, protected.NewPlaceWithNeighbors(c, dir, "lock-")}
 			})
 		})
 		b.Run(fmt.Sprintf("library-%d", clients), func(b *testing.B) {

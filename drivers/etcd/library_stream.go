@@ -65,7 +65,7 @@ func (s *libraryStream) SendMsg(message any) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.tap.asked(m)
+	s.tap.reportRequest(m)
 	return s.ClientStream.SendMsg(message)
 }
 
@@ -143,9 +143,9 @@ func (s *libraryStream) canceled(id int64) {
 	delete(s.watches, id)
 }
 
-// beyond reports whether all watches of the stream begin after a revision. Then there are no
+// beginsAfter reports whether all watches of the stream begin after a revision. Then there are no
 // events up to it to wait for, and the server does not answer a progress request.
-func (s *libraryStream) beyond(revision int64) bool {
+func (s *libraryStream) beginsAfter(revision int64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, w := range s.watches {
@@ -181,6 +181,6 @@ func (s *libraryStream) progress() {
 	r := &pb.WatchRequest{RequestUnion: &pb.WatchRequest_ProgressRequest{ProgressRequest: &pb.WatchProgressRequest{}}}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.tap.asked(drivers.Message{Op: drivers.OpFlush, Size: size(r)})
+	s.tap.reportRequest(drivers.Message{Op: drivers.OpFlush, Size: size(r)})
 	_ = s.ClientStream.SendMsg(r)
 }

@@ -42,7 +42,7 @@ func TestSizesOfAnswers(t *testing.T) {
 	}
 	for op, read := range map[drivers.Op]clientv3.Op{
 		drivers.OpGet:      clientv3.OpGet(c.keys.Node("/a")),
-		drivers.OpChildren: clientv3.OpGet(c.keys.Below("/a"), clientv3.WithPrefix(), clientv3.WithKeysOnly()),
+		drivers.OpChildren: clientv3.OpGet(c.keys.ChildPrefix("/a"), clientv3.WithPrefix(), clientv3.WithKeysOnly()),
 	} {
 		r, err := c.library.Do(t.Context(), read)
 		if err != nil {

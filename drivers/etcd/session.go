@@ -42,7 +42,7 @@ func (c *Conn) open(ctx context.Context) error {
 func (c *Conn) anchor(ctx context.Context, op drivers.Op) error {
 	q := &query{op: op}
 	put := clientv3.OpPut(c.key, "", clientv3.WithLease(clientv3.LeaseID(c.lease.id)))
-	resp, err := c.library.Txn(q.with(clientv3.WithRequireLeader(ctx))).Then(put, clientv3.OpGet(c.key, clientv3.WithKeysOnly())).Commit()
+	resp, err := c.library.Txn(q.attach(clientv3.WithRequireLeader(ctx))).Then(put, clientv3.OpGet(c.key, clientv3.WithKeysOnly())).Commit()
 	if err != nil {
 		return failed(op.String(), c.key, err)
 	}

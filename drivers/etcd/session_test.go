@@ -96,7 +96,7 @@ func TestLostReplies(t *testing.T) {
 	create(t, onlooker, "/line", 0)
 	c := dial(t, s, drivers.Options{LoseReply: lose})
 	for range 200 {
-		place := protected.InLine(c, "/line", "lock-")
+		place := protected.NewPlace(c, "/line", "lock-")
 		if err := place.Create(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -131,7 +131,7 @@ func TestWriteOfAFormerConnectionIsRefused(t *testing.T) {
 	c.tap.cut(c.tap.broke())
 	<-reconnected
 	late := c.create("/late", nil, 0)
-	resp, err := c.library.Txn(late.with(t.Context())).If(append(late.when, c.alive(former))...).
+	resp, err := c.library.Txn(late.attach(t.Context())).If(append(late.when, c.alive(former))...).
 		Then(late.then...).Else(late.other...).Commit()
 	if err != nil || resp.Succeeded {
 		t.Errorf("a write of the former connection: done %v, %v", resp.Succeeded, err)

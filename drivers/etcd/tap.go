@@ -77,8 +77,8 @@ func (t *tap) report(m drivers.Message) {
 	}
 }
 
-// asked reports a request and returns the number of breaks so far.
-func (t *tap) asked(m drivers.Message) (breaks uint64) {
+// reportRequest reports a request and returns the number of breaks so far.
+func (t *tap) reportRequest(m drivers.Message) (breaks uint64) {
 	m.Kind = drivers.Request
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -135,7 +135,7 @@ func (t *tap) unary(ctx context.Context, method string, request, reply any, cc *
 	}
 	asked := q.message()
 	asked.Size = size(request)
-	breaks := t.asked(asked)
+	breaks := t.reportRequest(asked)
 	err := invoke(ctx, method, request, reply, cc, opts...)
 	switch code(err) {
 	case codes.OK:
@@ -197,7 +197,7 @@ func (t *tap) received(bytes int) {
 // libraryCall returns the query for a call that a library made on top of the session, or that
 // opens or closes the session. It uses the closest operation of the contract.
 func (t *tap) libraryCall(request any) *query {
-	c := calls.Of(request)
+	c := calls.Classify(request)
 	q := &query{op: c.Op, mode: c.Mode}
 	if c.Key != nil {
 		q.path = t.keys.Path(string(c.Key))

@@ -27,9 +27,9 @@ func absent(key string) clientv3.Cmp {
 	return clientv3.Compare(clientv3.CreateRevision(key), "=", 0)
 }
 
-// is requires that the node exists, and has the version unless that is AnyVersion. etcd counts
+// hasVersion requires that the node exists, and has the version unless that is AnyVersion. etcd counts
 // versions from one.
-func is(key string, version int32) clientv3.Cmp {
+func hasVersion(key string, version int32) clientv3.Cmp {
 	if version == drivers.AnyVersion {
 		return present(key)
 	}
@@ -44,7 +44,7 @@ func metadata() []clientv3.OpOption {
 
 // count counts the children of a node.
 func (c *Conn) count(path string) clientv3.Op {
-	return clientv3.OpGet(c.keys.Below(path), clientv3.WithPrefix(), clientv3.WithCountOnly())
+	return clientv3.OpGet(c.keys.ChildPrefix(path), clientv3.WithPrefix(), clientv3.WithCountOnly())
 }
 
 // why returns the reads that explain why a write's conditions did not hold: of the session,
@@ -102,7 +102,7 @@ func (c *Conn) create(name string, data []byte, mode drivers.Mode) *query {
 // the one created before it.
 func (c *Conn) join(name string, data []byte, mode drivers.Mode) *query {
 	q := c.create(name, data, mode)
-	below := c.keys.Below(path.Dir(name))
+	below := c.keys.ChildPrefix(path.Dir(name))
 	q.below = len(below)
 	q.then = append(q.then, clientv3.OpGet(below, clientv3.WithPrefix(), clientv3.WithKeysOnly(), clientv3.WithLimit(2),
 		clientv3.WithSort(clientv3.SortByCreateRevision, clientv3.SortDescend)))
@@ -137,7 +137,7 @@ func (c *Conn) remove(path string, version int32) *query {
 		return q
 	}
 	key := c.keys.Node(path)
-	q.when = []clientv3.Cmp{is(key, version), absent(c.keys.Below(path)).WithPrefix()}
+	q.when = []clientv3.Cmp{hasVersion(key, version), absent(c.keys.ChildPrefix(path)).WithPrefix()}
 	q.then = []clientv3.Op{clientv3.OpDelete(key)}
 	q.other = c.why(key)
 	q.judge = func(r *pb.TxnResponse) error {
@@ -156,7 +156,7 @@ func (c *Conn) set(path string, data []byte, version int32) *query {
 		return q
 	}
 	key := c.keys.Node(path)
-	q.when = []clientv3.Cmp{is(key, version)}
+	q.when = []clientv3.Cmp{hasVersion(key, version)}
 	q.then = []clientv3.Op{
 		clientv3.OpPut(key, string(data), clientv3.WithIgnoreLease()),
 		clientv3.OpGet(key, metadata()...),
@@ -199,7 +199,7 @@ func (c *Conn) lookAt(op drivers.Op, path string) *query {
 
 // listAll lists a node's children, and finds out whether the node exists.
 func (c *Conn) listAll(path string) *query {
-	below := c.keys.Below(path)
+	below := c.keys.ChildPrefix(path)
 	q := &query{op: drivers.OpChildren, path: path, below: len(below), then: []clientv3.Op{c.count(path),
 		clientv3.OpGet(below, clientv3.WithPrefix(), clientv3.WithKeysOnly())}}
 	if path != "/" {

@@ -66,7 +66,7 @@ func TestSerializableReads(t *testing.T) {
 	q := c.lookAt(drivers.OpGet, "/a")
 	for _, repeated := range []bool{false, true} {
 		q.repeated = repeated
-		if err := c.lookUp(q.with(t.Context()), q); err != nil || q.one.Serializable == repeated {
+		if err := c.lookUp(q.attach(t.Context()), q); err != nil || q.one.Serializable == repeated {
 			t.Errorf("a read, repeated %v, is serializable %v (%v)", repeated, q.one.Serializable, err)
 		}
 	}

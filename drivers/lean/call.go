@@ -3,6 +3,7 @@ package lean
 import (
 	"bytes"
 	"context"
+	"runtime"
 	"sync/atomic"
 
 	"github.com/stampede-bench/stampede/drivers"
@@ -180,4 +181,96 @@ func (k *call) decode(d *wire.Decoder) error {
 		k.children = children(d)
 	}
 	return d.Err()
+}
+
+// send sends the queued requests, if they fit into the connection's buffers. It leaves
+// requests that are queued meanwhile to a goroutine.
+func (l *link) send() {
+	l.mu.Lock()
+	if l.unanswered > fits {
+		l.mu.Unlock()
+		go l.drain()
+	} else if l.batch() {
+		go l.drain()
+	}
+}
+
+// handOver makes a goroutine send. The caller holds the lock.
+func (l *link) handOver() {
+	if !l.busy {
+		l.busy = true
+		go l.drain()
+	}
+}
+
+// drain sends until the queue is empty.
+func (l *link) drain() {
+	for more := true; more; {
+		runtime.Gosched()
+		l.mu.Lock()
+		more = l.batch()
+	}
+}
+
+// batch sends the queued requests and reports whether there are more; if not, the link is
+// idle. The caller holds the lock, which batch releases.
+func (l *link) batch() (more bool) {
+	out := l.out
+	l.out = l.spare[:0]
+	l.mu.Unlock()
+	if _, err := l.net.Write(out); err != nil {
+		l.net.Close() // the reader gets the error
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.spare = nil
+	if cap(out) <= keptBuffer {
+		l.spare = out
+	}
+	l.busy = len(l.out) > 0
+	return l.busy
+}
+
+// connected waits for a connection that accepts calls.
+func (c *Conn) connected(ctx context.Context) (*link, error) {
+	for {
+		if l := c.link.Load(); l != nil {
+			return l, nil
+		}
+		wake, err := c.sleep()
+		if err != nil {
+			return nil, err
+		}
+		select {
+		case <-wake:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// sleep returns a channel that is closed when there may be a connection: immediately if there
+// is one since the caller last looked.
+func (c *Conn) sleep() (wake <-chan struct{}, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.over {
+		return nil, drivers.ErrSessionLost
+	}
+	if c.wake == nil {
+		c.wake = make(chan struct{})
+	}
+	wake = c.wake
+	if c.link.Load() != nil {
+		c.rouse()
+	}
+	return wake, nil
+}
+
+// rouse wakes the calls that wait for a connection. The caller holds the lock.
+func (c *Conn) rouse() {
+	if c.wake != nil {
+		close(c.wake)
+		c.wake = nil
+	}
 }

@@ -92,8 +92,8 @@ var kinds = map[string]struct {
 	open func(drivers.Conn) *protected.Claim
 	look string
 }{
-	"in line": {func(c drivers.Conn) *protected.Claim { return protected.InLine(c, "/line", "lock-") }, "list"},
-	"sole":    {func(c drivers.Conn) *protected.Claim { return protected.Sole(c, "/line/lock") }, "get"},
+	"in line": {func(c drivers.Conn) *protected.Claim { return protected.NewPlace(c, "/line", "lock-") }, "list"},
+	"sole":    {func(c drivers.Conn) *protected.Claim { return protected.NewSingleNode(c, "/line/lock") }, "get"},
 }
 
 // each runs a test for both kinds, with a service and a session of its own.
@@ -258,7 +258,7 @@ func TestSomebodyElseHasTheSoleNode(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		mine, theirs := session(t), &wire{}
 		theirs.Conn = mine.Conn
-		a, b := protected.Sole(mine, "/line/lock"), protected.Sole(theirs, "/line/lock")
+		a, b := protected.NewSingleNode(mine, "/line/lock"), protected.NewSingleNode(theirs, "/line/lock")
 		must(t, b.Create(t.Context()))
 		mine.astray = first("create", dropped)
 		if err := a.Create(t.Context()); !errors.Is(err, drivers.ErrNodeExists) {
@@ -284,7 +284,7 @@ func TestSomebodyElseHasTheSoleNode(t *testing.T) {
 
 func TestNoParent(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
-		c := protected.InLine(session(t), "/nowhere", "lock-")
+		c := protected.NewPlace(session(t), "/nowhere", "lock-")
 		if err := c.Create(t.Context()); !errors.Is(err, drivers.ErrNoNode) {
 			t.Errorf("create: %v, want %v", err, drivers.ErrNoNode)
 		}
@@ -298,7 +298,7 @@ func TestAheadAndFirst(t *testing.T) {
 		var line []drivers.Child
 		var claims []*protected.Claim
 		for range 4 {
-			c := protected.InLine(w, "/line", "lock-")
+			c := protected.NewPlace(w, "/line", "lock-")
 			must(t, c.Create(t.Context()))
 			claims = append(claims, c)
 		}

@@ -28,9 +28,9 @@ func (j joiner) Join(ctx context.Context, path string, data []byte, mode drivers
 // behind creates a node behind another one, and returns a function that checks the neighbors.
 func behind(t *testing.T, w *wire, c drivers.Conn) (node *protected.Claim, neighbors func()) {
 	t.Helper()
-	first := protected.InLine(w.Conn, "/line", "lock-")
+	first := protected.NewPlace(w.Conn, "/line", "lock-")
 	must(t, first.Create(t.Context()))
-	node = protected.Behind(c, "/line", "lock-")
+	node = protected.NewPlaceWithNeighbors(c, "/line", "lock-")
 	return node, func() {
 		t.Helper()
 		line, err := node.Neighbors(t.Context())

@@ -18,7 +18,7 @@ func TestWorkOfABatchIsBounded(t *testing.T) {
 	c := servedByHand(t, s)
 	s.mu.Lock()
 	for i := range size {
-		create := tree.Op{Kind: tree.Create, Path: fmt.Sprint("/", i), Mode: tree.Ephemeral, ACL: tree.Everyone()}
+		create := tree.Op{Kind: tree.Create, Path: fmt.Sprint("/", i), Mode: tree.Ephemeral, ACL: []wire.ACL{wire.OpenACL()}}
 		s.apply(c.txn(create, s.start))
 		watcher := &tree.Watcher{Notify: func(tree.Event, int64) {}}
 		s.watches.Arm(watcher, tree.DataWatch, "/zookeeper", tree.Persistent)

@@ -24,8 +24,8 @@ func transaction(xid int32, name string) []byte {
 }
 
 // parts are the operations of a transaction with their errors.
-func parts(created string, errs ...error) []drivers.Part {
-	all := []drivers.Part{
+func parts(created string, errs ...error) []drivers.TxnOp {
+	all := []drivers.TxnOp{
 		{Op: drivers.OpCreate, Path: []byte(created), Mode: drivers.Sequential},
 		{Op: drivers.OpSet, Path: []byte("/value")},
 		{Op: drivers.OpOther, Path: []byte("/checked")},
@@ -55,7 +55,7 @@ func TestTransactionsAreDecoded(t *testing.T) {
 	undone := drivers.ErrUnsupported
 	want := []struct {
 		err   error
-		parts []drivers.Part
+		parts []drivers.TxnOp
 	}{
 		{nil, parts("/q/item-")},
 		{nil, parts("/q/" + strings.Repeat("longer", 10))},

@@ -43,9 +43,9 @@ func (l *libraryLock) named(a *attempt) (guid string, seq int64) {
 	return a.guid, a.seq
 }
 
-// asked is called with the name of each create below the path before it is sent. The library
+// nameSent is called with the name of each create below the path before it is sent. The library
 // uses a new GUID after it had to create the path first.
-func (l *libraryLock) asked(name []byte) {
+func (l *libraryLock) nameSent(name []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	known := func(a *attempt) bool { return a.guid == string(name) }
@@ -115,8 +115,8 @@ func (s *locks) add(path string, l *libraryLock) {
 	s.some.Store(true)
 }
 
-// on returns the lock that a create below its path belongs to, or nil.
-func (s *locks) on(path []byte) (l *libraryLock, name []byte) {
+// lockOf returns the lock that a create below its path belongs to, or nil.
+func (s *locks) lockOf(path []byte) (l *libraryLock, name []byte) {
 	if !s.some.Load() {
 		return nil, nil
 	}
@@ -126,9 +126,9 @@ func (s *locks) on(path []byte) (l *libraryLock, name []byte) {
 	return s.byPath[string(path[:max(cut, 0)])], path[cut+1:]
 }
 
-func (s *locks) asked(m *drivers.Message) {
-	if l, name := s.on(m.Path); l != nil {
-		l.asked(name)
+func (s *locks) createSent(m *drivers.Message) {
+	if l, name := s.lockOf(m.Path); l != nil {
+		l.nameSent(name)
 	}
 }
 
@@ -136,7 +136,7 @@ func (s *locks) created(m *drivers.Message) {
 	if m.Err != nil {
 		return
 	}
-	if l, name := s.on(m.Path); l != nil {
+	if l, name := s.lockOf(m.Path); l != nil {
 		l.created(name)
 	}
 }

@@ -145,7 +145,7 @@ func (l *listener) Message(m drivers.Message) {
 	case drivers.Request:
 		switch m.Op {
 		case drivers.OpCreate:
-			c.locks.asked(&m)
+			c.locks.createSent(&m)
 		case drivers.OpRearm, drivers.OpPing:
 			c.resumed()
 		}

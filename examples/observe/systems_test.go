@@ -69,7 +69,7 @@ func costsWhatIsSaid(t *testing.T, l systems.Library, stampede string, command [
 			"writes":        {twice.Writes - once.Writes, l.Writes},
 			"failed writes": {twice.FailedWrites - once.FailedWrites, systems.Linear{}},
 		} {
-			if want := changes * int64(c.each.At(n)); c.got != want {
+			if want := changes * int64(c.each.Count(n)); c.got != want {
 				t.Errorf("%d members: %d %s for %d changes, want %d = %d × (%v)", n, c.got, what, changes, want, changes, c.each)
 			}
 		}

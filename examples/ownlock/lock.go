@@ -18,7 +18,7 @@ type patientLock struct {
 }
 
 func newPatientLock(c drivers.Conn, path string) *patientLock {
-	return &patientLock{conn: drivers.Steady(c), node: protected.Sole(c, path+"/holder"), end: func() {}}
+	return &patientLock{conn: drivers.Steady(c), node: protected.NewSingleNode(c, path+"/holder"), end: func() {}}
 }
 
 const (

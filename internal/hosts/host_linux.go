@@ -86,8 +86,8 @@ func (h *Host) Run(t *testing.T, name string, args ...string) {
 	}
 }
 
-// within calls a function in the host's network namespace. Sockets that it opens stay there.
-func (h *Host) within(f func() error) (err error) {
+// inNamespace calls a function in the host's network namespace. Sockets that it opens stay there.
+func (h *Host) inNamespace(f func() error) (err error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	own, err := unix.Open("/proc/thread-self/ns/net", unix.O_RDONLY|unix.O_CLOEXEC, 0)

@@ -87,7 +87,7 @@ func echo(t *testing.T) (address string) {
 
 // dial connects from within the host.
 func dial(h *Host, network, address string) (c net.Conn, err error) {
-	return c, h.within(func() error {
+	return c, h.inNamespace(func() error {
 		c, err = net.Dial(network, address)
 		return err
 	})
@@ -129,7 +129,7 @@ func TestHostsOnASwitch(t *testing.T) {
 	hub.Plug(t, hub, "10.0.0.1/24")
 	other.Plug(t, hub, "10.0.0.2/24")
 	var at net.PacketConn
-	err := hub.within(func() (err error) {
+	err := hub.inNamespace(func() (err error) {
 		at, err = net.ListenPacket("udp", "10.0.0.1:0")
 		return err
 	})

@@ -34,7 +34,7 @@ func (h *Host) Link(t *testing.T, network, address string, d Delay) {
 // linkTCP relays connections until the test ends.
 func (h *Host) linkTCP(t *testing.T, address string, d Delay) error {
 	var l net.Listener
-	err := h.within(func() (err error) {
+	err := h.inNamespace(func() (err error) {
 		l, err = net.Listen("tcp", address)
 		return err
 	})
@@ -116,7 +116,7 @@ func forward(to, from net.Conn, delay time.Duration) {
 // linkUDP relays packets until the test ends. Each sender has a socket of its own towards the address.
 func (h *Host) linkUDP(t *testing.T, address string, d Delay) error {
 	var near net.PacketConn
-	err := h.within(func() (err error) {
+	err := h.inNamespace(func() (err error) {
 		near, err = net.ListenPacket("udp", address)
 		return err
 	})
@@ -154,7 +154,7 @@ func relayPackets(relays *sync.WaitGroup, near net.PacketConn, address string, d
 			senders[from.String()] = far
 			relays.Go(func() { answer(near, from, far, d.Back) })
 		}
-		after(d.There, func() { _, _ = far.Write(data[:n]) }) // a packet may be lost
+		runAfter(d.There, func() { _, _ = far.Write(data[:n]) }) // a packet may be lost
 	}
 }
 
@@ -166,11 +166,11 @@ func answer(near net.PacketConn, to net.Addr, far io.Reader, delay time.Duration
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}
-		after(delay, func() { _, _ = near.WriteTo(data[:n], to) })
+		runAfter(delay, func() { _, _ = near.WriteTo(data[:n], to) })
 	}
 }
 
-func after(delay time.Duration, f func()) {
+func runAfter(delay time.Duration, f func()) {
 	if delay == 0 {
 		f()
 		return

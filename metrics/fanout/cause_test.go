@@ -63,7 +63,7 @@ func TestListenerHearsTheOperationOfATransaction(t *testing.T) {
 	first.arm(drivers.OpGet, "/a", 1, nil)
 	first.arm(drivers.OpChildren, "/q", 1, nil)
 	second.arm(drivers.OpGet, "/q/item", 1, nil)
-	both := []drivers.Part{{Op: drivers.OpDelete, Path: []byte("/q/item")}, {Op: drivers.OpSet, Path: []byte("/a")}}
+	both := []drivers.TxnOp{{Op: drivers.OpDelete, Path: []byte("/q/item")}, {Op: drivers.OpSet, Path: []byte("/a")}}
 	writer.Message(drivers.Message{Kind: drivers.Request, Op: drivers.OpMulti, Parts: both})
 	first.hear(drivers.DataChanged, "/a", 0)
 	first.hear(drivers.ChildrenChanged, "/q", 0)

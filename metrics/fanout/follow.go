@@ -159,8 +159,8 @@ func (f *follower) halve() {
 	f.kept, f.every = half, 2*f.every
 }
 
-// is records the outcome, unless the notification is not followed.
-func (w *wakeup) is(o Outcome) {
+// setOutcome records the outcome, unless the notification is not followed.
+func (w *wakeup) setOutcome(o Outcome) {
 	if w != nil {
 		w.outcome.Store(int32(o))
 	}

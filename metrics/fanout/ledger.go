@@ -72,8 +72,8 @@ func (l *ledger) node(path []byte) *node {
 
 func (l *ledger) join(s *sessionState) { l.sessions[s] = struct{}{} }
 
-// asked records that the session sends a write, opens a connection or closes.
-func (l *ledger) asked(s *sessionState, op drivers.Op) {
+// recordRequest records that the session sends a write, opens a connection or closes.
+func (l *ledger) recordRequest(s *sessionState, op drivers.Op) {
 	if op == drivers.OpOpen {
 		l.opening(s)
 		return

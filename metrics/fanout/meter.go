@@ -125,7 +125,7 @@ func (m *Meter) countAt(what int, at time.Time) {
 	if line == nil {
 		return
 	}
-	now := line.at(at)
+	now := line.slotOf(at)
 	if now >= line.due.Load() {
 		m.mu.Lock()
 		m.ledger.draw(now)

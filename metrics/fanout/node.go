@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/stampede-bench/stampede/drivers"
 )
@@ -79,8 +80,8 @@ func parent(path []byte) []byte {
 	return nil
 }
 
-// after returns the index of the first change later than pos.
-func (t *table) after(pos int64) int {
+// indexAfter returns the index of the first change later than pos.
+func (t *table) indexAfter(pos int64) int {
 	i, _ := slices.BinarySearchFunc(t.log, pos+1, func(e tableChange, pos int64) int {
 		return cmp.Compare(e.pos, pos)
 	})
@@ -89,7 +90,7 @@ func (t *table) after(pos int64) int {
 
 // enter puts w in the table's log once, and counts repeated changes.
 func (t *table) enter(w *write, e drivers.EventType) {
-	i := t.after(w.pos - 1)
+	i := t.indexAfter(w.pos - 1)
 	if i < len(t.log) && t.log[i].write == w {
 		t.log[i].times++
 		return
@@ -108,7 +109,7 @@ func (t *table) wanted(n int, unreported int64) []bool {
 		wanted[i] = t.log[i].pos > unreported
 	}
 	mark := func(armed int64) {
-		if i := t.after(armed); i < n {
+		if i := t.indexAfter(armed); i < n {
 			wanted[i] = true
 		}
 	}
@@ -119,4 +120,177 @@ func (t *table) wanted(n int, unreported int64) []bool {
 		mark(fired.after)
 	}
 	return wanted
+}
+
+// The ledger derives what a session's close deletes from the session's creates: the ephemeral
+// nodes that were not deleted earlier. The Meter may see replies of several sessions in another
+// order than the service made the writes. So a create or delete seen before the reply to the
+// close of the owner's session may still be later than the close.
+//
+// Note: one case is not detected: another session deletes the node, the owner's session then
+// closes, and the reply to the close is seen first. The node then counts as deleted twice.
+
+// ownedBy records that the create at pos made n an ephemeral node of the session.
+func (n *node) ownedBy(s *sessionState, pos int64) {
+	if n.changed(pos, unbounded) && !s.closing {
+		return // already deleted
+	}
+	s.ephemerals[n.path] = pos
+	if pos > n.created {
+		n.owner, n.created = s, pos
+	}
+}
+
+// endEphemeral records that an ephemeral node created before pos no longer exists at pos.
+func (l *ledger) endEphemeral(n *node, pos int64) {
+	o := n.owner
+	if o == nil || pos < n.created {
+		return
+	}
+	if !o.closing || pos <= o.last.Load() { // else the session's close may have deleted the node first
+		delete(o.ephemerals, n.path)
+	}
+	n.owner = nil
+}
+
+// recordDeletesOfClose enters the session's close w in the logs of the nodes that it deleted.
+func (l *ledger) recordDeletesOfClose(s *sessionState, w *write) {
+	for path, created := range s.ephemerals {
+		if n := l.node([]byte(path)); !n.changed(created, w.pos) {
+			l.record(w, []byte(path), drivers.Deleted)
+		}
+	}
+}
+
+// releaseEphemerals removes the session as owner of its ephemeral nodes.
+func (l *ledger) releaseEphemerals(s *sessionState) {
+	for path := range s.ephemerals {
+		if n := l.nodes[path]; n != nil {
+			if n.owner == s {
+				n.owner = nil
+			}
+			l.tidy(n)
+		}
+	}
+	clear(s.ephemerals)
+}
+
+// changed reports whether n is known to have been created or deleted between the two positions.
+func (n *node) changed(after, before int64) bool {
+	t := n.tables[data]
+	for _, e := range t.log[t.indexAfter(after):] {
+		if e.pos < before && e.event != drivers.DataChanged {
+			return true
+		}
+	}
+	return false
+}
+
+// A persistentWatch is a persistent watch of a session. It reports every change that it covers,
+// in order, so the notifications of all changes before reported have come or will never come. One
+// write can be several changes: a session that ends deletes all its ephemeral nodes.
+//
+// Note: where several persistent watches of a session cover one change and each has its own
+// notification, as on etcd, the first notification is taken for all of them.
+type persistentWatch struct {
+	node     *node
+	tree     bool
+	reported int64    // position of the latest reported change; at first of the reply that armed the watch
+	at       []*table // tables of the changes at position reported, once per change
+}
+
+// addPersistent enters a persistent watch. Arming the same watch again changes nothing.
+func (l *ledger) addPersistent(s *sessionState, m *drivers.Message) {
+	n, tree := l.node(m.Path), m.Op == drivers.OpWatchTree
+	if slices.ContainsFunc(s.persistent, func(k *persistentWatch) bool { return k.node == n && k.tree == tree }) {
+		return
+	}
+	k := &persistentWatch{node: n, tree: tree, reported: m.Pos}
+	n.persistent = append(n.persistent, k)
+	s.persistent = append(s.persistent, k)
+	l.persistent++
+}
+
+// removePersistent removes the session's persistent watches.
+func (l *ledger) removePersistent(s *sessionState) {
+	for _, k := range s.persistent {
+		k.node.persistent = slices.DeleteFunc(k.node.persistent, func(o *persistentWatch) bool { return o == k })
+		l.tidy(k.node)
+	}
+	l.persistent -= len(s.persistent)
+	s.persistent = nil
+}
+
+// covers reports whether changes in the table's log fire the watch. A watch on a tree does not
+// report changed children, since it reports the child itself.
+func (k *persistentWatch) covers(t *table) bool {
+	own := t == t.node.tables[data]
+	if k.node == t.node {
+		return own || !k.tree
+	}
+	return k.tree && own && isBelow(t.node.path, k.node.path)
+}
+
+// isBelow reports whether path is below above.
+func isBelow(path, above string) bool {
+	return above == "/" || strings.HasPrefix(path, above) && len(path) > len(above) && path[len(above)] == '/'
+}
+
+// upTo returns the position up to which the watch has reported the changes in the table.
+func (k *persistentWatch) upTo(t *table) int64 {
+	i := t.indexAfter(k.reported - 1)
+	if len(k.at) == 0 || i == len(t.log) || t.log[i].pos > k.reported {
+		return k.reported
+	}
+	reported := 0
+	for _, at := range k.at {
+		if at == t {
+			reported++
+		}
+	}
+	if reported < t.log[i].times {
+		return k.reported - 1
+	}
+	return k.reported
+}
+
+// report records that the watch has reported a change at pos in the table.
+func (k *persistentWatch) report(t *table, pos int64) {
+	switch {
+	case pos > k.reported:
+		k.reported, k.at = pos, append(k.at[:0], t)
+	case pos == k.reported:
+		k.at = append(k.at, t)
+	}
+}
+
+// persistentOn returns the session's persistent watches that cover the table.
+func (s *sessionState) persistentOn(t *table) (all []*persistentWatch) {
+	for _, k := range s.persistent {
+		if k.covers(t) {
+			all = append(all, k)
+		}
+	}
+	return all
+}
+
+// unreported returns the position up to which all persistent watches have reported the changes in
+// the table. These are watches on the table's node and on the nodes above it.
+func (l *ledger) unreported(t *table) int64 {
+	pos := int64(unbounded)
+	if l.persistent == 0 {
+		return pos
+	}
+	for path := []byte(t.node.path); path != nil; path = parent(path) {
+		n := l.nodes[string(path)]
+		if n == nil {
+			continue
+		}
+		for _, k := range n.persistent {
+			if k.covers(t) {
+				pos = min(pos, k.upTo(t))
+			}
+		}
+	}
+	return pos
 }

@@ -64,18 +64,18 @@ func (s *Session) Heeded() { s.phase.read() }
 // fired. As far as the wire shows, the client is parked then, even if it waits inside a client
 // library.
 func (s *Session) Quiet() bool {
-	return s.parked.Load() != nil && s.asked() == s.answered.Load()
+	return s.parked.Load() != nil && s.requestCount() == s.answered.Load()
 }
 
 // Waits reports whether the client has sent requests and all of them have been answered or cut
 // off.
 func (s *Session) Waits() bool {
-	asked := s.asked()
+	asked := s.requestCount()
 	return asked > 0 && asked == s.answered.Load()
 }
 
-// asked returns the number of requests sent, answered or not.
-func (s *Session) asked() (n int64) {
+// requestCount returns the number of requests sent, answered or not.
+func (s *Session) requestCount() (n int64) {
 	for op := range s.sent {
 		if contract(drivers.Op(op)) {
 			n += s.sent[op].Load()
@@ -120,7 +120,7 @@ func (s *Session) request(m *drivers.Message) {
 	if m.Op.IsWrite() || m.Op == drivers.OpClose || m.Op == drivers.OpOpen {
 		s.meter.mu.Lock()
 		defer s.meter.mu.Unlock()
-		s.meter.ledger.asked(s.state, m.Op)
+		s.meter.ledger.recordRequest(s.state, m.Op)
 	}
 }
 
@@ -183,7 +183,7 @@ func (s *Session) notification(m *drivers.Message) {
 }
 
 func (s *Session) cut() {
-	s.answered.Store(s.asked())
+	s.answered.Store(s.requestCount())
 	s.meter.mu.Lock()
 	defer s.meter.mu.Unlock()
 	if !s.state.closing {
@@ -217,4 +217,39 @@ func (s *Session) counts() metrics.Counts {
 	c.RPCs = c.Reads + c.Writes + c.Syncs + sent(drivers.OpOpen) +
 		sent(drivers.OpClose) + sent(drivers.OpRearm) + c.Armings + sent(drivers.OpOther)
 	return c
+}
+
+// A sessionState is the ledger's state of one session. Meter.mu guards all of it except the
+// atomics.
+type sessionState struct {
+	last    atomic.Int64 // position of the latest reply
+	hasOpen atomic.Bool  // whether open is not empty
+
+	session    *Session // the session whose state this is
+	connected  bool
+	closing    bool
+	rearming   bool // from a cut until the watches are armed again
+	writes     []serial
+	armed      map[*table]struct{}
+	persistent []*persistentWatch
+	ephemerals map[string]int64 // position of the create, by path
+	open       []*notification  // notifications since the latest reply
+}
+
+func newSessionState(s *Session) *sessionState {
+	return &sessionState{session: s, connected: true, armed: map[*table]struct{}{}, ephemerals: map[string]int64{}}
+}
+
+// reached records that the session has seen a reply at position pos, and so all changes up to
+// pos.
+func (s *sessionState) reached(pos int64) {
+	if pos > s.last.Load() {
+		s.last.Store(pos)
+	}
+}
+
+// watches reports whether the session has a watch armed on t.
+func (s *sessionState) watches(t *table) bool {
+	_, ok := s.armed[t]
+	return ok
 }

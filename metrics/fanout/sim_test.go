@@ -181,7 +181,7 @@ func (s *sim) write(c *simClient, m drivers.Message, there bool) error {
 	case m.Op == drivers.OpDelete && slices.ContainsFunc(simPaths, func(q string) bool { return path.Dir(q) == p && s.exists(q) }):
 		return drivers.ErrNotEmpty
 	case m.Op == drivers.OpDelete && s.owners[p] != nil && s.owners[p] != c:
-		return drivers.ErrRefused // not simulated: see ephemeral.go
+		return drivers.ErrRefused // not simulated: see node.go
 	case m.Op == drivers.OpDelete:
 		s.delete(p)
 	default:

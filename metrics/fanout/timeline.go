@@ -55,8 +55,8 @@ func (t *timeline) reset() {
 	t.due.Store(never)
 }
 
-// at returns the slot of a moment.
-func (t *timeline) at(moment time.Time) int64 { return int64(moment.Sub(t.epoch) / t.slot) }
+// slotOf returns the slot of a moment.
+func (t *timeline) slotOf(moment time.Time) int64 { return int64(moment.Sub(t.epoch) / t.slot) }
 
 func (t *timeline) place(slot int64) (place *atomic.Uint64, round uint64) {
 	return &t.slots[slot%timelineSlots], uint64(slot/timelineSlots+1) & 0xffff
@@ -80,8 +80,8 @@ func (t *timeline) count(slot int64, what int) {
 // trigger records that the first notification of a write came at moment. The call may come
 // later than that.
 func (t *timeline) trigger(moment time.Time) {
-	slot := t.at(moment)
-	if t.begin(slot) <= t.at(t.now())-timelineSlots {
+	slot := t.slotOf(moment)
+	if t.begin(slot) <= t.slotOf(t.now())-timelineSlots {
 		return // its slots have been overwritten
 	}
 	t.pending = append(t.pending, slot)

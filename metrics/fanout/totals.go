@@ -54,7 +54,7 @@ func (l *ledger) notify(w *trigger, n *notification) {
 func (l *ledger) draw(now int64) {
 	close := now
 	if end := l.window.end; !end.IsZero() {
-		close = l.timeline.at(end)
+		close = l.timeline.slotOf(end)
 	}
 	l.timeline.draw(now, close)
 }
@@ -109,7 +109,7 @@ func (l *ledger) herd(now time.Time) metrics.Herd {
 			l.count(&f.trigger, true)
 		}
 	}
-	l.draw(l.timeline.at(now))
+	l.draw(l.timeline.slotOf(now))
 	all := l.soFar()
 	all.Timeline = l.timeline.drawn
 	return all

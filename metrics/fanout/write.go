@@ -1,6 +1,7 @@
 package fanout
 
 import (
+	"bytes"
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
@@ -24,7 +25,7 @@ type trigger struct {
 	// The write's session, and the write with the operations of a transaction after it, for a
 	// listener; by is nil if the write is foreign or there is no listener.
 	by   *sessionState
-	made []drivers.Part
+	made []drivers.TxnOp
 }
 
 func (w *trigger) add(at time.Time) {
@@ -56,7 +57,7 @@ func (l *ledger) apply(s *sessionState, m *drivers.Message) {
 	w.foreign = false // a notification may have created it earlier
 	l.wroteBy(w, s, m)
 	if len(m.Parts) == 0 {
-		l.applyPart(s, w, drivers.Part{Op: m.Op, Path: m.Path, Mode: m.Mode})
+		l.applyPart(s, w, drivers.TxnOp{Op: m.Op, Path: m.Path, Mode: m.Mode})
 	}
 	for _, p := range m.Parts {
 		l.applyPart(s, w, p)
@@ -64,7 +65,7 @@ func (l *ledger) apply(s *sessionState, m *drivers.Message) {
 }
 
 // applyPart enters the change that one operation of a write made.
-func (l *ledger) applyPart(s *sessionState, w *write, p drivers.Part) {
+func (l *ledger) applyPart(s *sessionState, w *write, p drivers.TxnOp) {
 	switch p.Op {
 	case drivers.OpCreate:
 		l.record(w, p.Path, drivers.Created)
@@ -90,4 +91,175 @@ func (l *ledger) record(w *write, path []byte, e drivers.EventType) {
 	if up := parent(path); up != nil && (e == drivers.Created || e == drivers.Deleted) {
 		l.node(up).tables[children].enter(w, drivers.ChildrenChanged)
 	}
+}
+
+// A serial numbers the write requests of all sessions in the order in which they were sent.
+type serial uint64
+
+// An inFlight holds the write requests that have not been answered. The zero inFlight is empty.
+type inFlight struct {
+	first    serial // everything before it has been answered
+	answered []bool // for first and those after it
+}
+
+// next returns the serial of the next request.
+func (f *inFlight) next() serial { return f.first + serial(len(f.answered)) }
+
+func (f *inFlight) send() serial {
+	f.answered = append(f.answered, false)
+	return f.next() - 1
+}
+
+// complete records that a request has been answered, or that nobody waits for its reply.
+func (f *inFlight) complete(n serial) {
+	if n < f.first {
+		return // nobody has waited for it
+	}
+	f.answered[n-f.first] = true
+	for len(f.answered) > 0 && f.answered[0] {
+		f.answered = f.answered[1:]
+		f.first++
+	}
+}
+
+// A Listener is notified of the cause of each notification, for an analysis that describes the writes one
+// by one. It is called with the Meter's lock held, so it must not call the Meter or its sessions.
+type Listener interface {
+	// Caused is called when the write that caused a notification is known. That may be later than
+	// the notification.
+	Caused(n Notified)
+	// Complete is called when no further notification of the write can come.
+	Complete(t Trigger)
+}
+
+// A Trigger identifies a write that caused notifications. It is comparable.
+type Trigger struct{ of *trigger }
+
+// A Notified is a notification with the write that caused it.
+type Notified struct {
+	Trigger Trigger
+	Session *Session // that was notified
+	Nth     int64    // its place among the notifications of the session, from 1
+	Path    string   // that the notification names
+	Event   drivers.EventType
+	// Writer, Op and Written describe the write, or the operation of a transaction that changed
+	// what was watched. Writer is nil if no session of the Meter is known to have made the write;
+	// the others are zero then.
+	Writer  *Session
+	Op      drivers.Op
+	Written string // the path that the write changed, "" for the end of a session
+}
+
+// NewListening returns a Meter that reports causes to the listener. It has no window and no time
+// line, and takes the time of each packet from now, which may be the time at which the packet was
+// captured. It keeps about as many writes, and as many notifications without a cause, as limit
+// says: see bounds.
+func NewListening(listener Listener, now func() time.Time, limit int) *Meter {
+	m := NewMeter()
+	m.now, m.ledger.listener, m.ledger.timeline = now, listener, nil
+	m.ledger.bounds.limit = limit
+	return m
+}
+
+// End records that the session will not come back: its watches and its ephemeral nodes are gone.
+func (s *Session) End() {
+	s.meter.mu.Lock()
+	defer s.meter.mu.Unlock()
+	s.meter.ledger.abandonWrites(s.state)
+	s.meter.ledger.leave(s.state)
+}
+
+// Finish assigns the notifications that still wait for a reply, by what is known at the call.
+func (m *Meter) Finish() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.ledger.assignAll()
+}
+
+// caused reports to the listener a notification whose write is known.
+func (l *ledger) caused(w *trigger, n *notification) {
+	if l.listener == nil {
+		return
+	}
+	told := Notified{Trigger: Trigger{w}, Session: n.state.session, Nth: n.nth, Path: n.path, Event: n.event}
+	if w.by != nil {
+		made := w.changed(n)
+		told.Writer, told.Op, told.Written = w.by.session, made.Op, string(made.Path)
+	}
+	l.listener.Caused(told)
+}
+
+// changed returns the operation of the write that the notification reports, the whole write if
+// that is none of a transaction.
+func (w *trigger) changed(n *notification) drivers.TxnOp {
+	for _, p := range w.made {
+		named := p.Path
+		if n.event == drivers.ChildrenChanged {
+			named = parent(p.Path)
+		}
+		if string(named) == n.path {
+			return p
+		}
+	}
+	return w.made[0]
+}
+
+// wroteBy records the writer of a write for the listener.
+func (l *ledger) wroteBy(w *write, s *sessionState, m *drivers.Message) {
+	if l.listener == nil {
+		return
+	}
+	w.by, w.made = s, []drivers.TxnOp{{Op: m.Op, Path: bytes.Clone(m.Path)}}
+	for _, p := range m.Parts {
+		if p.Op.IsWrite() {
+			p.Path = bytes.Clone(p.Path)
+			w.made = append(w.made, p)
+		}
+	}
+}
+
+// A changeKey is the content of a notification without a position.
+type changeKey struct {
+	path  string
+	event drivers.EventType
+}
+
+// A foreignTrigger is a trigger that no session of this Meter is known to have made: an expiry, a
+// write of another process, or a write whose reply was cut off. Its position is known only to
+// satisfy after < position <= before. Two notifications of one change can belong to the same
+// trigger if these bounds are compatible and if the notifications went to two sessions, since a
+// watch fires once.
+type foreignTrigger struct {
+	trigger
+	serial        int64 // in the order of their first notifications
+	after, before int64
+	notified      map[*sessionState]struct{}
+}
+
+// assignForeign adds the notification to the first foreign trigger that it can belong to, or to a new
+// one.
+func (l *ledger) assignForeign(n *notification) {
+	c := changeKey{n.path, n.event}
+	after := max(n.after, n.since)
+	for _, f := range l.foreign[c] {
+		_, again := f.notified[n.state]
+		if !again && max(f.after, after) < min(f.before, n.before) {
+			l.notify(&f.trigger, n)
+			f.include(n, after)
+			return
+		}
+	}
+	l.foreigners++
+	f := &foreignTrigger{serial: l.foreigners, before: unbounded, notified: map[*sessionState]struct{}{}}
+	l.notify(&f.trigger, n)
+	f.include(n, after)
+	l.foreign[c] = append(l.foreign[c], f)
+	if limit := int64(l.bounds.limit); limit > 0 && l.foreigners%limit == 0 { // no write may come that prunes
+		l.boundForeign()
+	}
+}
+
+func (f *foreignTrigger) include(n *notification, after int64) {
+	f.after, f.before = max(f.after, after), min(f.before, n.before)
+	f.notified[n.state] = struct{}{}
 }

@@ -1,6 +1,8 @@
 package observe
 
 import (
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -49,7 +51,7 @@ type Analysis struct {
 	patterns map[string]*pattern
 	others   *pattern
 	paths    map[string]*place
-	lines    map[string]*line
+	lines    map[string]*waitingLine
 	sessions map[int64]*session
 	byMeter  map[*fanout.Session]*session
 	changes  map[fanout.Trigger]*change
@@ -85,7 +87,7 @@ type totals struct {
 // New returns an Analysis that has observed nothing.
 func New(l Limits) *Analysis {
 	a := &Analysis{
-		limits: l, patterns: map[string]*pattern{}, paths: map[string]*place{}, lines: map[string]*line{},
+		limits: l, patterns: map[string]*pattern{}, paths: map[string]*place{}, lines: map[string]*waitingLine{},
 		sessions: map[int64]*session{}, byMeter: map[*fanout.Session]*session{}, changes: map[fanout.Trigger]*change{},
 		others: newPattern("others", nil),
 	}
@@ -98,7 +100,7 @@ func New(l Limits) *Analysis {
 // digits is the number of significant decimal digits that histograms of times keep.
 const digits = 2
 
-func (a *Analysis) at(at time.Time) {
+func (a *Analysis) setTime(at time.Time) {
 	a.now = at
 	if a.from.IsZero() {
 		a.from = at
@@ -109,7 +111,7 @@ func (a *Analysis) at(at time.Time) {
 func (a *Analysis) Open(c traffic.Connection) traffic.Tap {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.at(c.At)
+	a.setTime(c.At)
 	a.all.connections++
 	a.all.open++
 	if c.Joined {
@@ -151,7 +153,7 @@ func (a *Analysis) lookUp(path []byte) *place {
 
 func (a *Analysis) newPlace(path string) *place {
 	p := &place{path: path}
-	if up := above(path); up != "" { // a part of the same text
+	if up := parentPath(path); up != "" { // a part of the same text
 		if p.parent = a.paths[up]; p.parent == nil {
 			p.parent = a.newPlace(up)
 		}
@@ -192,4 +194,52 @@ func (a *Analysis) finish() {
 		delete(a.changes, t)
 	}
 	a.oldest = nil
+}
+
+// SoFar returns what has been observed until now. Unlike Report it decides nothing that is still
+// open: a change counts once no further notification of it can come.
+func (a *Analysis) SoFar() Report {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.meter.Prune()
+	return a.reportNow()
+}
+
+// A Pattern is what has been counted of one path pattern until now. Its counts never decrease,
+// except Watches.
+type Pattern struct {
+	Path          string
+	Requests      map[string]int64 // by operation, those that were sent
+	Notifications int64
+	Watches       int64 // standing now
+	// Acted, Read and Waited count the notifications by what the session did next: it acted, it read
+	// what had changed, or it waited again.
+	Acted, Read, Waited int64
+	Fanout              metrics.Tally // notifications for each change, nil without a change
+}
+
+// Patterns returns the path patterns with requests or notifications, sorted by path. The last one is
+// "others" if there were more than the limit.
+func (a *Analysis) Patterns() (all []Pattern) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.meter.Prune()
+	for _, name := range slices.Sorted(maps.Keys(a.patterns)) {
+		all = append(all, a.patterns[name].soFar())
+	}
+	return slices.DeleteFunc(append(all, a.others.soFar()), func(p Pattern) bool { return len(p.Requests) == 0 && p.Notifications == 0 })
+}
+
+func (p *pattern) soFar() Pattern {
+	now := Pattern{Path: p.name, Requests: map[string]int64{}, Notifications: p.notifications(), Watches: p.standing}
+	for op, counts := range p.ops {
+		if counts.requests > 0 {
+			now.Requests[drivers.Op(op).String()] += counts.requests
+		}
+	}
+	for _, of := range p.woken {
+		now.Acted, now.Read, now.Waited = now.Acted+of[acted], now.Read+of[read], now.Waited+of[waited]
+	}
+	now.Fanout = maps.Clone(p.fanout)
+	return now
 }

@@ -120,12 +120,171 @@ func (s *sessions) add(one *session) {
 	}
 }
 
-// within reports whether all sessions are among others.
-func (s sessions) within(others sessions) bool {
+// isSubsetOf reports whether all sessions are among others.
+func (s sessions) isSubsetOf(others sessions) bool {
 	for one := range s {
 		if _, ok := others[one]; !ok {
 			return false
 		}
 	}
 	return true
+}
+
+// A wait is one turn of a session in a line, or its part in one vote, from the request that begins it. While it
+// lasts, each notification is judged by what the session does next: it has waited again if another notification
+// follows that it reads after.
+type wait struct {
+	dir   *place // the node whose children the line or the votes are
+	stage standing
+	last  *wake   // the latest notification that the session has taken notice of
+	newer []*wake // those after that, oldest first
+}
+
+// maxWaits is how many waits of one session are followed, and maxNewer how many notifications of one wait
+// without a read after them.
+const (
+	maxWaits = 32
+	maxNewer = 16
+)
+
+// begin begins a wait at the node, and ends the one before it there. It also ends the newest one if the session was
+// leaving, or if both are votes: a session takes part in one vote at a time.
+func (s *session) begin(a *Analysis, dir *place, stage standing) {
+	if w := s.newest; w != nil && (w.stage == leaving || w.stage == voted && stage == voted) {
+		s.endWait(a, w)
+	}
+	if w := s.waits[dir.path]; w != nil {
+		s.endWait(a, w)
+	}
+	if len(s.waits) >= maxWaits {
+		s.endWaits(a)
+	}
+	if s.newest != nil {
+		s.before = s.newest.dir.path
+	}
+	s.newest = &wait{dir: dir, stage: stage}
+	s.waits[dir.path] = s.newest
+}
+
+// waitAt returns the wait at the place or at the node above it, nil if there is none.
+func (s *session) waitAt(p *place) *wait {
+	if w := s.waits[p.path]; w != nil || p.parent == nil {
+		return w
+	}
+	return s.waits[p.parent.path]
+}
+
+// waitFor returns the wait to which a notification or a read at the place belongs. What still comes of the wait
+// before disturbs the newest.
+func (s *session) waitFor(p *place) *wait {
+	if w := s.waitAt(p); w != nil {
+		return w
+	}
+	if s.newest != nil && (p.path == s.before || p.parent != nil && p.parent.path == s.before) {
+		return s.newest
+	}
+	return &s.other
+}
+
+// notified adds a notification.
+func (w *wait) notified(a *Analysis, s *session, n *wake) {
+	if w.stage == turned && w.last != nil && w.last.standing == waiting && w == s.waitAt(w.last.place) {
+		w.finishLast(a, s) // it led to the turn
+	}
+	if len(w.newer) == maxNewer {
+		s.finish(a, w.newer[0], waited)
+		w.newer = w.newer[1:]
+	}
+	w.newer = append(w.newer, n)
+	if n.tells() && (w.stage != voted || w != s.waitAt(n.place)) { // the removal of a site is no vote
+		w.answered(a, s)
+	}
+}
+
+// answered records a reply to a read, or a notification that needs none: the session has taken notice of all
+// notifications before it.
+func (w *wait) answered(a *Analysis, s *session) {
+	if len(w.newer) == 0 {
+		return
+	}
+	end := len(w.newer) - 1
+	w.again(a, s)
+	for _, n := range w.newer[:end] {
+		s.finish(a, n, waited)
+	}
+	w.last, w.newer = w.newer[end], nil
+}
+
+// again finishes the last notification: the session waited again after it, or it was not in a line, and then what it
+// did next decides.
+func (w *wait) again(a *Analysis, s *session) {
+	n := w.last
+	w.last = nil
+	switch {
+	case n == nil:
+	case w == &s.other:
+		s.finish(a, n, s.superseded(n))
+	default:
+		s.finish(a, n, waited)
+	}
+}
+
+// finishLast ends what the session has done so far: the latest notification that it noticed led to it.
+func (w *wait) finishLast(a *Analysis, s *session) {
+	if w.last != nil {
+		s.finish(a, w.last, acted)
+		w.last = nil
+	}
+}
+
+// enters begins another stage.
+func (w *wait) enters(a *Analysis, s *session, next standing) {
+	w.finishLast(a, s)
+	for _, n := range w.newer {
+		s.finish(a, n, unread)
+	}
+	w.newer, w.stage = nil, next
+}
+
+// waitsElsewhere records a notification of a watch that the session has armed since the latest notification in a
+// line: even if that led to the turn, the turn only let the session wait for something else.
+func (s *session) waitsElsewhere(a *Analysis, m *drivers.Message, p *place) {
+	armed, ok := s.watches[watchKey{p.path, m.Event == drivers.ChildrenChanged}]
+	if !ok {
+		return
+	}
+	for _, w := range s.waits {
+		inLine := w.stage == waiting || w.stage == turned
+		if inLine && w.last != nil && w != s.waitAt(p) && !armed.at.Before(w.last.at) {
+			w.again(a, s)
+		}
+	}
+}
+
+// endWait ends a wait.
+func (s *session) endWait(a *Analysis, w *wait) {
+	w.enters(a, s, w.stage)
+	delete(s.waits, w.dir.path)
+	if s.newest == w {
+		s.newest, s.before = nil, w.dir.path
+	}
+}
+
+func (s *session) endWaits(a *Analysis) {
+	for _, w := range s.waits {
+		s.endWait(a, w)
+	}
+}
+
+// settle decides what came of the session's notifications when it or the observation ends.
+func (s *session) settle(a *Analysis) {
+	s.takeTurn(a)
+	for _, w := range s.waits {
+		if w.last != nil && w.last.rearmed {
+			w.again(a, s)
+		}
+	}
+	s.endWaits(a)
+	s.other.answered(a, s)
+	s.other.again(a, s)
 }

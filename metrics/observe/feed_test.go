@@ -53,7 +53,7 @@ func (b *both) Message(m drivers.Message) {
 func atRest(t *testing.T, f workloads.Form, clients int) (settled.Result, *observe.Analysis) {
 	t.Helper()
 	a := observe.New(observe.DefaultLimits)
-	w := &watched{Service: f.On(backendtest.InProcess(t)), seen: a}
+	w := &watched{Service: f.ServiceFor(backendtest.InProcess(t)), seen: a}
 	s, err := settled.Run(t.Context(), w, f, clients, workloads.Settings{Polls: 2, Queue: workloads.QueueSettings{Items: 4}})
 	if err != nil {
 		t.Fatalf("%v with %d clients: %v", f, clients, err)

@@ -68,7 +68,7 @@ func meetings(g group) (Form, []*pattern) {
 			members = k
 		}
 	}
-	if ready == nil || members == nil || !ready.watchers.within(members.op(drivers.OpCreate).by) {
+	if ready == nil || members == nil || !ready.watchers.isSubsetOf(members.op(drivers.OpCreate).by) {
 		return Form{}, nil
 	}
 	return Form{Name: "double barrier, ready node", Forms: []string{"double-barrier/ready"}, kind: meets,
@@ -97,7 +97,7 @@ func lines(g group) (Form, []*pattern) {
 	if len(places) == 0 {
 		return Form{}, nil
 	}
-	l := lineGroup{group: g, ahead: ahead, watches: watches, byOthers: byOthers, names: names, below: g.below(),
+	l := lineGroup{group: g, ahead: ahead, watches: watches, byOthers: byOthers, names: names, below: g.prefix(),
 		shared: strings.Contains(names, "read") && strings.Contains(names, "writ") || strings.Contains(names, "read-")}
 	f := l.form()
 	of := append(places, g.dir)
@@ -107,9 +107,9 @@ func lines(g group) (Form, []*pattern) {
 	return f, append(of, l.ready()...)
 }
 
-// below returns the prefix of the keys below the node, as etcd's clients ask for it, or an empty
+// prefix returns the prefix of the keys below the node, as etcd's clients ask for it, or an empty
 // pattern.
-func (g group) below() *pattern {
+func (g group) prefix() *pattern {
 	i := slices.IndexFunc(g.kids, func(k *pattern) bool { return k.name == g.dir.name+"/" })
 	if i < 0 {
 		return new(pattern)
@@ -229,7 +229,8 @@ func (l lineGroup) aheadWatch() Form {
 		return Form{Name: "lock or election, predecessor or leader", Forms: []string{"lock/predecessor", "election/predecessor", "lock/go-zookeeper", "election/watch-leader"}, kind: turns,
 			Evidence: "sessions watch the node ahead of their own; with no more than two in line that is also the first"}
 	}
-	return Form{Name: "lock or election, predecessor", Forms: []string{"lock/predecessor", "election/predecessor", "lock/go-zookeeper"}, kind: turns, Evidence: evidence}
+	return Form{Name: "lock or election, predecessor", Forms: []string{"lock/predecessor", "election/predecessor", "lock/go-zookeeper"},
+		Most: 1, kind: turns, Evidence: evidence}
 }
 
 func (a *ahead) add(b ahead) {

@@ -115,7 +115,7 @@ func TestLongPathsAreNotFollowed(t *testing.T) {
 	a := New(tight())
 	s, writer := newScript(a, 1), newScript(a, 2)
 	deep := []byte(strings.Repeat("/a", 32_000))
-	both := []drivers.Part{{Op: drivers.OpSet, Path: deep}, {Op: drivers.OpSet, Path: []byte("/v")}}
+	both := []drivers.TxnOp{{Op: drivers.OpSet, Path: deep}, {Op: drivers.OpSet, Path: []byte("/v")}}
 	s.call(drivers.Message{Op: drivers.OpGet, Path: []byte("/v"), Watch: true, Pos: 1})
 	for pos := range int64(20) {
 		s.call(drivers.Message{Op: drivers.OpGet, Path: deep, Watch: true, Pos: pos + 2})

@@ -8,9 +8,9 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// A line is the sequential children of one node, in the order of their creation. Clients that
+// A waitingLine is the sequential children of one node, in the order of their creation. Clients that
 // wait for their turn stand in it; the items of a queue do too.
-type line struct {
+type waitingLine struct {
 	place *place
 	live  []*child
 	told  int      // those of live whose removal a notification has told
@@ -19,7 +19,7 @@ type line struct {
 
 // A child stands in a line.
 type child struct {
-	line    *line
+	line    *waitingLine
 	place   *place
 	owner   *session
 	pos     int64 // of the create
@@ -39,7 +39,7 @@ const maxGone = 64
 
 // A listing is a session's list of a line's children that has not been judged yet.
 type listing struct {
-	line *line
+	line *waitingLine
 	pos  int64
 }
 
@@ -56,7 +56,7 @@ func (a *Analysis) created(s *session, m *drivers.Message, p *place) {
 		return
 	}
 	if m.Mode&drivers.Sequential == 0 { // a single node for which clients race
-		s.children[p.path] = a.keep(&child{line: &line{place: p}, place: p, owner: s, pos: m.Pos, own: true, turn: true})
+		s.children[p.path] = a.keep(&child{line: &waitingLine{place: p}, place: p, owner: s, pos: m.Pos, own: true, turn: true})
 		return
 	}
 	p.parent.pattern.lined = true
@@ -75,7 +75,7 @@ func (a *Analysis) created(s *session, m *drivers.Message, p *place) {
 }
 
 // line returns the line of the node's children, nil if there are too many lines.
-func (a *Analysis) line(p *place) *line {
+func (a *Analysis) line(p *place) *waitingLine {
 	if l := a.lines[p.path]; l != nil {
 		return l
 	}
@@ -85,7 +85,7 @@ func (a *Analysis) line(p *place) *line {
 	if len(a.lines) >= a.limits.Lines {
 		return nil
 	}
-	l := &line{place: p}
+	l := &waitingLine{place: p}
 	a.lines[p.path] = l
 	return l
 }
@@ -97,7 +97,7 @@ func (a *Analysis) dropEmptyLines() {
 		return
 	}
 	a.idled = a.now
-	maps.DeleteFunc(a.lines, func(_ string, l *line) bool { return len(l.live) == 0 })
+	maps.DeleteFunc(a.lines, func(_ string, l *waitingLine) bool { return len(l.live) == 0 })
 }
 
 // keep counts a child among those that are kept, until release.
@@ -176,7 +176,7 @@ func (a *Analysis) remove(c *child, pos int64) {
 
 // tell records that a notification has told the removal of the node. The reply to the request that removed it may
 // come later. pos is 0 if the notification has none.
-func (l *line) tell(path string, pos int64) {
+func (l *waitingLine) tell(path string, pos int64) {
 	i := slices.IndexFunc(l.live, func(c *child) bool { return c.place.path == path })
 	if i < 0 || l.live[i].told {
 		return
@@ -189,7 +189,7 @@ func (l *line) tell(path string, pos int64) {
 func (c *child) toldBy(pos int64) bool { return c.told && c.removed > 0 && c.removed <= pos }
 
 // present returns the children whose removal is neither answered nor told.
-func (l *line) present() []*child {
+func (l *waitingLine) present() []*child {
 	if l.told == 0 {
 		return l.live
 	}
@@ -197,7 +197,7 @@ func (l *line) present() []*child {
 }
 
 // own returns the session's ephemeral child in the line, nil if it has none.
-func (s *session) own(l *line) *child {
+func (s *session) own(l *waitingLine) *child {
 	for _, c := range s.children {
 		if c.line == l {
 			return c
@@ -245,7 +245,7 @@ func (s *session) takeTurn(a *Analysis) {
 
 // left reports whether the session had a child in the line and all children were gone at pos: it
 // has waited for the others to leave.
-func (l *line) left(s *session, pos int64) bool {
+func (l *waitingLine) left(s *session, pos int64) bool {
 	had := false
 	for _, c := range l.live {
 		if !c.toldBy(pos) {

@@ -1,6 +1,9 @@
 package observe
 
-import "strings"
+import (
+	"strings"
+	"time"
+)
 
 // Fold returns the pattern of a path: numbers, sequence numbers and random identifiers become #.
 func Fold(path string) string {
@@ -102,8 +105,8 @@ func alphanumeric(c byte) bool {
 	return digit(c) || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
-// above returns the path of the parent, or "" for the root.
-func above(path string) string {
+// parentPath returns the path of the parent, or "" for the root.
+func parentPath(path string) string {
 	switch i := strings.LastIndexByte(path, '/'); {
 	case i > 0:
 		return path[:i]
@@ -112,3 +115,93 @@ func above(path string) string {
 	}
 	return ""
 }
+
+// Churn says how many sessions the clients opened and closed. Sessions that were open before the
+// observation are left out, and those of services that report none.
+type Churn struct {
+	Opened     int64 `json:"opened"`
+	Closed     int64 `json:"closed"`
+	ShortLived int64 `json:"short_lived"`   // closed before their time-out had passed once
+	MostAtOnce int64 `json:"most_sessions"` // of all sessions, those that were open at once
+}
+
+// closed counts a session that its client has closed. One that expires has lived for its time-out.
+func (c *Churn) closed(at time.Time, s *session) {
+	if s.opened.IsZero() {
+		return
+	}
+	c.Closed++
+	if at.Sub(s.opened) < s.timeout {
+		c.ShortLived++
+	}
+}
+
+func (c Churn) report(a *Analysis) Churn {
+	c.MostAtOnce = a.all.mostSessions
+	return c
+}
+
+// Rearming says how many watches the clients armed again within a second of a reconnect. Those of a
+// packet that sets watches again are the ones that the session had.
+type Rearming struct {
+	Reconnects int64 `json:"reconnects"` // after which watches were armed again
+	Watches    int64 `json:"watches"`
+	// A second begins with the first reconnect that comes after the last such second.
+	MostReconnects int64 `json:"most_reconnects"` // in one second
+	MostWatches    int64 `json:"most_watches"`    // in one second
+}
+
+// soon is how long after a reconnect a client arms its watches again.
+const soon = time.Second
+
+// rearming is what a session has armed again since it reconnected.
+type rearming struct {
+	since time.Time // the latest reconnect, zero without one
+	all   bool      // a packet has set all watches
+	n     int       // watches
+}
+
+// rearmings adds up.
+type rearmings struct {
+	report              Rearming
+	from                time.Time // of the current second
+	reconnects, watches int64     // in it
+}
+
+func (r *rearmings) add(at time.Time, first bool, watches int64) {
+	if r.from.IsZero() || at.Sub(r.from) >= time.Second {
+		r.from, r.reconnects, r.watches = at, 0, 0
+	}
+	if first {
+		r.report.Reconnects++
+		r.reconnects++
+	}
+	r.report.Watches += watches
+	r.watches += watches
+	r.report.MostReconnects = max(r.report.MostReconnects, r.reconnects)
+	r.report.MostWatches = max(r.report.MostWatches, r.watches)
+}
+
+// rearmedAll counts a packet that sets the watches again. A client may need several.
+func (s *session) rearmedAll(a *Analysis) {
+	r := &s.rearming
+	rest := len(s.watches) - r.n
+	if !r.recent(a.now) || r.all || rest <= 0 {
+		return
+	}
+	first := r.n == 0
+	r.all, r.n = true, len(s.watches)
+	a.all.rearming.add(a.now, first, int64(rest))
+}
+
+// rearmedOne counts a watch that the session had and has asked for again.
+func (s *session) rearmedOne(a *Analysis) {
+	r := &s.rearming
+	if !r.recent(a.now) || r.all || r.n >= len(s.watches) {
+		return
+	}
+	r.n++
+	a.all.rearming.add(a.now, r.n == 1, 1)
+}
+
+func (r *rearming) recent(now time.Time) bool { return !r.since.IsZero() && now.Sub(r.since) <= soon }

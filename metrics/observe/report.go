@@ -162,7 +162,7 @@ func (a *Analysis) report() (places []Place) {
 	for _, name := range slices.Backward(slices.Sorted(maps.Keys(groups))) { // the deepest first
 		g := groups[name]
 		g.kids = slices.DeleteFunc(g.kids, func(p *pattern) bool { return taken[p] })
-		g.beside = beside(groups, g)
+		g.beside = siblingsOf(groups, g)
 		if f, of := g.recognise(); f.Name != "" {
 			for _, p := range of {
 				taken[p] = true
@@ -205,8 +205,8 @@ func (a *Analysis) groups() map[string]group {
 	return groups
 }
 
-// beside returns the other groups below the same node.
-func beside(groups map[string]group, g group) (all []group) {
+// siblingsOf returns the other groups below the same node.
+func siblingsOf(groups map[string]group, g group) (all []group) {
 	if g.dir.parent == nil {
 		return nil
 	}

@@ -42,7 +42,7 @@ func TestEveryFormIsRecognisedWhileItRuns(t *testing.T) {
 // each other often enough to tell forms apart: two that never meet at a lock show none.
 func observeRun(t *testing.T, f workloads.Form, clients int) (*metrics.Record, observe.Report) {
 	t.Helper()
-	service := f.On(backendtest.InProcess(t))
+	service := f.ServiceFor(backendtest.InProcess(t))
 	a := observe.New(observe.DefaultLimits)
 	rec, err := workloads.Run(t.Context(), workloads.Plan{
 		Service: &watched{Service: service, seen: a}, Form: f, Clients: clients, Seed: 1,

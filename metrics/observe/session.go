@@ -177,8 +177,8 @@ func (s *session) closed(a *Analysis, pos int64) {
 	}
 }
 
-// asked counts a request.
-func (s *session) asked(a *Analysis, m *drivers.Message, p *place) {
+// countRequest counts a request.
+func (s *session) countRequest(a *Analysis, m *drivers.Message, p *place) {
 	o := &p.pattern.ops[m.Op]
 	o.requests++
 	if m.Watch {
@@ -206,7 +206,7 @@ func (s *session) beginsToWait(a *Analysis, m *drivers.Message, p *place) {
 		s.takeTurn(a)
 		for _, w := range s.waits {
 			if w.stage == turned {
-				w.goesOn(a, s)
+				w.finishLast(a, s)
 			}
 		}
 	}
@@ -297,7 +297,7 @@ func (s *session) read(a *Analysis, m *drivers.Message, p *place) {
 	}
 	in.answered(a, s)
 	if gone && in == &s.other {
-		in.goesOn(a, s)
+		in.finishLast(a, s)
 	}
 	l := a.lines[p.path]
 	if m.Op == drivers.OpChildren && m.Err == nil && l != nil {

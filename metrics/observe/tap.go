@@ -43,7 +43,7 @@ type request struct {
 func (t *tap) Session(at time.Time, s traffic.Session) {
 	t.a.mu.Lock()
 	defer t.a.mu.Unlock()
-	t.a.at(at)
+	t.a.setTime(at)
 	if !t.out {
 		t.attach(t.a.session(s, t.c))
 	}
@@ -63,7 +63,7 @@ func (t *tap) attach(s *session) {
 	t.s = s
 	s.connections++
 	for _, o := range t.opening {
-		t.a.at(o.at)
+		t.a.setTime(o.at)
 		s.probe.Message(o.m)
 	}
 	t.opening = nil
@@ -73,7 +73,7 @@ func (t *tap) attach(s *session) {
 func (t *tap) Message(at time.Time, m drivers.Message) {
 	t.a.mu.Lock()
 	defer t.a.mu.Unlock()
-	t.a.at(at)
+	t.a.setTime(at)
 	if m.Kind != drivers.Cut {
 		t.a.all.messages++
 	}
@@ -119,7 +119,7 @@ func (a *Analysis) shortened(m drivers.Message) drivers.Message {
 		}
 		return n > maxPath
 	}
-	longPart := func(p drivers.Part) bool { return long(p.Path, p.Op, p.Mode) }
+	longPart := func(p drivers.TxnOp) bool { return long(p.Path, p.Op, p.Mode) }
 	if long(m.Path, m.Op, m.Mode) {
 		a.all.beyond.Paths++
 		m.Path, m.Watch = nil, false
@@ -143,11 +143,11 @@ func (t *tap) request(m *drivers.Message) {
 	switch {
 	case len(m.Parts) > 0:
 		for p := range parts(m) {
-			t.s.asked(a, p, a.asked(p))
+			t.s.countRequest(a, p, a.requestPlace(p))
 		}
 	case len(m.Path) > 0:
-		r.place = a.asked(m)
-		t.s.asked(a, m, r.place)
+		r.place = a.requestPlace(m)
+		t.s.countRequest(a, m, r.place)
 	}
 	switch {
 	case m.Op == drivers.OpRearm:
@@ -215,9 +215,9 @@ func (t *tap) bounded(m drivers.Message) drivers.Message {
 	return m
 }
 
-// asked returns the place of a request. The number that a sequential create will get is part of
+// requestPlace returns the place of a request. The number that a sequential create will get is part of
 // the pattern.
-func (a *Analysis) asked(m *drivers.Message) *place {
+func (a *Analysis) requestPlace(m *drivers.Message) *place {
 	p := m.Path
 	if m.Op == drivers.OpCreate && m.Mode&drivers.Sequential != 0 {
 		p = append(append([]byte(nil), p...), "0000000000"...)
@@ -236,7 +236,7 @@ func (t *tap) reply(m *drivers.Message) {
 	}
 	for p := range parts(m) {
 		if !m.Op.IsWrite() || p.Op.IsWrite() { // a read of what the transaction wrote polls nothing
-			t.answered(p, t.a.asked(p), r)
+			t.answered(p, t.a.requestPlace(p), r)
 		}
 	}
 	if len(m.Parts) == 0 {
@@ -291,7 +291,7 @@ func (t *tap) notification(m *drivers.Message) {
 func (t *tap) Gap(at time.Time, bytes int64) {
 	t.a.mu.Lock()
 	defer t.a.mu.Unlock()
-	t.a.at(at)
+	t.a.setTime(at)
 	t.a.all.gaps++
 	t.a.all.gapBytes += bytes
 }
@@ -300,7 +300,7 @@ func (t *tap) Gap(at time.Time, bytes int64) {
 func (t *tap) Close(at time.Time) {
 	t.a.mu.Lock()
 	defer t.a.mu.Unlock()
-	t.a.at(at)
+	t.a.setTime(at)
 	t.a.all.open--
 	defer t.a.expire()
 	if !t.out {

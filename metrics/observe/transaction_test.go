@@ -8,7 +8,7 @@ import (
 )
 
 // transact sends a transaction and its answer.
-func (s script) transact(pos int64, err error, parts ...drivers.Part) {
+func (s script) transact(pos int64, err error, parts ...drivers.TxnOp) {
 	m := drivers.Message{Kind: drivers.Request, Op: drivers.OpMulti, Parts: parts}
 	s.Message(time.Unix(10, 0), m)
 	m.Kind, m.Pos, m.Err = drivers.Reply, pos, err
@@ -18,7 +18,7 @@ func (s script) transact(pos int64, err error, parts ...drivers.Part) {
 	s.Message(time.Unix(10, 0), m)
 }
 
-func part(op drivers.Op, path string) drivers.Part { return drivers.Part{Op: op, Path: []byte(path)} }
+func part(op drivers.Op, path string) drivers.TxnOp { return drivers.TxnOp{Op: op, Path: []byte(path)} }
 
 // TestTransactionIsCountedAtEachPath checks that the operations of a transaction are counted by
 // path pattern, that the transaction is one request, one write and one change, and that a change

@@ -68,7 +68,7 @@ func (s *session) notified(a *Analysis, m *drivers.Message, p *place) {
 	s.unassigned[s.notifications] = w
 	p.pattern.events[m.Event]++
 	if m.Event == drivers.Created && p.pattern.ops[drivers.OpWatchNode].requests == 0 && !s.races[p.path] { // what it waited for exists
-		in.goesOn(a, s)
+		in.finishLast(a, s)
 	}
 	for _, k := range []watchKey{{p.path, false}, {p.path, true}} {
 		if m.Event == drivers.Deleted || k.children == (m.Event == drivers.ChildrenChanged) {

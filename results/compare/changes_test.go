@@ -108,10 +108,24 @@ func herding(notifications float64) []results.Run {
 	return all
 }
 
-// A count that hardly varies is decided by its values: it has no p-value, and the other figures are
-// tested as if it did not exist.
+// A count that a formula fixes is decided by its values, of one run of each if there are no more: it has no
+// p-value, and the other figures are tested as if it did not exist. A count that no formula fixes is tested,
+// however equal its values are.
 func TestExactCountsLeaveTheFamily(t *testing.T) {
-	all := judged(runs(1), runs(0.8), paired)
+	metrics := append(compare.Default([]string{"acquire", "handoff"})[:3],
+		compare.Metric{Figure: figure.Known(nil, "whole.notifications_per_round")[0], Gated: true})
+	judged := func(base, other []results.Run) []results.Change {
+		return paired.Changes([]compare.Subject{{Base: base, New: other, Metrics: metrics}})
+	}
+	fixed := func(factor, notifications float64) []results.Run {
+		all := runs(factor)
+		for i := range all {
+			all[i].Cost.Whole, all[i].Cost.WholeRounds = results.Totals{Notifications: int64(100 * notifications)}, 100
+			all[i].Cost.Expected = &results.Expected{Identities: []results.Identity{{Fixes: "whole.notifications_per_round", Holds: true}}}
+		}
+		return all
+	}
+	all := judged(fixed(1, 1), fixed(0.8, 1))
 	if count := all[3]; !count.Exact || count.P != nil || count.Adjusted != nil || count.Verdict != results.Pass {
 		t.Errorf("%+v", count)
 	}
@@ -119,17 +133,21 @@ func TestExactCountsLeaveTheFamily(t *testing.T) {
 		t.Errorf("p %v, adjusted %v: want Holm over three figures", p, adjusted)
 	}
 	for notifications, verdict := range map[float64]results.Verdict{1.04: results.Pass, 1.05: results.Regression, 1: results.Pass, 0.99: results.Improvement} {
-		if c := judged(runs(1), herding(notifications), paired)[3]; c.Verdict != verdict || !c.Exact {
-			t.Errorf("%v notifications a round instead of 1: %+v, want %s", notifications, c, verdict)
+		for _, n := range []int{1, 10} {
+			if c := judged(fixed(1, 1)[:n], fixed(1, notifications)[:n])[3]; c.Verdict != verdict || !c.Exact {
+				t.Errorf("%v notifications a round instead of 1 in %d runs: %+v, want %s", notifications, n, c, verdict)
+			}
 		}
 	}
-	varied := runs(0.8)
-	for i := range varied {
-		varied[i].Cost.PerRound.Notifications = 1 + 0.02*float64(i)
+	unfixed := fixed(1, 7)
+	for i := range unfixed {
+		unfixed[i].Cost.Expected = nil
 	}
-	all = judged(runs(1), varied, paired)
-	if count := all[3]; count.Exact || count.P == nil || *all[0].Adjusted != 4**all[0].P {
-		t.Errorf("%+v: want a test of a count that varies, and Holm over four figures: p %v, adjusted %v", count, *all[0].P, *all[0].Adjusted)
+	if c := judged(fixed(1, 1)[:1], unfixed[:1])[3]; c.Verdict != results.Inconclusive || c.Exact {
+		t.Errorf("one run without a formula: %+v", c)
+	}
+	if c := judged(fixed(1, 1), unfixed)[3]; c.Verdict != results.Regression || c.Exact || c.P == nil {
+		t.Errorf("ten runs without a formula: %+v", c)
 	}
 }
 
@@ -149,42 +167,45 @@ func TestBetterIsCorrectedByHolm(t *testing.T) {
 	}
 }
 
-// Four runs of each cannot show a regression among four figures, whatever their values.
+// Four runs of each cannot show anything, whatever their values.
 func TestNeededRuns(t *testing.T) {
 	variants := func(n int) []compare.Subject {
 		return []compare.Subject{{Base: runs(1)[:n], New: runs(0.3)[:n], Metrics: compare.Default([]string{"handoff"})}}
 	}
 	unpaired := compare.Rules{Minimum: 0.05}
 	for n, needed := range map[int]int{1: 5, 4: 5, 5: 0} {
-		if figures, got := compare.Needed(variants(n)); figures != 4 || got != needed {
-			t.Errorf("%d runs of each: %d figures need %d, want %d", n, figures, got, needed)
+		if got := compare.Needed(variants(n)); got != needed {
+			t.Errorf("%d runs of each: need %d, want %d", n, got, needed)
 		}
 	}
 	if v := compare.Verdict(unpaired.Changes(variants(4))); v == results.Regression {
-		t.Error("four runs of each show something of three figures after all")
+		t.Error("four runs of each show something after all")
 	}
 	if v := compare.Verdict(unpaired.Changes(variants(5))); v != results.Regression {
 		t.Errorf("five runs of each: %s, want a regression", v)
 	}
-	one := variants(4)
-	one[0].Metrics = one[0].Metrics[:1]
-	if v := compare.Verdict(unpaired.Changes(one)); v != results.Regression {
-		t.Errorf("four runs of each of one figure: %s, want a regression", v)
-	}
 }
 
+// What is detectable is compared with twice the minimum effect. The warning names the figures with what is,
+// and a number of pairs only if it is known to help.
 func TestUnderpowered(t *testing.T) {
-	low, high, detectable := 0.4, 0.9, 0.1
-	of := func(power *float64, gated bool) results.Change {
-		return results.Change{Figure: "rounds_per_s", Gated: gated, Minimum: 0.05, Power: power, Detectable: &detectable}
+	power := 0.4
+	of := func(detectable, floor float64, gated bool) results.Change {
+		return results.Change{Figure: "rounds_per_s", Gated: gated, Minimum: 0.05, Floor: floor, Power: &power, Detectable: &detectable}
 	}
-	if lines := compare.Underpowered([]results.Change{of(&high, true), of(&low, false), of(nil, true)}, 25, "pairs"); lines != nil {
+	if lines := compare.Underpowered([]results.Change{of(0.1, 0, true), of(0.2, 0, false), {Gated: true, Minimum: 0.05}}, 25); lines != nil {
 		t.Errorf("%v", lines)
 	}
-	got := compare.Underpowered([]results.Change{of(&high, true), of(&low, true)}, 25, "pairs")
-	words := "low power: a true change of 5.00 % is shown in fewer than 80 % of such comparisons: rounds_per_s 40 %; it takes about 100 pairs, or longer runs"
-	if len(got) != 1 || got[0].Code != results.LowPower || got[0].Text != words || got[0].Numbers["needed"] != 100 {
-		t.Errorf("%+v", got)
+	const words = "low power: a true change of 10.0 % is shown in fewer than 80 % of such comparisons; that takes a change of: rounds_per_s 20.0 %"
+	for _, c := range []struct {
+		floor float64
+		pairs int
+		more  string
+	}{{0, 25, "; 10.0 % take about 100 pairs, or longer runs"}, {0, 0, ""}, {0.1, 25, ""}} {
+		got := compare.Underpowered([]results.Change{of(0.1, 0, true), of(0.2, c.floor, true)}, c.pairs)
+		if len(got) != 1 || got[0].Code != results.LowPower || got[0].Text != words+c.more {
+			t.Errorf("%+v", got)
+		}
 	}
 }
 

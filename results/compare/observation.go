@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/stampede-bench/stampede/internal/suggest"
@@ -13,6 +12,7 @@ import (
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/figure"
 	"github.com/stampede-bench/stampede/results/stats"
+	"github.com/stampede-bench/stampede/results/units"
 )
 
 // observedFigure is a figure of a whole observation or of one path pattern in it.
@@ -129,19 +129,28 @@ func (r Rules) observed(subject string, f observedFigure, gated bool, base, othe
 	return c, true
 }
 
-// compareWithBound decides the largest fan-out where a formula bounds it: in a form in which each session
-// watches its predecessor, a change wakes one session at most. If that form was recognised in all
-// observations of the base, a candidate that was seen to wake more has left it, and any other has kept to it.
+// compareWithBound decides the largest fan-out where the forms of the base bound it, as where each session
+// watches its predecessor. If such a form was recognised at the path in all observations of the base, or at all
+// paths whose changes woke a session, a candidate that was seen to wake more has left it, and any other has
+// kept to it.
 func (c *change) compareWithBound(path string, base []results.Observation, after []float64) {
+	most := int64(0)
 	for _, o := range base {
-		i := slices.IndexFunc(o.Observed.Places, func(p observe.Place) bool { return p.Path == path })
-		if i < 0 || o.Observed.Places[i].Form == nil ||
-			slices.ContainsFunc(o.Observed.Places[i].Form.Forms, func(form string) bool { return !strings.HasSuffix(form, "/predecessor") }) {
-			return
+		for _, p := range o.Observed.Places {
+			switch {
+			case path != results.AllPaths && path != p.Path || p.FanoutMax == 0:
+			case p.Form == nil || p.Form.Most == 0:
+				return
+			default:
+				most = max(most, p.Form.Most)
+			}
 		}
 	}
-	c.P, c.Verdict, c.Why = nil, results.Pass, "the form predecessor of the base bounds it to 1"
-	if slices.Max(after) > 1 {
+	if most == 0 {
+		return
+	}
+	c.P, c.Verdict, c.Why = nil, results.Pass, fmt.Sprintf("the form of the base wakes at most %s", units.Plural(int(most), "session"))
+	if slices.Max(after) > float64(most) {
 		c.Verdict = results.Regression
 	}
 }

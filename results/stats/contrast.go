@@ -189,7 +189,7 @@ func (c Contrast) quantile(p float64) float64 {
 	for _, f := range c.fits {
 		low, high = min(low, f.difference+t*f.err), max(high, f.difference+t*f.err)
 	}
-	for width := (high - low) * 1e-4; high-low > width && high-low > leastError; {
+	for width := (high - low) * 1e-3; high-low > width && high-low > leastError; {
 		if middle := (low + high) / 2; c.below(middle) < p {
 			low = middle
 		} else {
@@ -208,7 +208,7 @@ func (c Contrast) P(added float64) float64 {
 
 // Redraw returns the contrast of as many runs, in the same order, with the same noise and without a
 // difference.
-func (c Contrast) Redraw(random *rand.Rand) Sample {
+func (c Contrast) Redraw(random *rand.Rand, _, sign float64) Sample {
 	drawn := c.fits[len(c.fits)-1]
 	for at, i := random.Float64(), 0; i < len(c.fits); i++ {
 		if at -= c.fits[i].weight; at < 0 {
@@ -224,10 +224,10 @@ func (c Contrast) Redraw(random *rand.Rand) Sample {
 			memory, fresh = 0, 1
 		}
 		memory = drawn.carried*memory + math.Sqrt(drawn.share*fresh)*random.NormFloat64()
-		values[i] = drawn.sd * (memory + math.Sqrt(1-drawn.share)*random.NormFloat64())
+		values[i] = sign * drawn.sd * (memory + math.Sqrt(1-drawn.share)*random.NormFloat64())
 	}
 	return NewContrast(values, c.other)
 }
 
 // First returns the contrast itself: saved runs are judged once.
-func (c Contrast) First(int) Sample { return c }
+func (c Contrast) First(float64) Sample { return c }

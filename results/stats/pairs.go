@@ -36,15 +36,20 @@ func (d Pairs) P(added float64) float64 {
 	return signedRank{bound(len(d))}.p(moved)
 }
 
+// mostRedrawn is the largest number of pairs that Redraw draws. The time that an estimate takes grows with
+// the square of their number.
+const mostRedrawn = 60
+
 // Redraw draws as many pairs from the deviations of these from their estimate, with random signs, since
-// the order within a pair is random too.
-func (d Pairs) Redraw(random *rand.Rand) Sample {
-	middle := median(walsh(d))
+// the order within a pair is random too. Many pairs are replaced by fewer with as much less scatter.
+func (d Pairs) Redraw(random *rand.Rand, estimate, sign float64) Sample {
+	n := float64(len(d))
+	drawn := make(Pairs, min(len(d), mostRedrawn))
 	// The deviations from an estimate are smaller than those from the truth.
-	wider := math.Sqrt(float64(len(d)) / float64(max(len(d)-1, 1)))
-	drawn := make(Pairs, len(d))
+	scale := sign * math.Sqrt(n/max(n-1, 1)*float64(len(drawn))/n)
 	for i := range drawn {
-		drawn[i] = (d[random.IntN(len(d))] - middle) * wider
+		// A deviation that is drawn twice, once with each sign, must not cancel exactly.
+		drawn[i] = (d[random.IntN(len(d))] - estimate) * scale * (1 + random.NormFloat64()/10)
 		if random.IntN(2) == 0 {
 			drawn[i] = -drawn[i]
 		}
@@ -52,8 +57,8 @@ func (d Pairs) Redraw(random *rand.Rand) Sample {
 	return drawn
 }
 
-// First returns the first pairs.
-func (d Pairs) First(pairs int) Sample { return d[:min(pairs, len(d))] }
+// First returns the first part of the pairs.
+func (d Pairs) First(share float64) Sample { return d[:int(math.Round(share*float64(len(d))))] }
 
 // bound returns the greatest rank that one of n differences can have.
 //
@@ -165,14 +170,20 @@ func median(sorted []float64) float64 {
 // sums returns the probability of each sum of the weights if each weight is included with
 // probability ½.
 func sums(weights []int) []float64 {
-	chances := []float64{1}
+	total := 0
 	for _, w := range weights {
-		next := make([]float64, len(chances)+w)
-		for sum, c := range chances {
-			next[sum] += c / 2
-			next[sum+w] += c / 2
+		total += w
+	}
+	chances, reached := make([]float64, total+1), 0
+	chances[0] = 1
+	for _, w := range weights {
+		reached += w
+		for sum := reached; sum >= w; sum-- {
+			chances[sum] = (chances[sum] + chances[sum-w]) / 2
 		}
-		chances = next
+		for sum := range min(w, reached) {
+			chances[sum] /= 2
+		}
 	}
 	return chances
 }

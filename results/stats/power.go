@@ -3,6 +3,7 @@ package stats
 import (
 	"math"
 	"math/rand/v2"
+	"sort"
 )
 
 // Wanted is the share of comparisons in which a difference must be found to count as detectable.
@@ -15,11 +16,12 @@ type Sample interface {
 	// P returns the probability of a difference at least as large, after the given size has been added to
 	// it, if there is none.
 	P(added float64) float64
-	// Redraw returns another such sample, drawn at random from the scatter of this one, without a
-	// difference.
-	Redraw(random *rand.Rand) Sample
-	// First returns what the first runs, up to a number of pairs, show.
-	First(pairs int) Sample
+	// Redraw returns another such sample, drawn at random from the scatter of this one about its estimate,
+	// without a difference. sign is 1, or -1 for the mirror image of the sample that the same random numbers
+	// give.
+	Redraw(random *rand.Rand, estimate, sign float64) Sample
+	// First returns what the first runs show, which are the given share of all.
+	First(share float64) Sample
 }
 
 // A Figure is one of the figures that a comparison judges together.
@@ -90,12 +92,12 @@ type drawing struct {
 	interval Estimate
 }
 
-// The number of draws is enough to tell a share of 80 % from one of 70 %. Many figures share so many
-// draws that the simulation ends in about a second.
+// The number of draws is enough to tell a share of 80 % from one of 70 %. Many figures or looks share so
+// many draws that the simulation ends within about a second.
 const (
-	mostDraws   = 400
-	fewestDraws = 50
-	allDraws    = 2000
+	mostDraws   = 250
+	fewestDraws = 40
+	allDraws    = 1500
 )
 
 // Simulate prepares the simulation of a comparison that judges the figures after each of the given numbers
@@ -103,15 +105,20 @@ const (
 func Simulate(figures []Figure, pairs []int, looks int) *Simulation {
 	s := &Simulation{figures: figures, looks: looks, shares: map[float64][]float64{}}
 	draws := min(max(allDraws/max(1, len(figures)*len(pairs)), fewestDraws), mostDraws)
-	for n := range uint64(draws) {
+	var estimates []float64
+	for _, f := range figures {
+		estimates = append(estimates, f.Interval(Confidence).Value)
+	}
+	for n := range draws {
 		looked := make([][]drawing, len(pairs))
-		for _, f := range figures {
+		sign := float64(1 - 2*(n%2)) // so that chance favours neither direction
+		for i, f := range figures {
 			// All figures are drawn from the same numbers, so they have the same runs.
-			again := f.Redraw(rand.New(rand.NewPCG(n, 3)))
-			for i, end := range pairs {
+			again := f.Redraw(rand.New(rand.NewPCG(uint64(n/2), 3)), estimates[i], sign)
+			for look, end := range pairs {
 				g := f
-				g.Sample = again.First(end)
-				looked[i] = append(looked[i], drawing{g, g.Interval(Strict(looks))})
+				g.Sample = again.First(float64(end) / float64(pairs[len(pairs)-1]))
+				looked[look] = append(looked[look], drawing{g, g.Interval(Strict(looks))})
 			}
 		}
 		s.drawn = append(s.drawn, looked)
@@ -120,76 +127,52 @@ func Simulate(figures []Figure, pairs []int, looks int) *Simulation {
 }
 
 // Power returns the share of the comparisons that find a figure to be a regression if all figures are worse
-// by the given size.
-func (s *Simulation) Power(figure int, size float64) float64 { return s.found(size)[figure] }
-
-// found returns the share of the comparisons in which each figure is a regression.
-func (s *Simulation) found(size float64) []float64 {
+// by the given size. One that is judged several times does not end before, though a regression of another
+// figure would end it.
+func (s *Simulation) Power(figure int, size float64) float64 {
 	if shares, known := s.shares[size]; known {
-		return shares
+		return shares[figure]
 	}
 	shares := make([]float64, len(s.figures))
 	for _, looked := range s.drawn {
-		for i, d := range s.end(looked, size) {
-			if d == Regression {
+		found := make([]bool, len(s.figures))
+		for _, drawings := range looked {
+			tests := make([]Test, len(drawings))
+			for i, d := range drawings {
+				tests[i] = d.moved(d.interval, size, s.looks)
+			}
+			decisions, _ := Judge(tests)
+			for i, d := range decisions {
+				found[i] = found[i] || d == Regression
+			}
+		}
+		for i := range found {
+			if found[i] {
 				shares[i] += 1 / float64(len(s.drawn))
 			}
 		}
 	}
 	s.shares[size] = shares
-	return shares
+	return shares[figure]
 }
 
-// end returns the decisions at the look at which the comparison ends.
-func (s *Simulation) end(looked [][]drawing, size float64) (decisions []Decision) {
-	for _, drawings := range looked {
-		var tests []Test
-		for _, d := range drawings {
-			tests = append(tests, d.moved(d.interval, size, s.looks))
-		}
-		decisions, _ = Judge(tests)
-		passed := 0
-		for _, d := range decisions {
-			switch d {
-			case Regression:
-				return decisions
-			case Pass, Improvement:
-				passed++
-			}
-		}
-		if passed == len(decisions) {
-			return decisions
-		}
-	}
-	return decisions
-}
-
-// The search for the detectable size goes up to largest, and ends when it is known to within a fiftieth.
+// The sizes that are tried are largest divided by a power of finer, so that figures share most of them.
 const (
-	largest   = 7 // a thousand times as much
-	precision = 1.02
+	largest = 7 // a thousand times as much
+	finer   = 1.025
 )
 
 // Detectable returns the smallest size by which all figures must be worse for a figure to be found in
 // [Wanted] of the comparisons. It returns false if no size is.
 func (s *Simulation) Detectable(figure int) (float64, bool) {
-	enough := func(size float64) bool { return s.Power(figure, size) >= Wanted }
-	high := max(s.figures[figure].Minimum, 0.001)
-	if enough(high) {
-		return high, true
+	least := max(s.figures[figure].Minimum, 1e-4)
+	switch {
+	case s.Power(figure, least) >= Wanted:
+		return least, true
+	case s.Power(figure, largest) < Wanted:
+		return 0, false
 	}
-	low := high
-	for !enough(high) {
-		if low, high = high, high*1.5; high > largest {
-			return 0, false
-		}
-	}
-	for high > low*precision {
-		if middle := math.Sqrt(low * high); enough(middle) {
-			high = middle
-		} else {
-			low = middle
-		}
-	}
-	return high, true
+	size := func(n int) float64 { return largest / math.Pow(finer, float64(n)) }
+	n := sort.Search(int(math.Log(largest/least)/math.Log(finer)), func(n int) bool { return s.Power(figure, size(n+1)) < Wanted })
+	return size(n), true
 }

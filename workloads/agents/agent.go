@@ -101,7 +101,7 @@ func (a *Agent) doRun(ctx context.Context, at *visited) error {
 		return nil
 	}
 	at.made = true
-	if s, ok := work.of(a.Name); ok {
+	if s, ok := work.shareOf(a.Name); ok {
 		return a.takePart(ctx, work, s)
 	}
 	return nil
@@ -177,7 +177,7 @@ func (a *Agent) startClock(ctx context.Context, c control.Coordinator) (end func
 	}, nil
 }
 
-func (a *Agent) now() time.Duration { return a.clock().Since() }
+func (a *Agent) now() time.Duration { return a.clock().SinceStart() }
 
 // takePart runs the agent's share and hands in its report, also of a failure.
 func (a *Agent) takePart(ctx context.Context, work assignment, s share) error {
@@ -217,7 +217,7 @@ func (a *Agent) measure(ctx context.Context, work assignment, s share) (_ report
 		}
 	}()
 	began := a.now()
-	p := &part{agent: a, work: work, share: s, steps: check.NewSteps(a.now), packets: journal.New(a.now)}
+	p := &agentRun{agent: a, work: work, share: s, steps: check.NewSteps(a.now), packets: journal.New(a.now)}
 	end, err := p.join(ctx, &plan)
 	if err != nil {
 		return report{}, err
@@ -233,8 +233,8 @@ func (a *Agent) measure(ctx context.Context, work assignment, s share) (_ report
 	return p.report(record, began)
 }
 
-// A part is an agent's share of a run in progress.
-type part struct {
+// A agentRun is an agent's share of a run in progress.
+type agentRun struct {
 	agent   *Agent
 	work    assignment
 	share   share
@@ -244,7 +244,7 @@ type part struct {
 }
 
 // join makes the plan that of the part. The caller calls end when the run has ended.
-func (p *part) join(ctx context.Context, plan *workloads.Plan) (end func(), err error) {
+func (p *agentRun) join(ctx context.Context, plan *workloads.Plan) (end func(), err error) {
 	board, err := p.agent.Plane.Board(ctx, p.work.document("board"), p.agent.Name, p.work.names())
 	if err != nil {
 		return nil, err
@@ -273,7 +273,7 @@ func notifies(p workloads.Plan) bool {
 
 // meet returns when the other agents have come to the point too, or the coordinator has ended the run, so that
 // what was measured until then is handed in.
-func (p *part) meet(ctx context.Context, at workloads.Point) error {
+func (p *agentRun) meet(ctx context.Context, at workloads.Point) error {
 	err := p.agent.Plane.Meet(ctx, p.work.document(string(at)), len(p.work.Shares))
 	if context.Cause(ctx) == errAborted {
 		return nil
@@ -282,7 +282,7 @@ func (p *part) meet(ctx context.Context, at workloads.Point) error {
 }
 
 // awaitWindow waits until all clients are warm, and returns the time at which all agents open the window.
-func (p *part) awaitWindow(ctx context.Context) (time.Time, error) {
+func (p *agentRun) awaitWindow(ctx context.Context) (time.Time, error) {
 	a := p.agent
 	if err := a.Plane.Meet(ctx, p.work.document(warm), len(p.work.Shares)+1); err != nil {
 		return time.Time{}, err
@@ -291,12 +291,12 @@ func (p *part) awaitWindow(ctx context.Context) (time.Time, error) {
 	if err := a.Plane.GetJSON(ctx, p.work.document(window), &opens); err != nil {
 		return time.Time{}, err
 	}
-	now, err := a.offset.At(a.clock())
-	return time.Now().Add(opens - now.Middle().Since()), err
+	now, err := a.offset.Convert(a.clock())
+	return time.Now().Add(opens - now.Middle().SinceStart()), err
 }
 
 // report returns what the agent hands in.
-func (p *part) report(m *metrics.Record, began time.Duration) (r report, err error) {
+func (p *agentRun) report(m *metrics.Record, began time.Duration) (r report, err error) {
 	if r.Record, err = merge.Marshal(m); err != nil {
 		return r, err
 	}

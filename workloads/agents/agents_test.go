@@ -107,7 +107,7 @@ func planOf(t *testing.T, s drivers.Service, form string, clients int) workloads
 		t.Fatalf("there is no form %s", form)
 	}
 	p := workloads.Plan{
-		Service: all[i].On(s), Form: all[i], Clients: clients, Warmup: 50 * time.Millisecond, Duration: 500 * time.Millisecond, Seed: 1,
+		Service: all[i].ServiceFor(s), Form: all[i], Clients: clients, Warmup: 50 * time.Millisecond, Duration: 500 * time.Millisecond, Seed: 1,
 		Settings: workloads.Settings{Hold: time.Millisecond, Namespace: "/agents"},
 	}
 	p.Settings.Mix = workloads.MixSettings{Reads: 0.5, Keys: 10, Size: 10}
@@ -166,7 +166,7 @@ func formsOn(t *testing.T, s drivers.Service, scheme string) (forms []workloads.
 	t.Helper()
 	seen := map[string]bool{}
 	for _, f := range catalog.Forms() {
-		on := f.On(s)
+		on := f.ServiceFor(s)
 		if on == nil {
 			continue
 		}
@@ -196,7 +196,7 @@ func checkRun(t *testing.T, p workloads.Plan, r *metrics.Record) {
 		}
 		return
 	}
-	if model, ok := costmodel.Of(p.Form.Recipe, p.Form.Name); ok {
+	if model, ok := costmodel.ModelOf(p.Form.Recipe, p.Form.Name); ok {
 		for _, i := range model.Identities {
 			if left, right, holds := i.Check(r.Whole, r.WholeRounds); !holds {
 				t.Errorf("%s gives %d and %d", i.Formula, left, right)
@@ -267,7 +267,7 @@ func TestTimesAreWithinTheirError(t *testing.T) {
 		var from, to, truth time.Duration  // the truth lies between two readings of the agent's clock
 		for range 1000 {
 			before := a.now()
-			at := s.fleet.clock.CoordinatorNow().Since()
+			at := s.fleet.clock.CoordinatorNow().SinceStart()
 			if after := a.now(); to == 0 || after-before < to-from {
 				from, to, truth = before, after, at
 			}
@@ -276,8 +276,8 @@ func TestTimesAreWithinTheirError(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		earliest, _ := line.at(from)
-		_, latest := line.at(to)
+		earliest, _ := line.bounds(from)
+		_, latest := line.bounds(to)
 		if truth < earliest || truth > latest {
 			t.Errorf("%s: %v is between %v and %v of the agent's clock, which are %v to %v", a.Name, truth, from, to, earliest, latest)
 		}
@@ -434,7 +434,7 @@ func TestWhatCannotBeDivided(t *testing.T) {
 		}
 	}
 	p := planOf(t, service, "group/ring", 2)
-	p.Open = openloop.Options{Rate: openloop.Of(10), LateLimit: time.Second}
+	p.Open = openloop.Options{Rate: openloop.PerSecond(10), LateLimit: time.Second}
 	if err := Supports(p); err == nil || !strings.Contains(err.Error(), "--late-limit") {
 		t.Errorf("got %v", err)
 	}
@@ -448,7 +448,7 @@ func TestDivide(t *testing.T) {
 		{9, "[{a 0 3 {0 1}} {b 3 3 {1 2}} {c 6 3 {3 2}}]"}, {8, "[{a 0 2 {0 1}} {b 2 3 {1 2}} {c 5 3 {3 2}}]"}, {2, "[{b 0 1 {0 2}} {c 1 1 {2 3}}]"}, {0, "[]"},
 	} {
 		shares := divide(c.sessions, []string{"a", "b", "c"})
-		beside(shares, 5)
+		divideBackground(shares, 5)
 		if got := fmt.Sprint(shares); got != c.want {
 			t.Errorf("%d sessions, and 5 beside them, are divided as %s, want %s", c.sessions, got, c.want)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/cluster/faults"
+	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/openloop"
 )
@@ -69,8 +70,8 @@ func divide(sessions int, agents []string) (shares []share) {
 	return slices.DeleteFunc(shares, func(s share) bool { return s.Count == 0 })
 }
 
-// beside gives each agent a contiguous part of the background's clients, too.
-func beside(shares []share, clients int) {
+// divideBackground gives each agent a contiguous part of the background's clients, too.
+func divideBackground(shares []share, clients int) {
 	first := 0
 	for i := range shares {
 		shares[i].Beside = extent{first, (clients - first) / (len(shares) - i)}
@@ -78,8 +79,8 @@ func beside(shares []share, clients int) {
 	}
 }
 
-// of returns the agent's share, and false if it takes no part.
-func (a assignment) of(agent string) (share, bool) {
+// shareOf returns the agent's share, and false if it takes no part.
+func (a assignment) shareOf(agent string) (share, bool) {
 	i := slices.IndexFunc(a.Shares, func(s share) bool { return s.Agent == agent })
 	if i < 0 {
 		return share{}, false
@@ -146,7 +147,7 @@ func (a assignment) background(forms []workloads.Form) workloads.Background {
 func assign(p workloads.Plan, at site, shares []share) (a assignment) {
 	a.site, a.Form, a.Shares = at, p.Form.String(), shares
 	a.Background = background{p.Background.Clients, p.Background.Rate, p.Background.Mix}
-	beside(a.Shares, p.Background.Clients)
+	divideBackground(a.Shares, p.Background.Clients)
 	if p.Open.Rate.Open() {
 		a.Rate, a.Arrival, a.LateLimit = p.Open.Rate.String(), p.Open.Arrival, p.Open.LateLimit
 	}
@@ -191,3 +192,63 @@ const (
 
 // report names the document with which an agent hands in its part.
 func (a assignment) report(agent string) string { return a.document("report-" + agent) }
+
+// inject injects the faults of servers, which this process has started, until the window ends. The agents inject
+// those of their clients.
+func (r *running) inject(ctx context.Context) {
+	servers, _ := r.plan.Faults.Split()
+	if len(r.plan.Faults) == 0 {
+		return
+	}
+	opens := time.Now().Add(r.opens - r.fleet.clock.CoordinatorNow().SinceStart())
+	r.faults.BeginAt(opens)
+	if len(servers) == 0 {
+		return
+	}
+	workloads.Sleep(ctx, time.Until(opens))
+	ctx, cancel := context.WithDeadline(ctx, opens.Add(r.plan.Duration))
+	defer cancel()
+	p := r.plan
+	p.Faults = servers
+	if err := workloads.InjectFaults(ctx, p, r.faults); err != nil {
+		r.cancel(fmt.Errorf("coordinator: %w", err))
+	}
+}
+
+// A claims decides by the control plane which agent injects a fault into the holder.
+type claims struct {
+	agent *Agent
+	site  site
+}
+
+// name names the claim of a fault.
+func (c claims) name(fault int) string { return c.site.document(fmt.Sprintf("fault-%d", fault)) }
+
+// Claim claims a fault for the agent.
+func (c claims) Claim(ctx context.Context, fault int) (bool, error) {
+	return c.agent.Plane.Claim(ctx, c.name(fault), c.agent.Name)
+}
+
+// Await returns when an agent has claimed the fault.
+func (c claims) Await(ctx context.Context, fault int) error {
+	return c.agent.Plane.AwaitClaim(ctx, c.name(fault))
+}
+
+// recoveries adds the faults to the merged record, and how the clients of all agents recovered from them. Each time
+// of an agent is estimated on the coordinator's clock.
+func (r *running) recoveries(merged *metrics.Record, reports map[string]report) {
+	if len(r.plan.Faults) == 0 {
+		return
+	}
+	for _, s := range r.work.Shares {
+		in, handedIn := reports[s.Agent]
+		if !handedIn {
+			continue
+		}
+		r.faults.Add(in.Faults, func(at time.Duration) time.Duration {
+			return max(in.Clock.middle(in.FaultsBegan+at)-r.opens, 0)
+		})
+		merged.FaultsError = max(merged.FaultsError, in.Clock.error())
+	}
+	merged.Breaks, merged.Recoveries = r.faults.Breaks(), r.faults.Recoveries(merged.Duration)
+}

@@ -12,6 +12,7 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/agents/clock"
 	"github.com/stampede-bench/stampede/workloads/agents/control"
+	"github.com/stampede-bench/stampede/workloads/divided"
 )
 
 // A Fleet is the agents of one coordinator. It does one run at a time.
@@ -168,7 +169,7 @@ func (f *Fleet) member(name string) control.Agent {
 
 // separate returns an error if the control plane is the service under test.
 func (f *Fleet) separate(ctx context.Context, p workloads.Plan) error {
-	same, err := f.plane.Is(ctx, p.Service)
+	same, err := f.plane.Serves(ctx, p.Service)
 	if same {
 		return errors.New("the control plane is the service under test, whose load it would change: use another one")
 	}
@@ -197,4 +198,25 @@ func (f *Fleet) abort(a assignment) map[string]report {
 		}
 	}
 	return reports
+}
+
+// Supports returns an error if the plan cannot be divided among agents.
+func Supports(p workloads.Plan) error {
+	_, divisible := divided.NewWorkload(p.Form, p.Settings)
+	switch {
+	case !divisible:
+		return fmt.Errorf("%s cannot be divided among agents yet", p.Form.Recipe)
+	case p.Open.Rate.Open() && p.Open.LateLimit > 0 && p.Form.Recipe == "group":
+		return errors.New("--late-limit of a group cannot be divided among agents: the client that takes an arrival is known only if none is skipped")
+	}
+	return nil
+}
+
+// SupportsLoss returns an error if the plan's run cannot continue without an agent that is lost: if the other clients
+// would wait for those of the agent, or if what is missing with it could be taken for a violation.
+func SupportsLoss(p workloads.Plan) error {
+	if !slices.Contains([]string{"lock", "election", "mix"}, p.Form.Recipe) {
+		return fmt.Errorf("%s cannot continue without some of its clients: want a lock, an election or a mix", p.Form.Recipe)
+	}
+	return nil
 }

@@ -199,7 +199,7 @@ func TestAgentOnHost(t *testing.T) {
 func (s *remoteStage) readClock() {
 	for range 1000 {
 		before := sinceBoot()
-		shown := s.fleet.clock.CoordinatorNow().Since()
+		shown := s.fleet.clock.CoordinatorNow().SinceStart()
 		if u := sinceBoot() - before; s.uncertain == 0 || u < s.uncertain {
 			s.start, s.uncertain = before-shown, u
 		}

@@ -102,7 +102,7 @@ func (r *running) lose(agent string) (left int) {
 	s := r.follower.states[agent]
 	loss := Loss{Heard: s.Elapsed, Rounds: s.Rounds}
 	if r.open {
-		loss.Noticed = max(r.fleet.clock.CoordinatorNow().Since()-r.opens, 0)
+		loss.Noticed = max(r.fleet.clock.CoordinatorNow().SinceStart()-r.opens, 0)
 	}
 	r.lost[agent] = loss
 	close(r.absent[agent])
@@ -135,7 +135,7 @@ func (r *running) openWindow(ctx context.Context) error {
 	if err := r.fleet.plane.Meet(ctx, r.work.document(warm), len(r.work.Shares)+1); err != nil {
 		return err
 	}
-	opens := r.fleet.clock.CoordinatorNow().Since() + lead + r.work.arrivalsFirst()
+	opens := r.fleet.clock.CoordinatorNow().SinceStart() + lead + r.work.arrivalsFirst()
 	if err := r.fleet.plane.PutJSON(ctx, r.work.document(window), opens); err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/backends"
@@ -44,7 +45,7 @@ func (s site) known(agent string) string { return s.document("known-" + agent) }
 func (s site) open(ctx context.Context, security drivers.Security) (drivers.Service, error) {
 	target, err := backends.Parse(s.Service)
 	if err == nil {
-		target, err = target.With(backends.Options{Security: security})
+		target, err = target.WithOptions(backends.Options{Security: security})
 	}
 	if err != nil {
 		return nil, err
@@ -52,8 +53,8 @@ func (s site) open(ctx context.Context, security drivers.Security) (drivers.Serv
 	return target.Open(ctx)
 }
 
-// in returns the namespace.
-func (s site) in() namespace.Path {
+// namespace returns the namespace.
+func (s site) namespace() namespace.Path {
 	if s.Namespace == "" {
 		return namespace.Default
 	}
@@ -112,4 +113,127 @@ func (a *Agent) learn(ctx context.Context, number int) (s site, err error) {
 		return s, err
 	}
 	return s, a.Plane.Put(ctx, s.known(a.Name), nil)
+}
+
+// credentials are the TLS settings and the credentials of the service under test, as the coordinator gives
+// them to agents. Unlike a [drivers.Security], it is encoded with its secrets.
+type credentials struct {
+	CA, Cert, Key, ServerName, User, Password string
+	CAContent, CertContent, KeyContent        string
+}
+
+func credentialsOf(s drivers.Security) (credentials, error) {
+	s, err := s.WithContents()
+	return credentials{
+		CA: s.CA, Cert: s.Cert, Key: s.Key, ServerName: s.ServerName, User: s.User, Password: string(s.Password),
+		CAContent: string(s.Contents.CA), CertContent: string(s.Contents.Cert), KeyContent: string(s.Contents.Key),
+	}, err
+}
+
+func (c credentials) security() drivers.Security {
+	return drivers.Security{
+		CA: c.CA, Cert: c.Cert, Key: c.Key, ServerName: c.ServerName, User: c.User, Password: drivers.Secret(c.Password),
+		Contents: drivers.Contents{CA: drivers.Secret(c.CAContent), Cert: drivers.Secret(c.CertContent), Key: drivers.Secret(c.KeyContent)},
+	}
+}
+
+// secrets is the name of the document with the credentials of a run.
+const secrets = "secrets"
+
+// errCredentials is the error of a run whose service needs what an agent does not have.
+var errCredentials = errors.New("the service needs TLS or credentials, and --control keeps no secrets: " +
+	"start the agent with its own --tls-ca, --user and so on, or leave --control out")
+
+// entrust gives the agents what they need to open the plan's service besides its URL, if anything. A control
+// plane that keeps no secrets is given none: the agents must have their own.
+func (f *Fleet) entrust(ctx context.Context, p workloads.Plan, a assignment) error {
+	s := backends.Security(p.Service)
+	if s.IsZero() {
+		return nil
+	}
+	if !f.plane.Protected() {
+		for _, share := range a.Shares {
+			if !f.member(share.Agent).Secured {
+				return fmt.Errorf("agent %s: %w", share.Agent, errCredentials)
+			}
+		}
+		return nil
+	}
+	c, err := credentialsOf(s)
+	if err != nil {
+		return err
+	}
+	return f.plane.PutSecret(ctx, a.document(secrets), c)
+}
+
+// security returns how the agent connects to the service of a run. Its own settings take
+// precedence over those that the coordinator gives.
+func (a *Agent) security(ctx context.Context, at site) (s drivers.Security, err error) {
+	switch {
+	case !at.Secured:
+		return s, nil
+	case !a.Security.IsZero():
+		return a.Security, nil
+	}
+	var c credentials
+	err = a.Plane.GetSecret(ctx, at.document(secrets), &c)
+	return c.security(), err
+}
+
+const (
+	// removeTime bounds how long an agent that has lost its coordinator waits for the end of the session that made
+	// the run's nodes, and removes them. The service may grant a longer session than was requested.
+	removeTime = time.Minute
+	// reachTime bounds how long it tries to reach the service, which may have gone too.
+	reachTime = 5 * time.Second
+)
+
+// A visited is the site of a run that an agent knows.
+type visited struct {
+	site
+	made bool // the coordinator has made all nodes
+}
+
+// removeLeft removes the subtrees of a run, in an agent that leaves it for the given reason, unless another process
+// removes them. Other agents may do so at the same time. stampede clean removes what is left nevertheless.
+// asked says that the user has ended this agent.
+func (a *Agent) removeLeft(at visited, why error, asked bool) {
+	ctx, cancel := context.WithTimeout(context.Background(), removeTime)
+	defer cancel()
+	service, err := at.open(ctx, a.access)
+	if err != nil {
+		return
+	}
+	defer service.Close()
+	for {
+		reach, cancel := context.WithTimeout(ctx, reachTime)
+		c, err := service.Dial(reach, drivers.Options{})
+		cancel()
+		if err != nil {
+			return
+		}
+		for _, base := range at.bases() {
+			err = errors.Join(err, at.removeBase(ctx, c, base, why, asked))
+		}
+		c.Close()
+		if !errors.Is(err, drivers.ErrSessionLost) {
+			return
+		}
+	}
+}
+
+// removeBase removes a subtree once the coordinator, which removes the nodes of its runs, has gone. An agent that has
+// been cut off does not know whether the coordinator continues with other agents: only the service does. A coordinator
+// that was lost while it made the nodes may still have been making some.
+func (v visited) removeBase(ctx context.Context, c drivers.Conn, base string, why error, asked bool) error {
+	in := v.namespace()
+	if v.made && errors.Is(why, ErrCoordinatorLost) {
+		return in.RemoveBase(ctx, c, base)
+	}
+	if asked { // the user does not wait for the end of a run that continues
+		if alive, err := in.IsAlive(ctx, c, base); err != nil || alive {
+			return err
+		}
+	}
+	return in.RemoveEnded(ctx, c, base)
 }

@@ -60,7 +60,7 @@ func handoffRate(b *testing.B, s drivers.Service, form string, clients int) floa
 	if err != nil {
 		b.Fatal(err)
 	}
-	r, err := workloads.Run(b.Context(), workloads.Plan{Service: chosen[0].Form.On(s), Form: chosen[0].Form, Clients: clients,
+	r, err := workloads.Run(b.Context(), workloads.Plan{Service: chosen[0].Form.ServiceFor(s), Form: chosen[0].Form, Clients: clients,
 		Warmup: 200 * time.Millisecond, Duration: time.Second})
 	if err != nil {
 		b.Fatal(err)

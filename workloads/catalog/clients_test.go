@@ -11,7 +11,7 @@ import (
 
 // exact reports whether the form's model gives each count exactly.
 func exact(f workloads.Form, s workloads.Settings) bool {
-	model, ok := costmodel.Of(f.Recipe, f.Name)
+	model, ok := costmodel.ModelOf(f.Recipe, f.Name)
 	if !ok {
 		return false
 	}
@@ -29,7 +29,7 @@ func TestBothClientsCountTheSame(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer service.Close()
-	other := workloads.Form{Client: "go-zookeeper"}.On(service)
+	other := workloads.Form{Client: "go-zookeeper"}.ServiceFor(service)
 	if a, b := service.Info().Client, other.Info().Client; a == b {
 		t.Fatalf("both services are used through %s", a)
 	}

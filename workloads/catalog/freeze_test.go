@@ -55,7 +55,7 @@ func runFrozen(t *testing.T, url string, rate float64) {
 	var freeze sync.Once
 	r, err := workloads.Run(t.Context(), workloads.Plan{Service: service, Form: chosen[0].Form, Clients: 8,
 		Settings: workloads.Settings{Mix: workloads.MixSettings{Reads: 0.9, Keys: 100, Size: 100}},
-		Warmup:   time.Second, Duration: window, Open: openloop.Options{Rate: openloop.Of(rate)},
+		Warmup:   time.Second, Duration: window, Open: openloop.Options{Rate: openloop.PerSecond(rate)},
 		Progress: func(p workloads.Progress) {
 			if p.Elapsed > 3*time.Second {
 				freeze.Do(func() { freezeFor(server, frozen) })

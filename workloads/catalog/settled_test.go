@@ -76,7 +76,7 @@ func served(t *testing.T, service drivers.Service) (can []workloads.Form) {
 	}
 	defer conn.Close()
 	for _, f := range catalog.Forms() {
-		if f.On(service) != nil && f.Needs.MetBy(conn) {
+		if f.ServiceFor(service) != nil && f.Needs.MetBy(conn) {
 			can = append(can, f)
 		}
 	}
@@ -85,13 +85,13 @@ func served(t *testing.T, service drivers.Service) (can []workloads.Form) {
 
 func settle(t *testing.T, service drivers.Service, f workloads.Form, n int) {
 	t.Helper()
-	model, ok := costmodel.Of(f.Recipe, f.Name)
+	model, ok := costmodel.ModelOf(f.Recipe, f.Name)
 	if !ok {
 		t.Errorf("%v has no model", f)
 		return
 	}
 	settings := workloads.Settings{Polls: 2, Queue: workloads.QueueSettings{Items: 4}}
-	s, err := settled.Run(t.Context(), f.On(service), f, n, settings)
+	s, err := settled.Run(t.Context(), f.ServiceFor(service), f, n, settings)
 	if err != nil {
 		t.Fatalf("%v with %d clients: %v", f, n, err)
 	}

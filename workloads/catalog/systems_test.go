@@ -101,7 +101,7 @@ func TestSystemsAreWhole(t *testing.T) {
 			t.Errorf("%s: %q is not a commit", s.Name, s.Source.Commit)
 		}
 		f := listed(t, s)
-		model, known := costmodel.Of(f.Recipe, f.Name)
+		model, known := costmodel.ModelOf(f.Recipe, f.Name)
 		if !known {
 			t.Errorf("%s: %v has no model", s.Name, f)
 			continue

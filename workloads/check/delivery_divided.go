@@ -17,14 +17,14 @@ type deliveryPart struct {
 // Divide makes the Delivery that of the clients of one of several processes, whose steps are judged by
 // [JudgeDelivery]. before items are in the queue from the beginning. elsewhere is called with the number of an
 // item that a client of this process has taken, and with the process that has put it, which must then call
-// TakenElsewhere.
+// RecordRemoteTake.
 func (d *Delivery) Divide(process, processes int, before int64, steps *Steps, elsewhere func(number int64, process int)) {
 	d.part = &deliveryPart{process, processes, before, steps, elsewhere}
 }
 
-// TakenElsewhere records that a client of another process has taken the item, if this process has put it. freed
+// RecordRemoteTake records that a client of another process took the item, if this process put it. freed
 // says that the room that it took up is this process's again.
-func (d *Delivery) TakenElsewhere(number int64, freed bool) {
+func (d *Delivery) RecordRemoteTake(number int64, freed bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	p := d.items[number]

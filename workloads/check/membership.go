@@ -25,12 +25,12 @@ type Membership struct {
 	Tell func(change string)
 
 	mu      sync.Mutex
-	members []*Member // in the order of their places
+	members []*GroupMember // in the order of their places
 	safety  metrics.Safety
 }
 
-// A Member is one client's membership, from joining to leaving.
-type Member struct {
+// A GroupMember is one client's membership, from joining to leaving.
+type GroupMember struct {
 	client int
 	name   string
 	place  int64
@@ -44,33 +44,33 @@ type Member struct {
 }
 
 // Joined records a new member. It replaces the membership of the same client's lost session.
-func (r *Membership) Joined(client int, name string, place int64) *Member {
+func (r *Membership) Joined(client int, name string, place int64) *GroupMember {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.tell(change{client, name, place})
 	return r.joined(client, name, place)
 }
 
-func (r *Membership) joined(client int, name string, place int64) *Member {
-	if lost := slices.IndexFunc(r.members, func(m *Member) bool { return m.client == client }); lost >= 0 {
+func (r *Membership) joined(client int, name string, place int64) *GroupMember {
+	if lost := slices.IndexFunc(r.members, func(m *GroupMember) bool { return m.client == client }); lost >= 0 {
 		r.remove(lost)
 	}
-	m := &Member{client: client, name: name, place: place, moved: make(chan struct{}, 1)}
+	m := &GroupMember{client: client, name: name, place: place, moved: make(chan struct{}, 1)}
 	r.members = append(r.members, m)
-	slices.SortFunc(r.members, func(a, b *Member) int { return cmp.Compare(a.place, b.place) })
+	slices.SortFunc(r.members, func(a, b *GroupMember) int { return cmp.Compare(a.place, b.place) })
 	r.moveAll()
 	return m
 }
 
 // Left records that a member has left.
-func (r *Membership) Left(m *Member) {
+func (r *Membership) Left(m *GroupMember) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.without(m)
+	r.withdraw(m)
 }
 
-// without removes the member if it still is one.
-func (r *Membership) without(m *Member) {
+// withdraw removes the member if it still is one.
+func (r *Membership) withdraw(m *GroupMember) {
 	if i := slices.Index(r.members, m); i >= 0 {
 		r.tell(change{Client: m.client})
 		r.remove(i)
@@ -108,7 +108,7 @@ func (r *Membership) Learn(text string) {
 		r.joined(c.Client, c.Name, c.Place).remote = true
 		return
 	}
-	if i := slices.IndexFunc(r.members, func(m *Member) bool { return m.client == c.Client }); i >= 0 {
+	if i := slices.IndexFunc(r.members, func(m *GroupMember) bool { return m.client == c.Client }); i >= 0 {
 		r.remove(i)
 		r.moveAll()
 	}
@@ -132,7 +132,7 @@ func (r *Membership) moveAll() {
 }
 
 // Saw records what a member sees.
-func (r *Membership) Saw(m *Member, names []string) {
+func (r *Membership) Saw(m *GroupMember, names []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	m.sees, m.at = slices.Sorted(slices.Values(names)), time.Now()
@@ -142,17 +142,17 @@ func (r *Membership) Saw(m *Member, names []string) {
 // Stopped records that a member will see nothing more. A member whose session is lost is removed. So
 // is one that finds its node gone, which it may find before it learns that its session is lost: it
 // may have no turn left in which to join again.
-func (r *Membership) Stopped(m *Member, err error) {
+func (r *Membership) Stopped(m *GroupMember, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	m.err = err
 	if errors.Is(err, drivers.ErrSessionLost) || errors.Is(err, drivers.ErrNoNode) {
-		r.without(m)
+		r.withdraw(m)
 	}
 	m.move()
 }
 
-func (m *Member) move() {
+func (m *GroupMember) move() {
 	select {
 	case m.moved <- struct{}{}:
 	default:
@@ -161,7 +161,7 @@ func (m *Member) move() {
 
 // Await returns when the member sees what it must, with the time since when it has. It returns the
 // error of a member that sees nothing more.
-func (r *Membership) Await(ctx context.Context, m *Member) (time.Time, error) {
+func (r *Membership) Await(ctx context.Context, m *GroupMember) (time.Time, error) {
 	for {
 		at, wrong, err := r.look(m)
 		if err != nil {
@@ -178,7 +178,7 @@ func (r *Membership) Await(ctx context.Context, m *Member) (time.Time, error) {
 	}
 }
 
-func (r *Membership) look(m *Member) (at time.Time, wrong string, err error) {
+func (r *Membership) look(m *GroupMember) (at time.Time, wrong string, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if wrong = r.wrong(m); wrong == "" {
@@ -189,7 +189,7 @@ func (r *Membership) look(m *Member) (at time.Time, wrong string, err error) {
 }
 
 // wrong describes what is wrong with what a member sees; "" if nothing is.
-func (r *Membership) wrong(m *Member) string {
+func (r *Membership) wrong(m *GroupMember) string {
 	i := slices.Index(r.members, m)
 	switch want := r.names(); {
 	case m.sees == nil:
@@ -219,7 +219,7 @@ func (r *Membership) names() []string {
 }
 
 // CheckMember checks a member that does not see what it must although changes have stopped.
-func (r *Membership) CheckMember(m *Member) {
+func (r *Membership) CheckMember(m *GroupMember) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.judge(m)
@@ -234,7 +234,7 @@ func (r *Membership) CheckAll() {
 	}
 }
 
-func (r *Membership) judge(m *Member) {
+func (r *Membership) judge(m *GroupMember) {
 	r.safety.Checked++
 	wrong := r.wrong(m)
 	if wrong == "" {

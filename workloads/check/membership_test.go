@@ -38,7 +38,7 @@ func TestMembership(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := Membership{Ring: c.ring}
-			var members []*Member
+			var members []*GroupMember
 			for place, name := range []string{"a", "b", "d", "c"} {
 				members = append(members, r.Joined(place, name, int64(place)))
 			}
@@ -86,7 +86,7 @@ func TestMembershipDoesNotWaitForALostMember(t *testing.T) {
 			}
 			r.Stopped(b, fmt.Errorf("follow: %w", lost))
 			r.Left(b)
-			for _, m := range []*Member{a, c} {
+			for _, m := range []*GroupMember{a, c} {
 				if _, wrong, err := r.look(m); wrong != "" || err != nil {
 					t.Errorf("ring %v, %v: client %d %s, %v", ring, lost, m.client+1, wrong, err)
 				}

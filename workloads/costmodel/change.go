@@ -11,13 +11,13 @@ import (
 // client adds one item. Where a round is an update, it is what one more update adds. Where
 // a run is one round, it is the whole run.
 type Change struct {
-	Notifications, Reads, Writes Growth
+	Notifications, Reads, Writes Polynomial
 	// Most, if set, has the upper bounds; see [Expected].
 	Most *Change
 }
 
-// A Growth is a count as a polynomial of N, at most of degree 2, for N of at least 2.
-type Growth struct {
+// A Polynomial is a count as a polynomial of N, at most of degree 2, for N of at least 2.
+type Polynomial struct {
 	constant, linear, square float64
 }
 
@@ -40,7 +40,7 @@ func (m Model) NotificationsOfChange(recipe string, params func(clients int) Par
 }
 
 func (m Model) changeOf(recipe string, params func(int) Params, bound func(Expected) Expected) (c Change, ok bool) {
-	per := func(count func(Expected) Term) Growth {
+	per := func(count func(Expected) Term) Polynomial {
 		var values [len(samples)]float64
 		for i, n := range samples {
 			values[i] = m.perRound(recipe, params, n, func(e Expected) int64 { return count(bound(e)).Value })
@@ -80,25 +80,25 @@ func (m Model) perRound(recipe string, params func(int) Params, n int, count fun
 var samples = [...]int{2, 3, 4, 8, 64}
 
 // fit returns the polynomial through the first three values, and whether it has the others.
-func fit(values [len(samples)]float64) (g Growth, fits bool) {
+func fit(values [len(samples)]float64) (g Polynomial, fits bool) {
 	first, second := values[1]-values[0], values[2]-values[1]
 	g.square = (second - first) / 2
 	g.linear = first - 5*g.square // 3² − 2² = 5
 	g.constant = values[0] - 2*g.linear - 4*g.square
 	fits = true
 	for i, n := range samples {
-		fits = fits && math.Abs(g.At(n)-values[i]) < 1e-6
+		fits = fits && math.Abs(g.Value(n)-values[i]) < 1e-6
 	}
 	return g, fits
 }
 
-// At returns the count with n clients.
-func (g Growth) At(n int) float64 {
+// Value returns the count with n clients.
+func (g Polynomial) Value(n int) float64 {
 	return g.constant + g.linear*float64(n) + g.square*float64(n)*float64(n)
 }
 
 // String returns the formula, such as "N−1" or "0.5N²+N".
-func (g Growth) String() string {
+func (g Polynomial) String() string {
 	var text strings.Builder
 	for _, part := range []struct {
 		factor float64

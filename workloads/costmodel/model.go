@@ -62,8 +62,8 @@ type Identity struct {
 	atMost bool // ≤ instead of =
 }
 
-// Of returns the model of a form, or false if there is none.
-func Of(recipe, form string) (Model, bool) {
+// ModelOf returns the model of a form, or false if there is none.
+func ModelOf(recipe, form string) (Model, bool) {
 	m, ok := models()[recipe+"/"+form]
 	return m, ok
 }
@@ -175,5 +175,23 @@ func namesLookup(p Params) Expected {
 		Writes:        Term{"U", u},
 		FailedWrites:  Term{"0", 0},
 		LargestFanout: Term{"0", 0},
+	}
+}
+
+// A Parameter is a letter of the formulas and its value in one run.
+type Parameter struct {
+	Letter string
+	Value  int64
+}
+
+// Parameters returns the letters that a recipe's formulas may contain besides N, with
+// their values.
+func Parameters(recipe string, p Params) []Parameter {
+	many := p.Items
+	if recipe == "names" {
+		many = p.Names
+	}
+	return []Parameter{
+		{"W", p.Writers}, {"R", p.Clients - p.Writers}, {"M", many}, {"U", p.Updates}, {"L", p.Lookups}, {"q", p.Polls},
 	}
 }

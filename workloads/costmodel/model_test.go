@@ -82,7 +82,7 @@ func settings() (all []Params) {
 func modelOf(t *testing.T, form string) Model {
 	t.Helper()
 	recipe, name, _ := strings.Cut(form, "/")
-	m, ok := Of(recipe, name)
+	m, ok := ModelOf(recipe, name)
 	if !ok {
 		t.Fatalf("no model of %s", form)
 	}
@@ -187,7 +187,7 @@ func TestGolden(t *testing.T) {
 }
 
 func TestOfUnknownForm(t *testing.T) {
-	if _, ok := Of("lock", "unknown"); ok {
+	if _, ok := ModelOf("lock", "unknown"); ok {
 		t.Error("there is a model of a form that does not exist")
 	}
 }

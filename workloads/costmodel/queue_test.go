@@ -47,7 +47,7 @@ func orders() map[string]func(int) int {
 func TestSettledQueuesAreWithinTheirBounds(t *testing.T) {
 	for form, steps := range queueForms() {
 		recipe, name, _ := strings.Cut(form, "/")
-		model, ok := Of(recipe, name)
+		model, ok := ModelOf(recipe, name)
 		if !ok {
 			t.Fatalf("no model of %s", form)
 		}
@@ -75,7 +75,7 @@ func TestSettledQueuesAreWithinTheirBounds(t *testing.T) {
 func TestTheBoundsOfQueuesAreReached(t *testing.T) {
 	for _, form := range []string{"queue/cached-list", "queue/relist"} {
 		_, name, _ := strings.Cut(form, "/")
-		model, _ := Of("queue", name)
+		model, _ := ModelOf("queue", name)
 		p := Params{Clients: 8, Items: 5}
 		least := model.Settled(p)
 		for want, choose := range map[[5]int64]func(int) int{
@@ -108,7 +108,7 @@ func TestQueueIdentitiesHoldUnderAnySchedule(t *testing.T) {
 	const items = 40
 	for form, steps := range queueForms() {
 		recipe, name, _ := strings.Cut(form, "/")
-		model, _ := Of(recipe, name)
+		model, _ := ModelOf(recipe, name)
 		for seed := range uint64(200) {
 			d := scramble(steps, rand.New(rand.NewPCG(seed, 0)), items)
 			for _, i := range model.Identities {
@@ -147,7 +147,7 @@ func TestQueueIdentitiesFail(t *testing.T) {
 	const items = 40
 	for form, steps := range queueForms() {
 		recipe, name, _ := strings.Cut(form, "/")
-		model, _ := Of(recipe, name)
+		model, _ := ModelOf(recipe, name)
 		for _, i := range model.Identities {
 			fails := slices.ContainsFunc(manyMore, func(more func(*metrics.Counts)) bool {
 				counts := scramble(steps, rand.New(rand.NewPCG(1, 1)), items).counts
@@ -183,7 +183,7 @@ func TestGoldenQueues(t *testing.T) {
 		"priority-queue/relist":      {{40, 52, 19, 0, 7}, {61, 94, 40, 21, 7}},
 	} {
 		recipe, name, _ := strings.Cut(form, "/")
-		model, _ := Of(recipe, name)
+		model, _ := ModelOf(recipe, name)
 		least := model.Settled(Params{Clients: 8, Items: 5})
 		if got := [...][5]int64{values(least), values(least.Upper())}; got != want {
 			t.Errorf("%s: %v, want %v", form, got, want)

@@ -24,7 +24,7 @@ func TestNotificationsPerRound(t *testing.T) {
 		{"lock", "one-node", 1, 0, false}, // there is no smaller run to compare with
 		{"queue", "relist", 8, 0, false},  // several clients race
 	} {
-		m, ok := Of(c.recipe, c.form)
+		m, ok := ModelOf(c.recipe, c.form)
 		if !ok {
 			t.Fatalf("no model of %s/%s", c.recipe, c.form)
 		}

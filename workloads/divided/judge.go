@@ -14,9 +14,13 @@ type Workload interface {
 	workloads.Workload
 	// Judge returns what only the steps of all clients of one instance show together, such as safety.
 	Judge(g Gathered) Findings
-	// CountRounds returns how many rounds ended, by the phases of all processes: some of a round's phases
-	// may be in one process, and some in another. It returns false if the sum of their rounds is right.
-	CountRounds(phases []metrics.Phase, clients int) (rounds int64, is bool)
+}
+
+// A roundCounter is a Workload with rounds that may have some phases in one process and some in another, so that
+// the sum of the processes' rounds is wrong.
+type roundCounter interface {
+	// CountRounds returns how many rounds ended, by the phases of all processes.
+	CountRounds(phases []metrics.Phase, clients int) int64
 }
 
 // A Gathered is what the processes of a run have recorded of the clients of one instance.
@@ -39,8 +43,8 @@ type Findings struct {
 	LongestWait time.Duration
 }
 
-// Of returns a workload that judges divided runs of the form, and false if the form cannot be divided.
-func Of(f workloads.Form, s workloads.Settings) (Workload, bool) {
+// NewWorkload returns a workload that judges divided runs of the form, and false if it has none.
+func NewWorkload(f workloads.Form, s workloads.Settings) (Workload, bool) {
 	d, ok := f.New(s).(Workload)
 	return d, ok
 }
@@ -57,7 +61,7 @@ func Judge(p workloads.Plan, r *metrics.Record, steps []check.TimedStep, w check
 	hasFanout := false
 	var last Workload
 	for group := range groups {
-		d, _ := Of(p.Form, p.Settings)
+		d, _ := NewWorkload(p.Form, p.Settings)
 		g := Gathered{check.OfGroup(steps, group), w, clients, open}
 		f := d.Judge(g)
 		times = append(append(times, f.Times...), check.TimesOf(g.Steps, w, open)...)
@@ -66,7 +70,7 @@ func Judge(p workloads.Plan, r *metrics.Record, steps []check.TimedStep, w check
 		}
 		added = withGroup(added, f.Added, group, groups)
 		if f.Fanout != nil {
-			fanout.With(f.Fanout)
+			fanout.Merge(f.Fanout)
 		}
 		hasFanout = hasFanout || f.Fanout != nil
 		if inversions += f.Inversions; r.Fairness != nil && f.Fair {
@@ -78,14 +82,14 @@ func Judge(p workloads.Plan, r *metrics.Record, steps []check.TimedStep, w check
 	if safety != nil {
 		r.Safety = *safety
 	}
-	r.Safety = workloads.WithBackground(r.Safety.With(*added, check.MaxDetails), r.Background)
+	r.Safety = workloads.WithBackground(r.Safety.Add(*added, check.MaxDetails), r.Background)
 	if hasFanout {
 		r.Fanout = fanout.Sum(clients)
 		r.Rounds = r.Fanout.Writes
 	}
 	fillJudged(r, times, w)
-	if n, is := last.CountRounds(r.Phases, clients); is {
-		r.Rounds = n
+	if c, ok := last.(roundCounter); ok {
+		r.Rounds = c.CountRounds(r.Phases, clients)
 	}
 	r.Doubt(workloads.MissedRate(r, p.Clients)...)
 }
@@ -100,7 +104,7 @@ func withGroup(sum *metrics.Safety, one metrics.Safety, group, groups int) *metr
 	if sum == nil {
 		sum = &metrics.Safety{}
 	}
-	all := sum.With(one, check.MaxDetails)
+	all := sum.Add(one, check.MaxDetails)
 	return &all
 }
 

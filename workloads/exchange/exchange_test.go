@@ -11,7 +11,7 @@ import (
 )
 
 // connect returns the runs of n processes, whose messages reach all others, until the test ends.
-func connect(t *testing.T, n int) (runs []*Run) {
+func connect(t *testing.T, n int) (runs []*RunExchange) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	var sending sync.WaitGroup
@@ -49,18 +49,18 @@ func TestCountsAreOfAllProcesses(t *testing.T) {
 	for _, r := range runs {
 		go func() {
 			for i := range each {
-				r.Of(0).AnnounceValue("done", 1, int64(i))
-				r.Of(1).Announce("done", 1) // another instance
-				r.Of(0).Announce("done", 2) // another turn
+				r.Instance(0).AnnounceValue("done", 1, int64(i))
+				r.Instance(1).Announce("done", 1) // another instance
+				r.Instance(0).Announce("done", 2) // another turn
 			}
 		}()
 	}
 	for i, r := range runs {
-		got, err := r.Of(0).AwaitTally(t.Context(), "done", 1, Counted(3*each))
+		got, err := r.Instance(0).AwaitTally(t.Context(), "done", 1, Counted(3*each))
 		if want := (Tally{3 * each, 3 * each * (each - 1) / 2, each - 1}); err != nil || got != want {
 			t.Errorf("process %d has %+v, %v, want %+v", i, got, err, want)
 		}
-		if err := r.Of(1).Await(t.Context(), "done", 1, 3*each); err != nil {
+		if err := r.Instance(1).Await(t.Context(), "done", 1, 3*each); err != nil {
 			t.Error(err)
 		}
 	}
@@ -69,17 +69,17 @@ func TestCountsAreOfAllProcesses(t *testing.T) {
 func TestTextsComeInOrderAndBeforeLaterCounts(t *testing.T) {
 	runs := connect(t, 2)
 	var got []string
-	runs[1].Of(0).Handle("members", func(text string) { got = append(got, text) })
+	runs[1].Instance(0).Handle("members", func(text string) { got = append(got, text) })
 	var want []string
 	for _, text := range []string{"a joins", "b joins", "a leaves"} {
-		runs[0].Of(0).Tell("members", text)
+		runs[0].Instance(0).Tell("members", text)
 		want = append(want, text)
 	}
-	runs[0].Of(0).Announce("made", 1)
-	if err := runs[1].Of(0).Await(t.Context(), "made", 1, 1); err != nil || !slices.Equal(got, want) {
+	runs[0].Instance(0).Announce("made", 1)
+	if err := runs[1].Instance(0).Await(t.Context(), "made", 1, 1); err != nil || !slices.Equal(got, want) {
 		t.Errorf("got %q, %v, want %q", got, err, want)
 	}
-	if runs[1].Of(0).Announced("made", 1) != 1 || runs[1].Of(0).Announced("made", 2) != 0 {
+	if runs[1].Instance(0).Announced("made", 1) != 1 || runs[1].Instance(0).Announced("made", 2) != 0 {
 		t.Error("another turn was announced")
 	}
 }
@@ -92,12 +92,12 @@ func TestNothingIsAwaitedForEver(t *testing.T) {
 		ended := make(chan error)
 		go func() { ended <- r.Send(t.Context()) }()
 		ctx, cancel := context.WithCancelCause(t.Context())
-		go func() { ended <- r.Of(0).Await(ctx, "never", 1, 1) }()
+		go func() { ended <- r.Instance(0).Await(ctx, "never", 1, 1) }()
 		cancel(broken)
 		if err := <-ended; !errors.Is(err, broken) {
 			t.Errorf("got %v", err)
 		}
-		r.Of(0).Announce("made", 1)
+		r.Instance(0).Announce("made", 1)
 		if err := <-ended; !errors.Is(err, broken) {
 			t.Errorf("got %v", err)
 		}
@@ -109,12 +109,12 @@ func TestTheLastAnnouncementIsSent(t *testing.T) {
 	other := New(Place{Processes: 2}, nil)
 	r := New(Place{Processes: 2}, func(_ context.Context, text []byte) error { return other.Receive(text) })
 	ctx, cancel := context.WithCancel(t.Context())
-	r.Of(0).Announce("finished", 7)
+	r.Instance(0).Announce("finished", 7)
 	cancel()
 	if err := r.Send(ctx); err != nil {
 		t.Error(err)
 	}
-	if n := other.Of(0).Announced("finished", 7); n != 1 {
+	if n := other.Instance(0).Announced("finished", 7); n != 1 {
 		t.Errorf("it came %d times", n)
 	}
 }
@@ -126,8 +126,8 @@ func TestADamagedMessageIsAnError(t *testing.T) {
 }
 
 func TestOneProcessExchangesNothing(t *testing.T) {
-	var none *Run
-	e := none.Of(3)
+	var none *RunExchange
+	e := none.Instance(3)
 	e.Announce("made", 1)
 	e.Tell("members", "a")
 	e.Handle("members", nil)
@@ -146,7 +146,7 @@ func TestSessionsOfAProcess(t *testing.T) {
 	}{
 		{0, 3, 0, 0, 3, true}, {0, 3, 1, 0, 0, false}, {3, 4, 0, 3, 2, false}, {3, 4, 1, 0, 2, true}, {7, 3, 1, 2, 3, false}, {0, 10, 1, 0, 5, true},
 	} {
-		e := New(Place{First: c.first, Count: c.count}, nil).Of(c.instance)
+		e := New(Place{First: c.first, Count: c.count}, nil).Instance(c.instance)
 		first, n := e.Sessions(5)
 		if n != c.wantN || n > 0 && first != c.wantFirst || e.Owner(5) != c.owner {
 			t.Errorf("%+v: it has %d sessions from %d, owner %v", c, n, first, e.Owner(5))

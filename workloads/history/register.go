@@ -128,7 +128,7 @@ func (r Register) Check() (Verdict, Register) {
 		return verdict, nil
 	}
 	ops := r.latest(registers().shortest(r))
-	ops = registers().without(ops, reads(ops))
+	ops = registers().removeGroups(ops, reads(ops))
 	if answered := answered(ops); registers().check(supposed(answered)) == Wrong {
 		ops = answered
 	}

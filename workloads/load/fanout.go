@@ -29,8 +29,10 @@ type Watch func(ctx context.Context, c drivers.Conn, node string, e *Observer) e
 // acknowledged. A round is one write whose watchers have all been notified.
 func Fanouts(watch Watch) func(workloads.Settings) workloads.Workload {
 	return func(s workloads.Settings) workloads.Workload {
+		write, t := s.Latency("write"), newFanoutTracker(s)
 		return &fanoutWorkload{
-			think: s.ThinkTime(), updates: s.UpdateCount(), watch: watch, write: s.Latency("write"), tracker: newFanoutTracker(s),
+			Timings: workloads.Timings{write, t.first, t.median, t.last, t.each},
+			think:   s.ThinkTime(), updates: s.UpdateCount(), watch: watch, write: write, tracker: t,
 			quiet: semaphore.NewWeighted(wholeCapacity),
 		}
 	}
@@ -41,6 +43,7 @@ func Fanouts(watch Watch) func(workloads.Settings) workloads.Workload {
 const wholeCapacity = math.MaxInt64
 
 type fanoutWorkload struct {
+	workloads.Timings
 	think   time.Duration
 	updates int64 // of a settled run
 	watch   Watch
@@ -76,17 +79,12 @@ func (w *fanoutWorkload) Join(s *workloads.Slot) (workloads.Client, error) {
 }
 
 func (w *fanoutWorkload) Begin() {
-	w.write.Reset()
+	w.Timings.Begin()
 	w.tracker.times.Reset()
-	for _, l := range w.tracker.phases() {
-		l.Reset()
-	}
 }
 
-func (w *fanoutWorkload) Lap() metrics.Lap { return w.write.Lap() }
-
 func (w *fanoutWorkload) End(r *metrics.Record) {
-	r.Phases = append([]metrics.Phase{w.write.Phase()}, workloads.Phases(w.tracker.phases())...)
+	w.Timings.End(r)
 	r.Fanout = w.tracker.times.Sum(w.clients)
 	r.Rounds = r.Fanout.Writes
 }
@@ -97,15 +95,13 @@ func (w *fanoutWorkload) Verdict() metrics.Safety { return w.tracker.verdict() }
 func (w *fanoutWorkload) Settle(ctx context.Context, st *settled.Stepper) error {
 	for i, slot := range st.Slots[:w.clients] {
 		c := &fanoutWatcher{w, slot, w.tracker.join(slot, w.quiet)}
-		st.Do(ctx, i, "watches", "", c.follow)
-		if err := st.Rest(ctx); err != nil {
+		if err := st.Do(ctx, i, "watches", "", c.follow); err != nil {
 			return err
 		}
 	}
 	writer := &fanoutWriter{w, st.Slots[w.clients]}
 	for range w.updates {
-		st.Do(ctx, w.clients, "sets the node", "", func(ctx context.Context) error { return writer.set(ctx, time.Now(), nil) })
-		if err := st.Rest(ctx); err != nil {
+		if err := st.Do(ctx, w.clients, "sets the node", "", func(ctx context.Context) error { return writer.set(ctx, time.Now(), nil) }); err != nil {
 			return err
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/check"
 	"github.com/stampede-bench/stampede/workloads/divided"
@@ -176,9 +175,6 @@ func (u *dividedWrite) measure(g divided.Gathered, f *divided.Findings) {
 	}
 	f.Fanout.Add(u.written.Middle()-issued, after, u.missed)
 }
-
-// CountRounds returns false: the fan-out counts the writes that were over.
-func (w *fanoutWorkload) CountRounds([]metrics.Phase, int) (int64, bool) { return 0, false }
 
 // Taker returns the writer.
 func (w *fanoutWorkload) Taker(int64) int { return w.clients }

@@ -180,7 +180,7 @@ func TestFanoutCountsWhatIsMissed(t *testing.T) {
 	runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
 		p := fanoutPlan(s, slowly(25*time.Millisecond))
 		p.Settings.Think, p.Duration = 0, 3*time.Second
-		p.Open = openloop.Options{Rate: openloop.Of(100)}
+		p.Open = openloop.Options{Rate: openloop.PerSecond(100)}
 		r, err := workloads.Run(t.Context(), p)
 		if err != nil {
 			t.Fatal(err)

@@ -2,11 +2,13 @@ package load
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/check"
@@ -70,10 +72,6 @@ func newFanoutTracker(s workloads.Settings) *fanoutTracker {
 		times: s.FanoutTimes(), exchange: s.Exchange(), recorded: s.Steps(),
 		changed: make(chan struct{}, 1), over: make(chan struct{}),
 	}
-}
-
-func (t *fanoutTracker) phases() []*metrics.Latency {
-	return []*metrics.Latency{t.first, t.median, t.last, t.each}
 }
 
 func (t *fanoutTracker) expect(watchers int) { t.observers = make([]*Observer, watchers) }
@@ -178,7 +176,7 @@ func (t *fanoutTracker) write(number int64) *fanoutWrite {
 
 // removeFinished removes the writes that are over.
 func (t *fanoutTracker) removeFinished() {
-	for len(t.open) > 0 && t.open[0].over(len(t.observers)) {
+	for len(t.open) > 0 && t.open[0].isOver(len(t.observers)) {
 		u := t.open[0]
 		t.open[0], t.open = nil, t.open[1:]
 		if t.exchange == nil {
@@ -204,9 +202,9 @@ func (t *fanoutTracker) signal() {
 	}
 }
 
-// over reports whether the write is acknowledged and every watcher has been notified of it or
+// isOver reports whether the write is acknowledged and every watcher has been notified of it or
 // never will be.
-func (u *fanoutWrite) over(watchers int) bool {
+func (u *fanoutWrite) isOver(watchers int) bool {
 	return !u.acknowledged.IsZero() && (len(u.notified)+u.missed >= watchers || u.heard)
 }
 
@@ -214,19 +212,19 @@ func (u *fanoutWrite) over(watchers int) bool {
 func (t *fanoutTracker) recordTimes(u *fanoutWrite) {
 	slices.Sort(u.notified) // they are almost in order
 	if n := len(u.notified); n > 0 {
-		t.first.Record(u.after(u.notified[0]))
-		t.median.Record(u.after(u.notified[(n-1)/2]))
-		t.last.Record(u.after(u.notified[n-1]))
+		t.first.Record(u.latency(u.notified[0]))
+		t.median.Record(u.latency(u.notified[(n-1)/2]))
+		t.last.Record(u.latency(u.notified[n-1]))
 	}
 	for _, d := range u.notified {
-		t.each.Record(u.after(d))
+		t.each.Record(u.latency(d))
 	}
 	t.times.Add(u.acknowledged.Sub(u.issued), u.notified, u.missed)
 }
 
-// after returns how long after the write's issue, and after it was due, a notification arrived.
+// latency returns how long after the write's issue, and after it was due, a notification arrived.
 // issued is the first of the two.
-func (u *fanoutWrite) after(issued time.Duration) (service, response time.Duration) {
+func (u *fanoutWrite) latency(issued time.Duration) (service, response time.Duration) {
 	return issued, issued + u.issued.Sub(u.due)
 }
 
@@ -249,4 +247,84 @@ func (t *fanoutTracker) verdict() metrics.Safety {
 		}
 	}
 	return s
+}
+
+// OneShot watches with watches that fire once: after each notification the client reads the node
+// and arms a new watch. It is not notified of changes in between.
+func OneShot(ctx context.Context, c drivers.Conn, node string, e *Observer) error {
+	conn := drivers.Steady(c)
+	for {
+		var changed drivers.Wait
+		e.Arm(true)
+		_, stat, err := conn.Get(ctx, node, func(event drivers.Event) {
+			if event.Type != drivers.Lost {
+				e.Notified()
+			}
+			changed.Fire(event)
+		})
+		if err != nil {
+			return err
+		}
+		e.Read(stat.Version)
+		if _, err := changed.Await(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// Persistent watches with one persistent watch. It reads the node only to find out with which
+// change the notifications begin: once, and again whenever the watch was not armed for a while.
+func Persistent(ctx context.Context, c drivers.Conn, node string, e *Observer) error {
+	watcher, ok := c.(drivers.PersistentWatcher)
+	if !ok {
+		return fmt.Errorf("persistent watches by the session's client library: %w", drivers.ErrUnsupported)
+	}
+	conn := drivers.Persistent(watcher)
+	var away drivers.Feed
+	e.Arm(false)
+	err := e.BetweenWrites(ctx, func() error {
+		_, err := conn.WatchNode(ctx, node, func(event drivers.Event) {
+			switch event.Type {
+			case drivers.DataChanged:
+				e.Notified()
+			case drivers.Rearmed:
+				e.Arm(false)
+				away.Fire(event)
+			case drivers.Lost:
+				away.Fire(event)
+			}
+		})
+		if err != nil {
+			return err
+		}
+		return catchUp(ctx, conn, node, e)
+	})
+	for err == nil {
+		if _, err = away.Await(ctx); err == nil {
+			err = e.BetweenWrites(ctx, func() error { return catchUpAfterFlush(ctx, c, conn, node, e) })
+		}
+	}
+	return err
+}
+
+func catchUp(ctx context.Context, c drivers.Conn, node string, e *Observer) error {
+	_, stat, err := c.Get(ctx, node, nil)
+	if err == nil {
+		e.CaughtUp(stat.Version)
+	}
+	return err
+}
+
+// catchUpAfterFlush catches up after a flush of the session, when all notifications in transit have arrived.
+// If the connection breaks during the flush, the watch is armed again and the next call catches
+// up.
+func catchUpAfterFlush(ctx context.Context, session, c drivers.Conn, node string, e *Observer) error {
+	if f, ok := session.(drivers.Flusher); ok {
+		if err := f.Flush(ctx); errors.Is(err, drivers.ErrConnectionLoss) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+	return catchUp(ctx, c, node, e)
 }

@@ -37,7 +37,7 @@ func TestInFlightRequestsServeAHighRate(t *testing.T) {
 	runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
 		p := runtest.MixPlan(runtest.Slow(s), workloads.MixSettings{Reads: 1, InFlight: 16})
 		p.Settings.Think, p.Clients, p.Warmup, p.Duration = 0, 64, 20*time.Millisecond, 100*time.Millisecond
-		p.Open = openloop.Options{Rate: openloop.Of(150_000)}
+		p.Open = openloop.Options{Rate: openloop.PerSecond(150_000)}
 		r, err := workloads.Run(t.Context(), p)
 		if err != nil {
 			t.Fatal(err)

@@ -111,7 +111,7 @@ func TestMixInGroups(t *testing.T) {
 func TestMixInAnOpenLoop(t *testing.T) {
 	runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
 		p := runtest.MixPlan(s, workloads.MixSettings{Reads: 0.9, Watchers: 2})
-		p.Settings.Think, p.Open = 0, openloop.Options{Rate: openloop.Of(1000)}
+		p.Settings.Think, p.Open = 0, openloop.Options{Rate: openloop.PerSecond(1000)}
 		r, err := workloads.Run(t.Context(), p)
 		if err != nil {
 			t.Fatal(err)

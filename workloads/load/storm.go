@@ -31,15 +31,18 @@ type Storm struct {
 // hold before the storm, and while the storm lasts.
 func Sessions(storm Storm) func(workloads.Settings) workloads.Workload {
 	return func(s workloads.Settings) workloads.Workload {
-		return &stormWorkload{
+		w := &stormWorkload{
 			hold: s.HoldTime(), storm: storm, exchange: s.Exchange(), recorded: s.Steps(),
 			back: s.Latency("back"), over: s.Latency(overPhase),
 			during: s.Latency("ordinary"), before: s.Latency("calm"),
 		}
+		w.Timings = workloads.Timings{w.back, w.over, w.during, w.before}
+		return w
 	}
 }
 
 type stormWorkload struct {
+	workloads.Timings
 	hold    time.Duration
 	storm   Storm
 	clients int
@@ -109,21 +112,13 @@ func (w *stormWorkload) Join(s *workloads.Slot) (workloads.Client, error) {
 }
 
 func (w *stormWorkload) Begin() {
-	for _, l := range w.phases() {
-		l.Reset()
-	}
+	w.Timings.Begin()
 	w.made.Store(0)
 	w.omitted.Store(0)
 }
 
-func (w *stormWorkload) phases() []*metrics.Latency {
-	return []*metrics.Latency{w.back, w.over, w.during, w.before}
-}
-
-func (w *stormWorkload) Lap() metrics.Lap { return w.back.Lap() }
-
 func (w *stormWorkload) End(r *metrics.Record) {
-	r.Phases = workloads.Phases(w.phases())
+	w.Timings.End(r)
 	r.Rounds = r.Phases[1].Service.TotalCount()
 	r.Storm = &metrics.Storm{Made: w.made.Load(), Omitted: w.omitted.Load()}
 }

@@ -52,7 +52,7 @@ func TestOfferedIsThePlan(t *testing.T) {
 	for _, arrival := range Arrivals() {
 		for _, rate := range []float64{100, 1000, 20_000} {
 			bubble.Test(t, func(t *testing.T) {
-				c, _ := serve(t, Options{Rate: Of(rate), Arrival: arrival}, 64, 10*time.Second, func(time.Time) time.Duration { return 0 })
+				c, _ := serve(t, Options{Rate: PerSecond(rate), Arrival: arrival}, 64, 10*time.Second, func(time.Time) time.Duration { return 0 })
 				tolerance := 0.01
 				if arrival == Poisson {
 					tolerance = 0.04 // 1.3 standard deviations of 1,000 arrivals; the seed is fixed
@@ -74,7 +74,7 @@ func TestFrozenService(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		began := time.Now()
 		thaws := began.Add(6 * time.Second)
-		c, responses := serve(t, Options{Rate: Of(500)}, 8, 10*time.Second, func(time.Time) time.Duration {
+		c, responses := serve(t, Options{Rate: PerSecond(500)}, 8, 10*time.Second, func(time.Time) time.Duration {
 			if now := time.Now(); now.After(began.Add(4*time.Second)) && now.Before(thaws) {
 				return thaws.Sub(now)
 			}
@@ -101,7 +101,7 @@ func TestFrozenService(t *testing.T) {
 func TestOverload(t *testing.T) {
 	for limit, most := range map[time.Duration]int64{0: 11, 50 * time.Millisecond: 101} {
 		bubble.Test(t, func(t *testing.T) {
-			c, responses := serve(t, Options{Rate: Of(100), LateLimit: limit}, 1, 10*time.Second, func(time.Time) time.Duration {
+			c, responses := serve(t, Options{Rate: PerSecond(100), LateLimit: limit}, 1, 10*time.Second, func(time.Time) time.Duration {
 				return 100 * time.Millisecond
 			})
 			served := int64(len(responses))
@@ -120,7 +120,7 @@ func TestOverload(t *testing.T) {
 // TestUnfinished checks that an arrival that a client has at the end is unfinished.
 func TestUnfinished(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
-		c, _ := serve(t, Options{Rate: Of(1)}, 10, 10*time.Second, func(time.Time) time.Duration { return time.Hour })
+		c, _ := serve(t, Options{Rate: PerSecond(1)}, 10, 10*time.Second, func(time.Time) time.Duration { return time.Hour })
 		if want := (Counts{Offered: 10, Unfinished: 10}); c != want {
 			t.Errorf("%+v, want %+v", c, want)
 		}
@@ -132,7 +132,7 @@ func TestUnfinished(t *testing.T) {
 // offered.
 func TestFailedArrivals(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
-		p := New(Options{Rate: Of(1)}, 0, 9500*time.Millisecond, 1)
+		p := New(Options{Rate: PerSecond(1)}, 0, 9500*time.Millisecond, 1)
 		ticket := p.Ticket()
 		for n := 1; ; n++ {
 			if _, ok := ticket.Next(t.Context()); !ok {
@@ -157,7 +157,7 @@ func TestFailedArrivals(t *testing.T) {
 // TestOldestUnfinished checks the age of the oldest unfinished arrival.
 func TestOldestUnfinished(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
-		p := New(Options{Rate: Of(1)}, 0, time.Minute, 1)
+		p := New(Options{Rate: PerSecond(1)}, 0, time.Minute, 1)
 		if age := p.Oldest(); age != 0 {
 			t.Errorf("%v without any", age)
 		}
@@ -175,7 +175,7 @@ func TestOldestUnfinished(t *testing.T) {
 // of each timer is recorded.
 func TestTimerLatenessIsNoResponseTime(t *testing.T) {
 	const arrivals = 50
-	p := New(Options{Rate: Of(1000)}, 0, arrivals*time.Millisecond, 1)
+	p := New(Options{Rate: PerSecond(1000)}, 0, arrivals*time.Millisecond, 1)
 	ticket := p.Ticket()
 	woken := int64(0)
 	for n := 1; ; n++ {
@@ -204,7 +204,7 @@ func TestTimerLatenessIsNoResponseTime(t *testing.T) {
 // TestEndedEarly checks that a run that ends early has offered what was due until then.
 func TestEndedEarly(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
-		p := New(Options{Rate: Of(10)}, 0, time.Minute, 1)
+		p := New(Options{Rate: PerSecond(10)}, 0, time.Minute, 1)
 		ticket := p.Ticket()
 		var all sync.WaitGroup
 		all.Go(func() {
@@ -228,7 +228,7 @@ func TestEndedEarly(t *testing.T) {
 func BenchmarkNext(b *testing.B) {
 	for _, arrival := range Arrivals() {
 		b.Run(string(arrival), func(b *testing.B) {
-			p := New(Options{Rate: Of(1e9), Arrival: arrival}, time.Hour, time.Hour, 1)
+			p := New(Options{Rate: PerSecond(1e9), Arrival: arrival}, time.Hour, time.Hour, 1)
 			p.schedule.count = p.schedule.rate.Expected(-2*time.Hour, time.Hour) // already due
 			p.advance()
 			ticket := p.Ticket()
@@ -253,7 +253,7 @@ func BenchmarkPaced(b *testing.B) {
 }
 
 func serveFor(b *testing.B, rate float64, clients int, window time.Duration) (Counts, time.Duration) {
-	p := New(Options{Rate: Of(rate)}, 0, window, 1)
+	p := New(Options{Rate: PerSecond(rate)}, 0, window, 1)
 	var all sync.WaitGroup
 	for range clients {
 		all.Go(func() {

@@ -13,7 +13,7 @@ import (
 // wait, with a lag that counts from their due time.
 func TestProgressOfAnOpenLoop(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
-		p := New(Options{Rate: Of(100)}, 0, time.Minute, 1)
+		p := New(Options{Rate: PerSecond(100)}, 0, time.Minute, 1)
 		ticket := p.Ticket()
 		next := func() {
 			if _, ok := ticket.Next(t.Context()); !ok {
@@ -48,7 +48,7 @@ func TestProgressOfAnOpenLoop(t *testing.T) {
 // TestStandingNeverFalls checks that no count decreases during an open loop, except Unfinished.
 func TestStandingNeverFalls(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
-		p := New(Options{Rate: Of(100), Arrival: Poisson}, time.Second, 10*time.Second, 1)
+		p := New(Options{Rate: PerSecond(100), Arrival: Poisson}, time.Second, 10*time.Second, 1)
 		for range 3 {
 			go func() {
 				for ticket := p.Ticket(); ; time.Sleep(40 * time.Millisecond) {

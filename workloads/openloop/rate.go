@@ -3,6 +3,7 @@ package openloop
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"strconv"
 	"strings"
 	"time"
@@ -36,8 +37,8 @@ func ParseRate(text string) (Rate, error) {
 // maxRate is higher than any generator can offer.
 const maxRate = 1e9
 
-// Of returns a constant rate.
-func Of(perSecond float64) Rate { return Rate{levels: []float64{perSecond}} }
+// PerSecond returns a constant rate.
+func PerSecond(perSecond float64) Rate { return Rate{levels: []float64{perSecond}} }
 
 // Open reports whether the rate is that of an open loop, not the zero Rate.
 func (r Rate) Open() bool { return len(r.levels) > 0 }
@@ -118,3 +119,78 @@ func (r Rate) whenRising(n, total float64) float64 {
 }
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+// An Arrival is an arrival process.
+type Arrival string
+
+const (
+	// Constant arrivals are evenly spaced.
+	Constant Arrival = "constant"
+	// Poisson arrivals are independent of each other, like those of many
+	// independent users.
+	Poisson Arrival = "poisson"
+)
+
+// Arrivals returns all arrival processes.
+func Arrivals() []Arrival { return []Arrival{Constant, Poisson} }
+
+// A schedule computes when each arrival is due, relative to the start of a run's
+// measured window.
+type schedule struct {
+	rate  Rate
+	total time.Duration // of the window
+	rand  *rand.Rand    // nil for Constant
+	count float64       // expected number of arrivals up to the last one returned
+}
+
+func newSchedule(rate Rate, arrival Arrival, warmup, total time.Duration, seed uint64) *schedule {
+	s := &schedule{rate: rate, total: total, count: rate.Expected(-warmup, total)}
+	if arrival == Poisson {
+		s.rand = rand.New(rand.NewPCG(seed, 0))
+	}
+	return s
+}
+
+// next returns when the next arrival is due.
+func (s *schedule) next() time.Duration {
+	if s.rand == nil {
+		s.count++
+	} else {
+		s.count += s.rand.ExpFloat64()
+	}
+	return s.rate.When(s.count, s.total)
+}
+
+// Spread returns a function that tells for each arrival of a run, in order, which of n takers it is for, from
+// 0. Of each n constant arrivals in a row every taker gets one, in an order in which takers with adjacent
+// numbers are far apart. Poisson arrivals are for any taker, so that those of each taker are a Poisson process
+// too.
+func Spread(arrival Arrival, seed uint64, n int) func() int {
+	if arrival == Poisson {
+		r := rand.New(rand.NewPCG(seed, 1))
+		return func() int { return r.IntN(n) }
+	}
+	stride := strideOf(n)
+	next := 0
+	return func() int {
+		taker := next
+		next = (next + stride) % n
+		return taker
+	}
+}
+
+// strideOf returns the number nearest to the golden section of n that has no divisor in common with n.
+func strideOf(n int) int {
+	for stride := max(int(math.Round(float64(n)/math.Phi)), 1); ; stride++ {
+		if gcd(stride, n) == 1 {
+			return stride % max(n, 2)
+		}
+	}
+}
+
+func gcd(a, b int) int {
+	for b > 0 {
+		a, b = b, a%b
+	}
+	return a
+}

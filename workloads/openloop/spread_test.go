@@ -38,7 +38,7 @@ func TestPartsHaveTheArrivalsOfOneProcess(t *testing.T) {
 				var together []time.Duration
 				for process := range processes {
 					next := Spread(arrival, seed, takers)
-					part := Part{Opens: opens, Mine: func() bool { return owner[next()] == process }, Share: 1}
+					part := OwnArrivals{Opens: opens, Mine: func() bool { return owner[next()] == process }, Share: 1}
 					together = append(together, dues(NewPart(o, part, warmup, window, seed))...)
 				}
 				slices.Sort(together)

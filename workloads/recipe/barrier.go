@@ -9,7 +9,6 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/check"
 	"github.com/stampede-bench/stampede/workloads/divided"
-	"github.com/stampede-bench/stampede/workloads/exchange"
 	"github.com/stampede-bench/stampede/workloads/settled"
 )
 
@@ -29,20 +28,18 @@ type Barrier interface {
 // session's handle on the barrier at a path. Before Set only the path's parent exists.
 func Barriers[S drivers.Conn, B Barrier](open func(c S, path string) B) func(workloads.Settings) workloads.Workload {
 	return func(s workloads.Settings) workloads.Workload {
-		return &barrierWorkload{
-			hold: s.HoldTime(), polls: s.Polls, newBarrier: at[Barrier](open), exchange: s.Exchange(), recorded: s.Steps(),
-			pass: s.Latency(passesPhase), open: s.Latency("open"),
-		}
+		w := &barrierWorkload{hold: s.HoldTime(), polls: s.Polls, newBarrier: openerOf[Barrier](open),
+			pass: s.Latency(passesPhase), open: s.Latency("open")}
+		w.gathering = gather(s, 1, w.pass, w.open)
+		return w
 	}
 }
 
 type barrierWorkload struct {
+	gathering
 	hold       time.Duration
 	polls      int
 	newBarrier opener[Barrier]
-	clients    int
-	exchange   *exchange.Exchange
-	recorded   *check.Steps
 	rounds     workloads.Rounds[barrierRound]
 
 	pass *metrics.Latency // from the opening until one client is past
@@ -99,11 +96,6 @@ func (w *barrierWorkload) Judge(g divided.Gathered) divided.Findings {
 	return divided.Findings{Safety: &safety}
 }
 
-// CountRounds counts the openings.
-func (w *barrierWorkload) CountRounds(phases []metrics.Phase, _ int) (int64, bool) {
-	return phases[1].Service.TotalCount(), true
-}
-
 func judgeBarrier(s *metrics.Safety, o *barrierRound, disturbed func(check.Client) bool) {
 	o.opened.Judge(s, check.AllClients, disturbed)
 }
@@ -111,28 +103,11 @@ func judgeBarrier(s *metrics.Safety, o *barrierRound, disturbed func(check.Clien
 // Leads returns true: the leader opens the barrier.
 func (w *barrierWorkload) Leads() bool { return true }
 
-// Taker returns the first client: its process starts the rounds.
-func (w *barrierWorkload) Taker(int64) int { return 0 }
-
-func (w *barrierWorkload) Together() bool { return true }
-
 func (w *barrierWorkload) Join(s *workloads.Slot) (workloads.Client, error) {
 	if s.Index == w.clients {
 		return &barrierOpener{w, s}, nil
 	}
 	return &barrierClient{w, s}, nil
-}
-
-func (w *barrierWorkload) Begin() {
-	w.pass.Reset()
-	w.open.Reset()
-}
-
-func (w *barrierWorkload) Lap() metrics.Lap { return w.pass.Lap() }
-
-func (w *barrierWorkload) End(r *metrics.Record) {
-	r.Phases = []metrics.Phase{w.pass.Phase(), w.open.Phase()}
-	r.Rounds = r.Phases[1].Service.TotalCount()
 }
 
 func (w *barrierWorkload) Verdict() metrics.Safety { return w.rounds.Verdict() }
@@ -142,31 +117,25 @@ func (w *barrierWorkload) Verdict() metrics.Safety { return w.rounds.Verdict() }
 func (w *barrierWorkload) Settle(ctx context.Context, st *settled.Stepper) error {
 	for i, slot := range st.Slots[:w.clients] {
 		c := &barrierClient{w, slot}
-		st.Do(ctx, i, "arrives", "passes", func(ctx context.Context) error {
+		if err := st.Do(ctx, i, "arrives", "passes", func(ctx context.Context) error {
 			_, err := c.Turn(ctx)
 			return err
-		})
-		if err := st.Rest(ctx); err != nil {
+		}); err != nil {
 			return err
 		}
 	}
-	for range w.polls - 1 {
-		st.Tick()
-		if err := st.Rest(ctx); err != nil {
-			return err
-		}
+	if err := st.Tick(ctx, w.polls-1); err != nil {
+		return err
 	}
 	opener := &barrierOpener{w, st.Slots[w.clients]}
 	r, err := w.rounds.Join(ctx, opener.slot)
 	if err != nil {
 		return err
 	}
-	st.Do(ctx, w.clients, "opens the barrier", "", func(ctx context.Context) error { return opener.openBarrier(ctx, r) })
-	if err := st.Rest(ctx); err != nil {
+	if err := st.Do(ctx, w.clients, "opens the barrier", "", func(ctx context.Context) error { return opener.openBarrier(ctx, r) }); err != nil {
 		return err
 	}
-	st.Tick()
-	return st.Rest(ctx)
+	return st.Tick(ctx, 1)
 }
 
 // A barrierClient waits at the barrier of each round.

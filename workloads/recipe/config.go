@@ -9,7 +9,6 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/check"
-	"github.com/stampede-bench/stampede/workloads/exchange"
 	"github.com/stampede-bench/stampede/workloads/namespace"
 	"github.com/stampede-bench/stampede/workloads/settled"
 )
@@ -29,22 +28,21 @@ type Config interface {
 // node.
 func Configs[S drivers.Conn, C Config](open func(c S, path string) C) func(workloads.Settings) workloads.Workload {
 	return func(s workloads.Settings) workloads.Workload {
-		return &configWorkload{
-			think: s.ThinkTime(), polls: s.Polls, updateCount: s.UpdateCount(), open: at[Config](open), exchange: s.Exchange(), recorded: s.Steps(),
-			converge: s.Latency("converge"), update: s.Latency("update"),
-		}
+		w := &configWorkload{think: s.ThinkTime(), polls: s.Polls, updateCount: s.UpdateCount(), open: openerOf[Config](open),
+			converge: s.Latency("converge"), update: s.Latency("update")}
+		w.gathering = gather(s, 1, w.converge, w.update)
+		return w
 	}
 }
 
 type configWorkload struct {
+	gathering
 	think       time.Duration
 	polls       int
 	updateCount int64 // of a settled run
 	open        opener[Config]
 	path        string
 
-	exchange   *exchange.Exchange
-	recorded   *check.Steps
 	visibility *check.Visibility
 	updates    *updates
 
@@ -69,20 +67,6 @@ func (w *configWorkload) join(s *workloads.Slot) (*configClient, error) {
 	return &configClient{configWorkload: w, slot: s, config: c, view: w.visibility.OpenView(s.Index)}, nil
 }
 
-func (w *configWorkload) Together() bool { return true }
-
-func (w *configWorkload) Begin() {
-	w.converge.Reset()
-	w.update.Reset()
-}
-
-func (w *configWorkload) Lap() metrics.Lap { return w.converge.Lap() }
-
-func (w *configWorkload) End(r *metrics.Record) {
-	r.Phases = []metrics.Phase{w.converge.Phase(), w.update.Phase()}
-	r.Rounds = r.Phases[1].Service.TotalCount()
-}
-
 func (w *configWorkload) Verdict() metrics.Safety { return w.visibility.Verdict() }
 
 // Settle lets all clients follow, one at a time, and then makes the updates. Forms that poll look
@@ -95,25 +79,19 @@ func (w *configWorkload) Settle(ctx context.Context, st *settled.Stepper) error 
 			return err
 		}
 		clients[i] = c
-		st.Do(ctx, i, "follows", "", c.follow)
-		if err := st.Rest(ctx); err != nil {
+		if err := st.Do(ctx, i, "follows", "", c.follow); err != nil {
 			return err
 		}
 	}
 	first := clients[0]
 	for number := range w.updateCount {
-		for range w.polls - 1 {
-			st.Tick()
-			if err := st.Rest(ctx); err != nil {
-				return err
-			}
-		}
-		st.Do(ctx, 0, "changes the value", "", func(ctx context.Context) error { return first.set(ctx, number+1, time.Now()) })
-		if err := st.Rest(ctx); err != nil {
+		if err := st.Tick(ctx, w.polls-1); err != nil {
 			return err
 		}
-		st.Tick()
-		if err := st.Rest(ctx); err != nil {
+		if err := st.Do(ctx, 0, "changes the value", "", func(ctx context.Context) error { return first.set(ctx, number+1, time.Now()) }); err != nil {
+			return err
+		}
+		if err := st.Tick(ctx, 1); err != nil {
 			return err
 		}
 		w.visibility.CheckAll()
@@ -140,7 +118,7 @@ func (c *configClient) Turn(ctx context.Context) (rounds int64, err error) {
 	if _, err := c.visibility.Await(ctx, c.view, 0, number-1); err != nil {
 		return 0, fmt.Errorf("follow: %w", err)
 	}
-	calm := c.slot.Disturbances()
+	before := c.slot.Disturbances()
 	c.slot.Marks.PhaseBegin()
 	s := c.updates.join(c.slot)
 	if c.slot.Index == 0 {
@@ -150,7 +128,7 @@ func (c *configClient) Turn(ctx context.Context) (rounds int64, err error) {
 	}
 	seen, err := c.visibility.Await(ctx, c.view, 0, number)
 	if err != nil {
-		if ctx.Err() != nil && s.acknowledged() && c.slot.Disturbances() == calm {
+		if ctx.Err() != nil && s.acknowledged() && c.slot.Disturbances() == before {
 			c.visibility.Made(0, number)
 			c.visibility.CheckClient(c.slot.Index)
 		}
@@ -170,11 +148,5 @@ func (c *configClient) follow(ctx context.Context) error {
 
 func (c *configClient) set(ctx context.Context, number int64, due time.Time) error {
 	c.visibility.UpdateBegins(0, number)
-	asked := time.Now()
-	if err := c.config.Set(ctx, check.UpdateData(number)); err != nil {
-		return err
-	}
-	now := time.Now()
-	c.update.Record(now.Sub(asked), now.Sub(due))
-	return nil
+	return recordTime(c.update, due, func() error { return c.config.Set(ctx, check.UpdateData(number)) })
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/check"
 	"github.com/stampede-bench/stampede/workloads/divided"
-	"github.com/stampede-bench/stampede/workloads/exchange"
 	"github.com/stampede-bench/stampede/workloads/namespace"
 	"github.com/stampede-bench/stampede/workloads/settled"
 )
@@ -43,17 +42,17 @@ func DoubleBarriers[S drivers.Conn, B DoubleBarrier](open func(c S, path string,
 		return handle[DoubleBarrier](c, func(session S) B { return open(session, path, clients) })
 	}
 	return func(s workloads.Settings) workloads.Workload {
-		return &doubleBarrierWorkload{hold: s.HoldTime(), newBarrier: newBarrier, exchange: s.Exchange(), recorded: s.Steps(),
-			enter: s.Latency("enter"), leave: s.Latency("leave")}
+		w := &doubleBarrierWorkload{hold: s.HoldTime(), newBarrier: newBarrier, enter: s.Latency("enter"), leave: s.Latency("leave")}
+		w.gathering = gather(s, 1, w.enter, w.leave)
+		w.perClient = true
+		return w
 	}
 }
 
 type doubleBarrierWorkload struct {
+	gathering
 	hold         time.Duration
 	newBarrier   func(c drivers.Conn, path string, clients int) (DoubleBarrier, error)
-	clients      int
-	exchange     *exchange.Exchange
-	recorded     *check.Steps
 	rounds       workloads.Rounds[doubleBarrierRound]
 	enter, leave *metrics.Latency
 }
@@ -113,11 +112,6 @@ func (w *doubleBarrierWorkload) Judge(g divided.Gathered) divided.Findings {
 	return divided.Findings{Safety: &safety}
 }
 
-// CountRounds counts a round when all clients have left.
-func (w *doubleBarrierWorkload) CountRounds(phases []metrics.Phase, clients int) (int64, bool) {
-	return phases[1].Service.TotalCount() / int64(clients), true
-}
-
 func judgeDoubleBarrier(safety *metrics.Safety, s *doubleBarrierRound, disturbed func(check.Client) bool) {
 	s.in.Judge(safety, check.AllClients, disturbed)
 	if len(s.places) == 0 {
@@ -128,25 +122,8 @@ func judgeDoubleBarrier(safety *metrics.Safety, s *doubleBarrierRound, disturbed
 	s.out.Judge(safety, func(slot, other check.Client) bool { return s.places[other] < s.places[slot] }, disturbed)
 }
 
-// Taker returns the first client: its process starts the rounds.
-func (w *doubleBarrierWorkload) Taker(int64) int { return 0 }
-
-func (w *doubleBarrierWorkload) Together() bool { return true }
-
 func (w *doubleBarrierWorkload) Join(s *workloads.Slot) (workloads.Client, error) {
 	return &doubleBarrierClient{w, s}, nil
-}
-
-func (w *doubleBarrierWorkload) Begin() {
-	w.enter.Reset()
-	w.leave.Reset()
-}
-
-func (w *doubleBarrierWorkload) Lap() metrics.Lap { return w.enter.Lap() }
-
-func (w *doubleBarrierWorkload) End(r *metrics.Record) {
-	r.Phases = []metrics.Phase{w.enter.Phase(), w.leave.Phase()}
-	r.Rounds = r.Phases[1].Service.TotalCount() / int64(w.clients)
 }
 
 func (w *doubleBarrierWorkload) Verdict() metrics.Safety { return w.rounds.Verdict() }
@@ -156,11 +133,10 @@ func (w *doubleBarrierWorkload) Settle(ctx context.Context, st *settled.Stepper)
 	visits := make([]*visit, len(st.Slots))
 	for i, slot := range st.Slots {
 		c := &doubleBarrierClient{w, slot}
-		st.Do(ctx, i, "arrives", "enters", func(ctx context.Context) (err error) {
+		if err := st.Do(ctx, i, "arrives", "enters", func(ctx context.Context) (err error) {
 			visits[i], err = c.goIn(ctx)
 			return err
-		})
-		if err := st.Rest(ctx); err != nil {
+		}); err != nil {
 			return err
 		}
 	}
@@ -168,8 +144,7 @@ func (w *doubleBarrierWorkload) Settle(ctx context.Context, st *settled.Stepper)
 		return errors.New("all clients have arrived and one still waits to enter")
 	}
 	for i, v := range slices.Backward(visits) {
-		st.Do(ctx, i, "wants to leave", "leaves", v.goOut)
-		if err := st.Rest(ctx); err != nil {
+		if err := st.Do(ctx, i, "wants to leave", "leaves", v.goOut); err != nil {
 			return err
 		}
 	}

@@ -33,7 +33,7 @@ type Acknowledger interface {
 // leads once it has acknowledged; the leader procedure is empty. The safety check is that of a
 // lock. open creates one client's handle on the election at a path, which is an existing node.
 func Elections[S drivers.Conn, E Election](open func(c S, path string) E) func(workloads.Settings) workloads.Workload {
-	election := at[Election](open)
+	election := openerOf[Election](open)
 	office := func(c drivers.Conn, path string) (Lock, error) {
 		e, err := election(c, path)
 		return ElectionLock{e}, err

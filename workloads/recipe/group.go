@@ -11,7 +11,6 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/check"
-	"github.com/stampede-bench/stampede/workloads/exchange"
 	"github.com/stampede-bench/stampede/workloads/namespace"
 	"github.com/stampede-bench/stampede/workloads/settled"
 )
@@ -36,31 +35,29 @@ type Group interface {
 // the members that are notified have seen the last change and the client has thought. open creates
 // one client's handle on the group at a path, which is an existing node.
 func Groups[S drivers.Conn, G Group](open func(c S, path string) G) func(workloads.Settings) workloads.Workload {
-	return groups(at[Group](open), false)
+	return groups(openerOf[Group](open), false)
 }
 
 // Rings is Groups for a form in which only neighbours are notified of a change.
 func Rings[S drivers.Conn, G Group](open func(c S, path string) G) func(workloads.Settings) workloads.Workload {
-	return groups(at[Group](open), true)
+	return groups(openerOf[Group](open), true)
 }
 
 func groups(open opener[Group], ring bool) func(workloads.Settings) workloads.Workload {
 	return func(s workloads.Settings) workloads.Workload {
-		return &groupWorkload{
-			think: s.ThinkTime(), open: open, membership: check.Membership{Ring: ring}, exchange: s.Exchange(), recorded: s.Steps(),
-			converge: s.Latency("converge"), change: s.Latency("change"),
-		}
+		w := &groupWorkload{think: s.ThinkTime(), open: open, membership: check.Membership{Ring: ring},
+			converge: s.Latency("converge"), change: s.Latency("change")}
+		w.gathering = gather(s, 1, w.converge, w.change)
+		return w
 	}
 }
 
 type groupWorkload struct {
-	think   time.Duration
-	open    opener[Group]
-	path    string
-	clients int
+	gathering
+	think time.Duration
+	open  opener[Group]
+	path  string
 
-	exchange   *exchange.Exchange
-	recorded   *check.Steps
 	membership check.Membership
 	updates    *updates
 
@@ -87,20 +84,6 @@ func (w *groupWorkload) join(s *workloads.Slot) (*groupClient, error) {
 	return &groupClient{groupWorkload: w, slot: s, group: g}, nil
 }
 
-func (w *groupWorkload) Together() bool { return true }
-
-func (w *groupWorkload) Begin() {
-	w.converge.Reset()
-	w.change.Reset()
-}
-
-func (w *groupWorkload) Lap() metrics.Lap { return w.converge.Lap() }
-
-func (w *groupWorkload) End(r *metrics.Record) {
-	r.Phases = []metrics.Phase{w.converge.Phase(), w.change.Phase()}
-	r.Rounds = r.Phases[1].Service.TotalCount()
-}
-
 func (w *groupWorkload) Verdict() metrics.Safety { return w.membership.Verdict() }
 
 // Settle lets all clients join, one at a time, and then leave, one at a time in the same order.
@@ -112,9 +95,9 @@ func (w *groupWorkload) Settle(ctx context.Context, st *settled.Stepper) error {
 			return err
 		}
 		clients[i] = c
-		st.Do(ctx, i, "joins", "", func(ctx context.Context) error {
+		if err := st.Do(ctx, i, "joins", "", func(ctx context.Context) error {
 			var following context.Context
-			err := c.timed(time.Now(), func() (err error) {
+			err := recordTime(c.change, time.Now(), func() (err error) {
 				following, err = c.enter(ctx)
 				return err
 			})
@@ -122,17 +105,15 @@ func (w *groupWorkload) Settle(ctx context.Context, st *settled.Stepper) error {
 				return err
 			}
 			return c.follow(following)
-		})
-		if err := st.Rest(ctx); err != nil {
+		}); err != nil {
 			return err
 		}
 		w.membership.CheckAll()
 	}
 	for i, c := range clients {
-		st.Do(ctx, i, "leaves", "", func(ctx context.Context) error {
-			return c.timed(time.Now(), func() error { return c.leave(ctx) })
-		})
-		if err := st.Rest(ctx); err != nil {
+		if err := st.Do(ctx, i, "leaves", "", func(ctx context.Context) error {
+			return recordTime(c.change, time.Now(), func() error { return c.leave(ctx) })
+		}); err != nil {
 			return err
 		}
 		w.membership.CheckAll()
@@ -145,7 +126,7 @@ type groupClient struct {
 	*groupWorkload
 	slot    *workloads.Slot
 	group   Group
-	member  *check.Member           // nil if the client is not a member
+	member  *check.GroupMember      // nil if the client is not a member
 	stop    context.CancelCauseFunc // ends its Follow
 	stopped chan struct{}           // closed when it no longer follows
 }
@@ -204,19 +185,8 @@ func (c *groupClient) makeChange(ctx context.Context, s *update, leaves bool) er
 		change = c.leave
 	}
 	return s.make(ctx, c.slot, c.think, func(due time.Time) error {
-		return c.timed(due, func() error { return change(ctx) })
+		return recordTime(c.change, due, func() error { return change(ctx) })
 	})
-}
-
-// timed makes a change of membership that was due, and records how long it took.
-func (c *groupClient) timed(due time.Time, change func() error) error {
-	asked := time.Now()
-	if err := change(); err != nil {
-		return err
-	}
-	now := time.Now()
-	c.change.Record(now.Sub(asked), now.Sub(due))
-	return nil
 }
 
 // come joins and follows until the client leaves, the session is lost or the run ends.
@@ -268,10 +238,10 @@ func (c *groupClient) converged(ctx context.Context, s *update) error {
 	if c.member == nil {
 		return nil
 	}
-	calm := c.slot.Disturbances()
+	before := c.slot.Disturbances()
 	at, err := c.membership.Await(ctx, c.member)
 	if err != nil {
-		if ctx.Err() != nil && s != nil && c.slot.Disturbances() == calm {
+		if ctx.Err() != nil && s != nil && c.slot.Disturbances() == before {
 			c.membership.CheckMember(c.member)
 		}
 		return fmt.Errorf("follow: %w", err)

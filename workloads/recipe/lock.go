@@ -35,7 +35,7 @@ type Lock interface {
 // releases and thinks, in a closed loop. open creates one client's handle on the lock at a path,
 // which is an existing node. The type S says which kind of session the form needs.
 func Locks[S drivers.Conn, L Lock](open func(c S, path string) L) func(workloads.Settings) workloads.Workload {
-	return lockWorkloads(at[Lock](open), defaultLockTerms())
+	return lockWorkloads(openerOf[Lock](open), defaultLockTerms())
 }
 
 func defaultLockTerms() lockTerms {
@@ -61,6 +61,7 @@ func newLockWorkload(s workloads.Settings, open opener[Lock], words lockTerms, s
 	for _, step := range steps {
 		w.steps = append(w.steps, s.Latency(step))
 	}
+	w.Timings = append(slices.Clone(w.steps), w.handoff, w.release)
 	return w
 }
 
@@ -72,6 +73,7 @@ type lockTerms struct {
 }
 
 type lockWorkload struct {
+	workloads.Timings
 	holdTime, think time.Duration
 	polls           int
 	open            opener[Lock]
@@ -106,20 +108,12 @@ func (w *lockWorkload) join(s *workloads.Slot) (*lockClient, error) {
 func (w *lockWorkload) Together() bool { return false }
 
 func (w *lockWorkload) Begin() {
-	for _, l := range w.phases() {
-		l.Reset()
-	}
+	w.Timings.Begin()
 	w.queue.Reset()
 }
 
-func (w *lockWorkload) phases() []*metrics.Latency {
-	return append(slices.Clone(w.steps), w.handoff, w.release)
-}
-
-func (w *lockWorkload) Lap() metrics.Lap { return w.steps[0].Lap() }
-
 func (w *lockWorkload) End(r *metrics.Record) {
-	r.Phases = workloads.Phases(w.phases())
+	w.Timings.End(r)
 	r.Rounds = r.Phases[len(r.Phases)-1].Service.TotalCount()
 	fairness := w.queue.Fairness()
 	r.Fairness = &fairness
@@ -151,11 +145,10 @@ func (w *lockWorkload) Settle(ctx context.Context, st *settled.Stepper) error {
 
 // arrive lets the client request the lock and waits until everything is at rest.
 func (c *lockClient) arrive(ctx context.Context, st *settled.Stepper, title string) error {
-	st.Do(ctx, c.slot.Index, title, c.terms.holds, func(ctx context.Context) error {
+	return st.Do(ctx, c.slot.Index, title, c.terms.holds, func(ctx context.Context) error {
 		_, err := c.acquireLock(ctx)
 		return err
 	})
-	return st.Rest(ctx)
 }
 
 // releaseAll lets the current holder release the lock, one client at a time, until every client
@@ -166,18 +159,13 @@ func (w *lockWorkload) releaseAll(ctx context.Context, st *settled.Stepper, clie
 		if holder < 0 {
 			return fmt.Errorf("no client holds the %s and all clients wait", w.terms.recipe)
 		}
-		for range w.polls - 1 {
-			st.Tick()
-			if err := st.Rest(ctx); err != nil {
-				return err
-			}
-		}
-		st.Do(ctx, holder, w.terms.releases, "", clients[holder].releaseLock)
-		if err := st.Rest(ctx); err != nil {
+		if err := st.Tick(ctx, w.polls-1); err != nil {
 			return err
 		}
-		st.Tick()
-		if err := st.Rest(ctx); err != nil {
+		if err := st.Do(ctx, holder, w.terms.releases, "", clients[holder].releaseLock); err != nil {
+			return err
+		}
+		if err := st.Tick(ctx, 1); err != nil {
 			return err
 		}
 	}
@@ -299,5 +287,28 @@ func (w *lockWorkload) Judge(g divided.Gathered) divided.Findings {
 	return f
 }
 
-// CountRounds returns false: each round is in one process.
-func (w *lockWorkload) CountRounds([]metrics.Phase, int) (int64, bool) { return 0, false }
+// An opener creates one session's handle on the object at a path, or returns an error if it
+// cannot.
+type opener[H any] = func(c drivers.Conn, path string) (H, error)
+
+// openerOf makes an opener from a form's constructor. The constructor returns its own type, and its
+// parameter says which kind of session it needs: any drivers.Conn, or one with more capabilities.
+func openerOf[H any, S drivers.Conn, F any](open func(S, string) F) opener[H] {
+	return func(c drivers.Conn, path string) (H, error) {
+		return handle[H](c, func(session S) F { return open(session, path) })
+	}
+}
+
+// handle calls the constructor with the session. It returns ErrUnsupported if the session is not
+// of the kind that the constructor needs, or if the constructor returns nil: not every client
+// library ships every form.
+func handle[H any, S drivers.Conn, F any](c drivers.Conn, open func(S) F) (h H, err error) {
+	session, ok := c.(S)
+	if ok {
+		h, ok = any(open(session)).(H)
+	}
+	if !ok {
+		return h, fmt.Errorf("this form by the session's client library: %w", drivers.ErrUnsupported)
+	}
+	return h, nil
+}

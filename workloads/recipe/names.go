@@ -9,7 +9,6 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/check"
-	"github.com/stampede-bench/stampede/workloads/exchange"
 	"github.com/stampede-bench/stampede/workloads/namespace"
 	"github.com/stampede-bench/stampede/workloads/settled"
 )
@@ -28,15 +27,15 @@ type Names interface {
 // creates one client's handle on the names at a path, which is an existing node.
 func NameServices[S drivers.Conn, N Names](open func(c S, path string) N) func(workloads.Settings) workloads.Workload {
 	return func(s workloads.Settings) workloads.Workload {
-		return &namesWorkload{
-			think: s.ThinkTime(), updateCount: s.UpdateCount(), size: s.NameCount(), lookups: s.LookupCount(), open: at[Names](open),
-			exchange: s.Exchange(), recorded: s.Steps(),
-			lookup: s.Latency("lookup"), converge: s.Latency("converge"), update: s.Latency("update"),
-		}
+		w := &namesWorkload{think: s.ThinkTime(), updateCount: s.UpdateCount(), size: s.NameCount(), lookups: s.LookupCount(), open: openerOf[Names](open),
+			lookup: s.Latency("lookup"), converge: s.Latency("converge"), update: s.Latency("update")}
+		w.gathering = gather(s, 2, w.lookup, w.converge, w.update)
+		return w
 	}
 }
 
 type namesWorkload struct {
+	gathering
 	think       time.Duration
 	updateCount int64 // of a settled run
 	size        int64 // number of names
@@ -45,8 +44,6 @@ type namesWorkload struct {
 	path        string
 	names       []string
 
-	exchange   *exchange.Exchange
-	recorded   *check.Steps
 	visibility *check.Visibility
 	updates    *updates
 
@@ -81,21 +78,6 @@ func (w *namesWorkload) join(s *workloads.Slot) (*namesClient, error) {
 	return &namesClient{namesWorkload: w, slot: s, handle: n, view: w.visibility.OpenView(s.Index)}, nil
 }
 
-func (w *namesWorkload) Together() bool { return true }
-
-func (w *namesWorkload) Begin() {
-	w.lookup.Reset()
-	w.converge.Reset()
-	w.update.Reset()
-}
-
-func (w *namesWorkload) Lap() metrics.Lap { return w.lookup.Lap() }
-
-func (w *namesWorkload) End(r *metrics.Record) {
-	r.Phases = []metrics.Phase{w.lookup.Phase(), w.converge.Phase(), w.update.Phase()}
-	r.Rounds = r.Phases[2].Service.TotalCount()
-}
-
 func (w *namesWorkload) Verdict() metrics.Safety { return w.visibility.Verdict() }
 
 // Settle lets all clients look up everything, one at a time, before the first update and after
@@ -112,14 +94,12 @@ func (w *namesWorkload) Settle(ctx context.Context, st *settled.Stepper) error {
 	for number := range w.updateCount + 1 {
 		if number > 0 {
 			title := "changes " + w.names[w.changedBy(number)]
-			st.Do(ctx, 0, title, "", func(ctx context.Context) error { return clients[0].bind(ctx, number, time.Now()) })
-			if err := st.Rest(ctx); err != nil {
+			if err := st.Do(ctx, 0, title, "", func(ctx context.Context) error { return clients[0].bind(ctx, number, time.Now()) }); err != nil {
 				return err
 			}
 		}
 		for i, c := range clients {
-			st.Do(ctx, i, "looks up all names", "", c.lookAll)
-			if err := st.Rest(ctx); err != nil {
+			if err := st.Do(ctx, i, "looks up all names", "", c.lookAll); err != nil {
 				return err
 			}
 		}
@@ -145,7 +125,7 @@ func (c *namesClient) Turn(ctx context.Context) (rounds int64, err error) {
 		return 0, err
 	}
 	number := c.slot.TurnsTaken() + 1
-	calm := c.slot.Disturbances()
+	before := c.slot.Disturbances()
 	c.slot.Marks.PhaseBegin()
 	s := c.updates.join(c.slot)
 	if c.slot.Index == 0 {
@@ -154,7 +134,7 @@ func (c *namesClient) Turn(ctx context.Context) (rounds int64, err error) {
 		}
 	}
 	if err := c.find(ctx, s, number); err != nil {
-		if ctx.Err() != nil && s.acknowledged() && c.slot.Disturbances() == calm {
+		if ctx.Err() != nil && s.acknowledged() && c.slot.Disturbances() == before {
 			c.visibility.Made(c.changedBy(number), number)
 			c.visibility.CheckClient(c.slot.Index)
 		}
@@ -213,11 +193,5 @@ func (c *namesClient) look(ctx context.Context, value int) error {
 func (c *namesClient) bind(ctx context.Context, number int64, due time.Time) error {
 	value := c.changedBy(number)
 	c.visibility.UpdateBegins(value, number)
-	asked := time.Now()
-	if err := c.handle.Bind(ctx, c.names[value], check.UpdateData(number)); err != nil {
-		return err
-	}
-	now := time.Now()
-	c.update.Record(now.Sub(asked), now.Sub(due))
-	return nil
+	return recordTime(c.update, due, func() error { return c.handle.Bind(ctx, c.names[value], check.UpdateData(number)) })
 }

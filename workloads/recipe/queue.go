@@ -2,8 +2,10 @@ package recipe
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
@@ -12,6 +14,7 @@ import (
 	"github.com/stampede-bench/stampede/workloads/check"
 	"github.com/stampede-bench/stampede/workloads/exchange"
 	"github.com/stampede-bench/stampede/workloads/namespace"
+	"github.com/stampede-bench/stampede/workloads/settled"
 )
 
 // A Queue is one client's handle on a queue that several clients share.
@@ -59,6 +62,7 @@ func (q oneClass) Put(ctx context.Context, _ int, item []byte) error { return q.
 
 // A queueWorkload is the workload of both kinds of queues.
 type queueWorkload struct {
+	workloads.Timings
 	hold, think time.Duration
 	chosen      workloads.QueueSettings
 	priorities  int // number of priorities
@@ -83,10 +87,12 @@ type queueWorkload struct {
 }
 
 func newQueueWorkload(s workloads.Settings, priorities int, open queueOpener) workloads.Workload {
-	return &queueWorkload{
+	w := &queueWorkload{
 		hold: s.HoldTime(), think: s.ThinkTime(), chosen: s.QueueChoices(), priorities: priorities, open: open, exchange: s.Exchange(), recorded: s.Steps(), check: check.NewDelivery(), finished: make(map[int]bool), ended: make(map[int]bool),
 		put: s.Latency("put"), handoff: s.Latency(handoffPhase), take: s.Latency("take"),
 	}
+	w.Timings = workloads.Timings{w.put, w.handoff, w.take}
+	return w
 }
 
 // role returns whether a client puts, whether it takes, and its place among the consumers. The first clients put,
@@ -174,16 +180,12 @@ func (w *queueWorkload) Join(s *workloads.Slot) (workloads.Client, error) {
 func (w *queueWorkload) Together() bool { return false }
 
 func (w *queueWorkload) Begin() {
-	for _, l := range []*metrics.Latency{w.put, w.handoff, w.take} {
-		l.Reset()
-	}
+	w.Timings.Begin()
 	w.waiting.Reset()
 }
 
-func (w *queueWorkload) Lap() metrics.Lap { return w.put.Lap() }
-
 func (w *queueWorkload) End(r *metrics.Record) {
-	r.Phases = []metrics.Phase{w.put.Phase(), w.handoff.Phase(), w.take.Phase()}
+	w.Timings.End(r)
 	r.Rounds = r.Phases[2].Service.TotalCount()
 	fairness := w.waiting.Fairness()
 	r.Fairness = &fairness
@@ -196,4 +198,134 @@ func (w *queueWorkload) Verdict() metrics.Safety {
 	complete := w.complete
 	w.mu.Unlock()
 	return w.check.Verdict(complete)
+}
+
+// A PriorityQueue is one client's handle on a priority queue that several
+// clients share.
+type PriorityQueue interface {
+	// Put works like Queue.Put, with a priority from 0, which is taken first, to 99.
+	Put(ctx context.Context, priority int, item []byte) error
+	// Take works like Queue.Take.
+	Take(ctx context.Context) (item []byte, err error)
+}
+
+// PriorityQueues returns the workload constructor for a form of priority queue. It is the workload
+// of [Queues], with items of random priorities.
+func PriorityQueues[S drivers.Conn, Q PriorityQueue](
+	open func(c S, items string, mode drivers.Mode) Q,
+) func(workloads.Settings) workloads.Workload {
+	return PriorityQueuesWithConsumers(func(c S, items, _ string, mode drivers.Mode) Q { return open(c, items, mode) })
+}
+
+// PriorityQueuesWithConsumers is PriorityQueues for a form whose consumers queue at an existing node of
+// their own, like [QueuesWithConsumers].
+func PriorityQueuesWithConsumers[S drivers.Conn, Q PriorityQueue](
+	open func(c S, items, consumers string, mode drivers.Mode) Q,
+) func(workloads.Settings) workloads.Workload {
+	newQueue := func(c drivers.Conn, at QueueSite) (PriorityQueue, error) {
+		return handle[PriorityQueue](c, func(session S) Q { return open(session, at.Items, at.Consumers, at.Mode) })
+	}
+	return func(s workloads.Settings) workloads.Workload {
+		return newQueueWorkload(s, min(s.PriorityCount(), endPriority), newQueue)
+	}
+}
+
+// Settle lets the first client take the items already in the queue, one at a time. Then the other
+// clients arrive at the empty queue, one at a time, and the first client puts an item for each of
+// them, one at a time.
+func (w *queueWorkload) Settle(ctx context.Context, st *settled.Stepper) error {
+	w.waiting = metrics.NewQueue(len(st.Slots))
+	clients := make([]*queueClient, len(st.Slots))
+	for i, slot := range st.Slots {
+		c, err := w.join(slot)
+		if err != nil {
+			return err
+		}
+		c.place = i
+		clients[i] = c
+	}
+	var taken atomic.Int64
+	take := func(client int, sets string) error {
+		return st.Do(ctx, client, sets, "has it", func(ctx context.Context) error {
+			n, err := clients[client].takeItem(ctx)
+			taken.Add(n)
+			return err
+		})
+	}
+	for range w.chosen.Items {
+		if err := take(0, "takes an item"); err != nil {
+			return err
+		}
+	}
+	for i := range clients[1:] {
+		if err := take(i+1, "wants an item"); err != nil {
+			return err
+		}
+	}
+	for i := range clients[1:] {
+		if err := st.Do(ctx, 0, "puts an item", "", func(ctx context.Context) error {
+			_, err := clients[0].putItem(ctx, check.Item{Priority: i % w.priorities}, time.Now())
+			return err
+		}); err != nil {
+			return err
+		}
+		if taken.Load() <= int64(w.chosen.Items+i) {
+			return errors.New("an item is in the queue and all clients wait")
+		}
+	}
+	w.complete = true
+	return nil
+}
+
+// A queueRoom is the room for items that the producers of one process have: they may put as many as it has places.
+// One that is in use is in no room. The places of all processes together, and the items in the queue, are as many as
+// the backlog.
+//
+// A process whose consumer takes an item of another process keeps its place if it has less than its share, so that
+// producers seldom wait for a message, and owes it. It pays when it has its share again.
+type queueRoom struct {
+	places chan struct{} // one element for each
+	share  int           // how many the process has when the queue is empty
+	pay    func(process int)
+
+	mu   sync.Mutex
+	owed map[int]int // by process
+}
+
+// newQueueRoom returns the room of a process with this share of all places. pay passes a place to another process,
+// which must call gain; it is not called if there is only one.
+func newQueueRoom(share, all int, pay func(process int)) *queueRoom {
+	r := &queueRoom{places: make(chan struct{}, all), share: share, pay: pay, owed: map[int]int{}}
+	for range share {
+		r.places <- struct{}{}
+	}
+	return r
+}
+
+// gain adds a place, or pays a debt with it.
+func (r *queueRoom) gain() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.places) >= r.share {
+		for process, n := range r.owed {
+			if n > 0 {
+				r.owed[process]--
+				r.pay(process)
+				return
+			}
+		}
+	}
+	r.places <- struct{}{}
+}
+
+// keeps adds the place of an item of another process, and reports true, if this process has less than its share.
+func (r *queueRoom) keeps(process int) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.places) >= r.share {
+		return false
+	}
+	r.owed[process]++
+	r.places <- struct{}{}
+	return true
 }

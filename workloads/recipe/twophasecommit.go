@@ -13,7 +13,6 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/check"
 	"github.com/stampede-bench/stampede/workloads/divided"
-	"github.com/stampede-bench/stampede/workloads/exchange"
 	"github.com/stampede-bench/stampede/workloads/parallel"
 	"github.com/stampede-bench/stampede/workloads/settled"
 )
@@ -82,24 +81,28 @@ func (p Protocol) WithOwnNodes() Protocol {
 // transaction's nodes is not counted.
 func TwoPhaseCommits(p Protocol) func(workloads.Settings) workloads.Workload {
 	return func(s workloads.Settings) workloads.Workload {
-		return &commitWorkload{hold: s.HoldTime(), abortRate: s.AbortShare(), protocol: p, exchange: s.Exchange(), recorded: s.Steps(),
+		w := &commitWorkload{hold: s.HoldTime(), abortRate: s.AbortShare(), protocol: p,
 			vote: s.Latency("vote"), decide: s.Latency("decide")}
+		// First the phase in which a site waits. The vote is one write in every form.
+		w.gathering = gather(s, 0, w.decide, w.vote)
+		w.perClient = true
+		return w
 	}
 }
 
 type commitWorkload struct {
+	gathering
 	hold      time.Duration
 	abortRate float64
 	protocol  Protocol
 	sites     []string
-	exchange  *exchange.Exchange
-	recorded  *check.Steps
 	rounds    workloads.Rounds[check.Votes]
 	vote      *metrics.Latency // from the call until the vote is written
 	decide    *metrics.Latency // from the written vote until a site knows the decision
 }
 
 func (w *commitWorkload) Setup(ctx context.Context, c drivers.Conn, base string, clients int) error {
+	w.clients = clients
 	for i := range clients {
 		w.sites = append(w.sites, fmt.Sprintf("site-%d", i+1))
 	}
@@ -136,37 +139,14 @@ func (w *commitWorkload) Judge(g divided.Gathered) divided.Findings {
 	return divided.Findings{Safety: &safety}
 }
 
-// CountRounds counts a round when all sites know the decision.
-func (w *commitWorkload) CountRounds(phases []metrics.Phase, clients int) (int64, bool) {
-	return phases[0].Service.TotalCount() / int64(clients), true
-}
-
 // Leads reports whether there is a coordinator.
 func (w *commitWorkload) Leads() bool { return w.protocol.Coordinator != nil }
-
-// Taker returns the first client: its process starts the rounds.
-func (w *commitWorkload) Taker(int64) int { return 0 }
-
-func (w *commitWorkload) Together() bool { return true }
 
 func (w *commitWorkload) Join(s *workloads.Slot) (workloads.Client, error) {
 	if s.Index == len(w.sites) {
 		return &commitCoordinator{w, s}, nil
 	}
 	return &commitSite{w, s}, nil
-}
-
-func (w *commitWorkload) Begin() {
-	w.vote.Reset()
-	w.decide.Reset()
-}
-
-func (w *commitWorkload) Lap() metrics.Lap { return w.decide.Lap() }
-
-func (w *commitWorkload) End(r *metrics.Record) {
-	// First the phase in which a site waits. The vote is one write in every form.
-	r.Phases = []metrics.Phase{w.decide.Phase(), w.vote.Phase()}
-	r.Rounds = r.Phases[0].Service.TotalCount() / int64(len(w.sites))
 }
 
 func (w *commitWorkload) Verdict() metrics.Safety { return w.rounds.Verdict() }
@@ -177,11 +157,10 @@ func (w *commitWorkload) Settle(ctx context.Context, st *settled.Stepper) error 
 	sites := make([]*siteRound, len(w.sites))
 	for i := range sites {
 		s := &commitSite{w, st.Slots[i]}
-		st.Do(ctx, i, "joins", "", func(ctx context.Context) (err error) {
+		if err := st.Do(ctx, i, "joins", "", func(ctx context.Context) (err error) {
 			sites[i], err = s.join(ctx)
 			return err
-		})
-		if err := st.Rest(ctx); err != nil {
+		}); err != nil {
 			return err
 		}
 	}
@@ -190,14 +169,12 @@ func (w *commitWorkload) Settle(ctx context.Context, st *settled.Stepper) error 
 	}
 	if w.Leads() {
 		c := &commitCoordinator{w, st.Slots[len(sites)]}
-		st.Do(ctx, len(sites), "coordinates", "has decided", c.coordinate)
-		if err := st.Rest(ctx); err != nil {
+		if err := st.Do(ctx, len(sites), "coordinates", "has decided", c.coordinate); err != nil {
 			return err
 		}
 	}
 	for i, s := range sites {
-		st.Do(ctx, i, "votes to commit", "commits", func(ctx context.Context) error { return s.conclude(ctx, true) })
-		if err := st.Rest(ctx); err != nil {
+		if err := st.Do(ctx, i, "votes to commit", "commits", func(ctx context.Context) error { return s.conclude(ctx, true) }); err != nil {
 			return err
 		}
 	}

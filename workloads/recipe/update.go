@@ -8,9 +8,54 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/check"
+	"github.com/stampede-bench/stampede/workloads/divided"
 	"github.com/stampede-bench/stampede/workloads/exchange"
 	"github.com/stampede-bench/stampede/workloads/openloop"
 )
+
+// A gathering is the part of the workloads whose rounds each take all clients.
+type gathering struct {
+	workloads.Timings
+	counted   int  // the index of the phase whose times show how many rounds ended
+	perClient bool // a round has as many times of that phase as clients, not one
+	clients   int
+	exchange  *exchange.Exchange // nil: this process has all clients
+	recorded  *check.Steps
+}
+
+func gather(s workloads.Settings, counted int, phases ...*metrics.Latency) gathering {
+	return gathering{Timings: phases, counted: counted, exchange: s.Exchange(), recorded: s.Steps()}
+}
+
+func (g *gathering) Together() bool { return true }
+
+// Taker returns the first client: its process starts the rounds.
+func (g *gathering) Taker(int64) int { return 0 }
+
+// CountRounds counts the rounds whose counted phase ended.
+func (g *gathering) CountRounds(phases []metrics.Phase, clients int) int64 {
+	rounds := phases[g.counted].Service.TotalCount()
+	if g.perClient {
+		rounds /= int64(clients)
+	}
+	return rounds
+}
+
+func (g *gathering) End(r *metrics.Record) {
+	g.Timings.End(r)
+	r.Rounds = g.CountRounds(r.Phases, g.clients)
+}
+
+// recordTime makes a change that was due, and records how long it took.
+func recordTime(l *metrics.Latency, due time.Time, change func() error) error {
+	asked := time.Now()
+	if err := change(); err != nil {
+		return err
+	}
+	now := time.Now()
+	l.Record(now.Sub(asked), now.Sub(due))
+	return nil
+}
 
 // updates manages the rounds of a workload in which one client makes an update that all must see.
 // A round begins when all clients are ready for it, so that no client misses the update before,
@@ -218,4 +263,25 @@ func (p *update) acknowledged() bool {
 	default:
 		return false
 	}
+}
+
+// judgeUpdates adds to what the processes found by themselves the updates that were seen before they were
+// made.
+func judgeUpdates(g divided.Gathered) divided.Findings {
+	return divided.Findings{Added: check.JudgeUpdates(g.Steps)}
+}
+
+// Judge judges whether clients saw updates before they were made.
+func (w *configWorkload) Judge(g divided.Gathered) divided.Findings { return judgeUpdates(g) }
+
+// Judge judges whether clients saw updates before they were made.
+func (w *namesWorkload) Judge(g divided.Gathered) divided.Findings { return judgeUpdates(g) }
+
+// Judge finds nothing: each process knows all members.
+func (w *groupWorkload) Judge(divided.Gathered) divided.Findings { return divided.Findings{} }
+
+// Taker returns the client whose membership changes.
+func (w *groupWorkload) Taker(turn int64) int {
+	who, _ := w.changes(turn)
+	return who
 }

@@ -56,17 +56,17 @@ type barrierTrial struct {
 	form BarrierForm
 }
 
-// of returns the client's handle on the barrier.
-func (x *barrierTrial) of(c *client) recipe.Barrier {
+// handleOf returns the client's handle on the barrier.
+func (x *barrierTrial) handleOf(c *client) recipe.Barrier {
 	return x.form.New(c.conn, x.dir+"/barrier")
 }
 
 // full sets the barrier and has four clients wait at it, which arrive one at a time.
 func (x *barrierTrial) full(ctx context.Context, opener *client) []*client {
 	x.Helper()
-	x.must(x.of(opener).Set(ctx))
+	x.must(x.handleOf(opener).Set(ctx))
 	clients := x.several(ctx, 4)
-	x.inTurn(ctx, clients, func(c *client) func(context.Context) error { return x.of(c).Wait })
+	x.inTurn(ctx, clients, func(c *client) func(context.Context) error { return x.handleOf(c).Wait })
 	x.expectReturned(ctx, false, clients...)
 	return clients
 }
@@ -75,10 +75,10 @@ func barrierHolds(ctx context.Context, x *barrierTrial) {
 	opener := x.client(ctx)
 	clients := x.full(ctx, opener)
 	x.expectChildren(ctx, 1)
-	x.must(x.of(opener).Open(ctx))
+	x.must(x.handleOf(opener).Open(ctx))
 	x.expectReturned(ctx, true, clients...)
 	x.expectChildren(ctx, 0)
-	x.must(x.of(x.client(ctx)).Wait(ctx))
+	x.must(x.handleOf(x.client(ctx)).Wait(ctx))
 }
 
 func barrierCanceled(ctx context.Context, x *barrierTrial) {
@@ -87,7 +87,7 @@ func barrierCanceled(ctx context.Context, x *barrierTrial) {
 	clients[1].last().isCanceled(ctx)
 	clients = slices.Delete(clients, 1, 2)
 	x.expectReturned(ctx, false, clients...)
-	x.must(x.of(opener).Open(ctx))
+	x.must(x.handleOf(opener).Open(ctx))
 	x.expectReturned(ctx, true, clients...)
 }
 
@@ -99,7 +99,7 @@ func barrierWaiterLost(ctx context.Context, x *barrierTrial) {
 	clients[1].last().fails(ctx, drivers.ErrSessionLost)
 	clients = slices.Delete(clients, 1, 2)
 	x.expectReturned(ctx, false, clients...)
-	x.must(x.of(opener).Open(ctx))
+	x.must(x.handleOf(opener).Open(ctx))
 	x.expectReturned(ctx, true, clients...)
 }
 
@@ -108,7 +108,7 @@ func barrierSetterLost(ctx context.Context, x *barrierTrial) {
 	clients := x.full(ctx, setter)
 	setter.close()
 	x.expectReturned(ctx, false, clients...)
-	x.must(x.of(x.client(ctx)).Open(ctx))
+	x.must(x.handleOf(x.client(ctx)).Open(ctx))
 	x.expectReturned(ctx, true, clients...)
 }
 
@@ -132,7 +132,7 @@ func (x *barrierTrial) compete(ctx context.Context, seed uint64, lose func(*rand
 	set := make(chan struct{})
 	x.concurrently(ctx, clients+1, seed, lose, func(i int, c *client, rng *rand.Rand) error {
 		if i == clients {
-			err := x.of(c).Set(ctx)
+			err := x.handleOf(c).Set(ctx)
 			close(set)
 			if err != nil {
 				return err
@@ -144,9 +144,9 @@ func (x *barrierTrial) compete(ctx context.Context, seed uint64, lose func(*rand
 		}
 		if i == clients {
 			opened.Store(true)
-			return x.of(c).Open(ctx)
+			return x.handleOf(c).Open(ctx)
 		}
-		err := x.of(c).Wait(ctx)
+		err := x.handleOf(c).Wait(ctx)
 		if err == nil && !opened.Load() {
 			err = errors.New("passed the barrier before it was opened")
 		}

@@ -72,14 +72,14 @@ type doubleBarrierTrial struct {
 	barriers int
 }
 
-// A member is a client with its handle on the double barrier.
-type member struct {
+// A doubleBarrierClient is a client with its handle on the double barrier.
+type doubleBarrierClient struct {
 	*client
 	barrier recipe.DoubleBarrier
 	inside  context.Context // set once the client has entered
 }
 
-func (g *member) enter(ctx context.Context) (err error) {
+func (g *doubleBarrierClient) enter(ctx context.Context) (err error) {
 	g.inside, err = g.barrier.Enter(ctx)
 	return err
 }
@@ -114,21 +114,21 @@ func (x *doubleBarrierTrial) expectNodes(ctx context.Context, dir string, want i
 }
 
 // members opens n sessions with handles on the double barrier.
-func (x *doubleBarrierTrial) members(ctx context.Context, dir string, n, size int) []*member {
+func (x *doubleBarrierTrial) members(ctx context.Context, dir string, n, size int) []*doubleBarrierClient {
 	x.Helper()
-	members := make([]*member, n)
+	members := make([]*doubleBarrierClient, n)
 	for i := range members {
 		members[i] = x.member(x.client(ctx), dir, size)
 	}
 	return members
 }
 
-func (x *doubleBarrierTrial) member(c *client, dir string, size int) *member {
-	return &member{client: c, barrier: x.form.New(c.conn, dir, size)}
+func (x *doubleBarrierTrial) member(c *client, dir string, size int) *doubleBarrierClient {
+	return &doubleBarrierClient{client: c, barrier: x.form.New(c.conn, dir, size)}
 }
 
 // enter has the members start to enter, one at a time.
-func (x *doubleBarrierTrial) enter(ctx context.Context, members ...*member) {
+func (x *doubleBarrierTrial) enter(ctx context.Context, members ...*doubleBarrierClient) {
 	x.Helper()
 	for _, g := range members {
 		g.begin(ctx, g.enter)
@@ -137,7 +137,7 @@ func (x *doubleBarrierTrial) enter(ctx context.Context, members ...*member) {
 }
 
 // leave has the members start to leave, one at a time.
-func (x *doubleBarrierTrial) leave(ctx context.Context, members ...*member) {
+func (x *doubleBarrierTrial) leave(ctx context.Context, members ...*doubleBarrierClient) {
 	x.Helper()
 	for _, g := range members {
 		g.begin(ctx, g.barrier.Leave)
@@ -145,7 +145,7 @@ func (x *doubleBarrierTrial) leave(ctx context.Context, members ...*member) {
 	}
 }
 
-func (x *doubleBarrierTrial) expect(ctx context.Context, through bool, members ...*member) {
+func (x *doubleBarrierTrial) expect(ctx context.Context, through bool, members ...*doubleBarrierClient) {
 	x.Helper()
 	clients := make([]*client, len(members))
 	for i, g := range members {
@@ -155,7 +155,7 @@ func (x *doubleBarrierTrial) expect(ctx context.Context, through bool, members .
 }
 
 // full has four members enter, which arrive one at a time.
-func (x *doubleBarrierTrial) full(ctx context.Context, dir string) []*member {
+func (x *doubleBarrierTrial) full(ctx context.Context, dir string) []*doubleBarrierClient {
 	x.Helper()
 	members := x.members(ctx, dir, 4, 4)
 	x.enter(ctx, members[:3]...)
@@ -207,7 +207,7 @@ func doubleBarrierSlowClient(ctx context.Context, x *doubleBarrierTrial) {
 		g.last().wait(ctx)
 		g.begin(ctx, g.barrier.Leave)
 	}
-	for slices.ContainsFunc(others, func(g *member) bool { return !g.parked() }) {
+	for slices.ContainsFunc(others, func(g *doubleBarrierClient) bool { return !g.parked() }) {
 		x.must(drivers.Pause(ctx, time.Millisecond))
 	}
 	releaseReply()
@@ -361,9 +361,9 @@ func (x *doubleBarrierTrial) compete(ctx context.Context, seed uint64, lose func
 type arrivals struct {
 	mu      sync.Mutex
 	arrived int
-	inside  []*member // the clients that do not want to leave yet
-	leaving int       // the number of clients that want to leave or have left
-	early   error     // the first client that entered too early
+	inside  []*doubleBarrierClient // the clients that do not want to leave yet
+	leaving int                    // the number of clients that want to leave or have left
+	early   error                  // the first client that entered too early
 }
 
 func (w *arrivals) arrive() {
@@ -372,7 +372,7 @@ func (w *arrivals) arrive() {
 	w.arrived++
 }
 
-func (w *arrivals) entered(g *member) {
+func (w *arrivals) entered(g *doubleBarrierClient) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.arrived < competitors && w.early == nil {
@@ -381,20 +381,20 @@ func (w *arrivals) entered(g *member) {
 	w.inside = append(w.inside, g)
 }
 
-func (w *arrivals) leaves(g *member) {
+func (w *arrivals) leaves(g *doubleBarrierClient) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.leaving++
-	w.inside = slices.DeleteFunc(w.inside, func(other *member) bool { return other == g })
+	w.inside = slices.DeleteFunc(w.inside, func(other *doubleBarrierClient) bool { return other == g })
 }
 
 // left returns the errors so far.
-func (w *arrivals) left(g *member) error {
+func (w *arrivals) left(g *doubleBarrierClient) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	p, weaker := g.barrier.(recipe.Placed)
 	switch {
-	case weaker && slices.ContainsFunc(w.inside, func(other *member) bool {
+	case weaker && slices.ContainsFunc(w.inside, func(other *doubleBarrierClient) bool {
 		return other.barrier.(recipe.Placed).Place() < p.Place()
 	}):
 		return errors.Join(w.early, errors.New("a client has left before one with a lower number wants to leave"))

@@ -63,7 +63,7 @@ func everywhere[F recipetest.Form](t *testing.T, forms []F) {
 				}
 				row := listed(form.String())
 				service := backendtest.Shared(t, urlFor(t, backend, row))
-				if service = row.On(service); service == nil {
+				if service = row.ServiceFor(service); service == nil {
 					return
 				}
 				if !form.Alone() {
@@ -107,13 +107,13 @@ func inProcess(t testing.TB) drivers.Service {
 
 // through returns a function that opens a service in this process through the form's client.
 func through(f workloads.Form) func(testing.TB) drivers.Service {
-	return func(t testing.TB) drivers.Service { return f.On(backendtest.InProcess(t)) }
+	return func(t testing.TB) drivers.Service { return f.ServiceFor(backendtest.InProcess(t)) }
 }
 
 func servedInProcess(t testing.TB, f workloads.Form) bool {
 	service := inProcess(t)
 	defer service.Close()
-	return f.On(service) != nil
+	return f.ServiceFor(service) != nil
 }
 
 // shipped returns the form that the session's client library ships.

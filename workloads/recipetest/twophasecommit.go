@@ -157,8 +157,8 @@ func (x *commitTrial) waiting(ctx context.Context, voters ...*voter) {
 	x.expectReturned(ctx, false, clientsOf(voters)...)
 }
 
-// decided fails the case unless all these voters have made this decision.
-func (x *commitTrial) decided(ctx context.Context, commit bool, voters ...*voter) {
+// expectDecision fails the case unless all these voters have made this decision.
+func (x *commitTrial) expectDecision(ctx context.Context, commit bool, voters ...*voter) {
 	x.Helper()
 	voters = slices.DeleteFunc(voters, func(v *voter) bool { return v == nil })
 	x.expectReturned(ctx, true, clientsOf(voters)...)
@@ -182,7 +182,7 @@ func commitAll(ctx context.Context, x *commitTrial) {
 	x.vote(ctx, voters[:3]...)
 	x.waiting(ctx, voters[:3]...)
 	x.vote(ctx, voters[3])
-	x.decided(ctx, true, append(voters, coordinator)...)
+	x.expectDecision(ctx, true, append(voters, coordinator)...)
 	x.end(ctx)
 }
 
@@ -190,9 +190,9 @@ func commitAborted(ctx context.Context, x *commitTrial) {
 	voters, coordinator := x.join(ctx, 4)
 	x.vote(ctx, voters[0])
 	voters[2].begin(ctx, func(ctx context.Context) error { return voters[2].conclude(ctx, false) })
-	x.decided(ctx, false, voters[0], voters[2], coordinator)
+	x.expectDecision(ctx, false, voters[0], voters[2], coordinator)
 	x.vote(ctx, voters[1], voters[3])
-	x.decided(ctx, false, voters...)
+	x.expectDecision(ctx, false, voters...)
 	x.end(ctx)
 }
 
@@ -201,7 +201,7 @@ func commitCanceled(ctx context.Context, x *commitTrial) {
 	x.vote(ctx, voters[:2]...)
 	voters[1].last().isCanceled(ctx)
 	x.vote(ctx, voters[2:]...)
-	x.decided(ctx, true, voters[0], voters[2], voters[3], coordinator)
+	x.expectDecision(ctx, true, voters[0], voters[2], voters[3], coordinator)
 	x.end(ctx)
 }
 
@@ -219,7 +219,7 @@ func commitSiteLost(ctx context.Context, x *commitTrial) {
 	back := x.voter(x.client(ctx), 2)
 	x.must(back.Join(ctx))
 	x.vote(ctx, back)
-	x.decided(ctx, !x.form.OwnNodes, voters[0], voters[1], back, voters[3], coordinator)
+	x.expectDecision(ctx, !x.form.OwnNodes, voters[0], voters[1], back, voters[3], coordinator)
 	x.end(ctx)
 }
 
@@ -230,7 +230,7 @@ func commitVoterLost(ctx context.Context, x *commitTrial) {
 	x.settle(ctx)
 	voters[1].last().fails(ctx, drivers.ErrSessionLost)
 	x.vote(ctx, voters[2:]...)
-	x.decided(ctx, true, voters[0], voters[2], voters[3], coordinator)
+	x.expectDecision(ctx, true, voters[0], voters[2], voters[3], coordinator)
 	x.end(ctx)
 }
 
@@ -243,8 +243,8 @@ func commitCoordinatorLost(ctx context.Context, x *commitTrial) {
 	x.vote(ctx, voters[3])
 	x.waiting(ctx, voters...)
 	coordinator = x.coordinator(ctx)
-	x.decided(ctx, true, append(voters, coordinator)...)
-	x.decided(ctx, true, x.coordinator(ctx)) // and again, for another coordinator
+	x.expectDecision(ctx, true, append(voters, coordinator)...)
+	x.expectDecision(ctx, true, x.coordinator(ctx)) // and again, for another coordinator
 	x.end(ctx)
 }
 
@@ -253,7 +253,7 @@ func commitCoordinatorCancels(ctx context.Context, x *commitTrial) {
 	x.vote(ctx, voters[:3]...)
 	coordinator.last().isCanceled(ctx)
 	x.vote(ctx, voters[3])
-	x.decided(ctx, false, voters...)
+	x.expectDecision(ctx, false, voters...)
 	x.end(ctx)
 }
 

@@ -89,9 +89,9 @@ thresholds: "*.safety.violations == 0"
 				set(12, "recipe", "lock"), shared(5, "clients", "2", "8"), shared(6, "rounds", "100"), backend}},
 			{Name: "replaces", Line: 13, Settings: []scenario.Setting{
 				set(14, "recipe", "lock", "queue"), set(15, "clients", "4"), set(16, "duration", "1s"), backend},
-				Thresholds: []scenario.Threshold{{Text: "put.p99<5ms", Line: 18}, {Text: "queue.wasted < 0.5 * lock.wasted", Line: 19}}},
+				Thresholds: []scenario.ThresholdText{{Text: "put.p99<5ms", Line: 18}, {Text: "queue.wasted < 0.5 * lock.wasted", Line: 19}}},
 		},
-		Thresholds: []scenario.Threshold{{Text: "*.safety.violations == 0", Line: 29}},
+		Thresholds: []scenario.ThresholdText{{Text: "*.safety.violations == 0", Line: 29}},
 		Reference: &results.Reference{Source: "the paper", Figure: results.RoundsPerS, Across: results.AcrossScenarios,
 			Columns: []string{"inherits", "replaces"},
 			Rows:    []results.ReferenceRow{{Label: "three servers", Figures: []float64{776, 2500}}},
@@ -106,7 +106,7 @@ func TestScenarioKnowsItsLines(t *testing.T) {
 	s := scenario.Scenario{Name: "some", Line: 3, Settings: []scenario.Setting{
 		{Key: "hold", Values: []string{"1ms"}, Line: 4}, {Key: "clients", Values: []string{"2", "8"}, Line: 5},
 	}}
-	without := s.Without("hold")
+	without := s.WithoutKey("hold")
 	if got := []int{s.LineOf("hold"), s.LineOf("clients"), s.LineOf("form"), without.LineOf("hold")}; !cmp.Equal(got, []int{4, 5, 3, 3}) {
 		t.Errorf("lines %v", got)
 	}

@@ -1,7 +1,12 @@
 package scenario
 
 import (
+	"cmp"
+	"embed"
+	"fmt"
+	"path"
 	"slices"
+	"strings"
 
 	"github.com/stampede-bench/stampede/results"
 )
@@ -16,12 +21,12 @@ type File struct {
 	Seed      string // of all scenarios, "" if there is none
 	Scenarios []Scenario
 	// Thresholds apply to all scenarios; this package does not interpret them.
-	Thresholds []Threshold
+	Thresholds []ThresholdText
 	Reference  *results.Reference // nil if there is none
 }
 
-// A Threshold is the text of a threshold, as written.
-type Threshold struct {
+// A ThresholdText is the text of a threshold, as written.
+type ThresholdText struct {
 	Text string
 	Line int
 }
@@ -32,7 +37,7 @@ type Scenario struct {
 	Line     int
 	Settings []Setting // its own, and those of the file that it does not replace
 	// Thresholds apply to this scenario's runs only.
-	Thresholds []Threshold
+	Thresholds []ThresholdText
 }
 
 // A Setting is a key with one or more values, as written.
@@ -70,12 +75,90 @@ func (s Scenario) LineOf(key string) int {
 	return s.Line
 }
 
-// Without returns the scenario without the key.
-func (s Scenario) Without(key string) Scenario {
+// WithoutKey returns the scenario without the key.
+func (s Scenario) WithoutKey(key string) Scenario {
 	s.Settings = slices.DeleteFunc(slices.Clone(s.Settings), func(set Setting) bool { return set.Key == key })
 	return s
 }
 
 func (s Scenario) index(key string) int {
 	return slices.IndexFunc(s.Settings, func(set Setting) bool { return set.Key == key })
+}
+
+//go:embed template.yaml
+var template []byte
+
+// Template returns a file that explains in comments what a scenario file can contain.
+func Template() []byte { return template }
+
+//go:embed shipped/*.yaml
+var shipped embed.FS
+
+const suffix = ".yaml"
+
+// Names returns the names of the files that come with stampede.
+func Names() (names []string) {
+	entries, err := shipped.ReadDir("shipped")
+	if err != nil {
+		panic(err) // the folder is embedded
+	}
+	for _, e := range entries {
+		names = append(names, strings.TrimSuffix(e.Name(), suffix))
+	}
+	return names
+}
+
+// Shipped returns the text of the file with that name that comes with stampede.
+func Shipped(name string) (text []byte, ok bool) {
+	text, err := shipped.ReadFile(path.Join("shipped", name+suffix))
+	return text, err == nil
+}
+
+// A Fault is one error in a file.
+type Fault struct {
+	Line int // from 1
+	Text string
+}
+
+// Faults holds all errors in a file. It is an error with a line for each.
+type Faults struct {
+	Name string // of the file
+	All  []Fault
+}
+
+// most is the number of faults that are reported for one file.
+const most = 10
+
+// oneLine writes the line breaks of a value as a reader of YAML would type them.
+var oneLine = strings.NewReplacer("\n", `\n`, "\r", `\r`)
+
+// Add adds a fault, once: a setting of the whole file would repeat its fault for every scenario.
+// A value may have several lines; its fault has one.
+func (f *Faults) Add(line int, format string, args ...any) {
+	text := oneLine.Replace(fmt.Sprintf(format, args...))
+	if fault := (Fault{max(line, 1), text}); !slices.Contains(f.All, fault) {
+		f.All = append(f.All, fault)
+	}
+}
+
+// Err returns the faults as an error, nil if there are none.
+func (f *Faults) Err() error {
+	if len(f.All) == 0 {
+		return nil
+	}
+	return f
+}
+
+// Error returns "FILE:LINE: what is wrong" for each fault, sorted by line.
+func (f *Faults) Error() string {
+	all := slices.Clone(f.All)
+	slices.SortStableFunc(all, func(a, b Fault) int { return cmp.Compare(a.Line, b.Line) })
+	var lines []string
+	for _, fault := range all[:min(len(all), most)] {
+		lines = append(lines, fmt.Sprintf("%s:%d: %s", f.Name, fault.Line, fault.Text))
+	}
+	if more := len(all) - most; more > 0 {
+		lines = append(lines, fmt.Sprintf("%s: and %d more", f.Name, more))
+	}
+	return strings.Join(lines, "\n")
 }

@@ -20,7 +20,7 @@ type Result struct {
 	// the server keeps none.
 	Server *drivers.Counters
 	Safety metrics.Safety
-	Trace  []Step
+	Trace  []TraceStep
 }
 
 // A Script is a workload that can be driven one step at a time.
@@ -59,7 +59,7 @@ func Run(ctx context.Context, service drivers.Service, form workloads.Form, clie
 		return Result{}, err
 	}
 	st := newStepper(c, tracers, &steps)
-	if err := st.Rest(ctx); err != nil {
+	if err := st.rest(ctx); err != nil {
 		return Result{}, err
 	}
 	return st.measure(ctx, w)
@@ -95,7 +95,7 @@ type Stepper struct {
 
 	pool    *workloads.Pool
 	tracers []*tracer
-	trace   []Step
+	trace   []TraceStep
 	owners  map[string]int // creators of the nodes with a sequential name, by path
 
 	running *sync.WaitGroup // steps that have begun and not ended
@@ -120,14 +120,15 @@ func newStepper(c *workloads.Pool, tracers []*tracer, steps *sync.WaitGroup) *St
 	return &Stepper{running: steps, Slots: c.Slots, pool: c, tracers: tracers, owners: make(map[string]int)}
 }
 
-// Do begins a step of one client. sets describes what the client begins to do ("arrives"), and
-// ends the outcome when the step has ended ("holds"), or "" for none. The context of step parks on
-// a spot of its own.
-func (st *Stepper) Do(ctx context.Context, client int, sets, ends string, step func(context.Context) error) {
-	st.trace = append(st.trace, Step{Client: client, Title: sets})
+// Do begins a step of one client and rests. sets describes what the client begins to do ("arrives"),
+// and ends the outcome when the step has ended ("holds"), or "" for none. The context of step parks
+// on a spot of its own.
+func (st *Stepper) Do(ctx context.Context, client int, sets, ends string, step func(context.Context) error) error {
+	st.trace = append(st.trace, TraceStep{Client: client, Title: sets})
 	a := &activeStep{client: client, spot: &drivers.Spot{Ticks: true}, outcome: ends}
 	st.begin(a)
 	st.running.Go(func() { st.end(a, step(drivers.WithSpot(ctx, a.spot))) })
+	return st.rest(ctx)
 }
 
 func (st *Stepper) begin(a *activeStep) {
@@ -147,27 +148,31 @@ func (st *Stepper) end(a *activeStep, err error) {
 	}
 }
 
-// Tick makes each client that polls look once, and reports whether any client does.
-func (st *Stepper) Tick() bool {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	any := false
-	for _, a := range st.steps {
-		any = a.spot.Tick() || any
+// Tick makes each client that polls look once and rests, as many times.
+func (st *Stepper) Tick(ctx context.Context, times int) error {
+	for range times {
+		st.mu.Lock()
+		for _, a := range st.steps {
+			a.spot.Tick()
+		}
+		st.mu.Unlock()
+		if err := st.rest(ctx); err != nil {
+			return err
+		}
 	}
-	return any
+	return nil
 }
 
 // restTime bounds the wait for rest, which takes milliseconds on a service that answers.
 const restTime = 30 * time.Second
 
-// restInterval is how long Rest waits before it checks again whether a client still moves.
+// restInterval is how long rest waits before it checks again whether a client still moves.
 const restInterval = 50 * time.Microsecond
 
-// Rest returns when everything is at rest, and proves it: every client is parked or idle, then
+// rest returns when everything is at rest, and proves it: every client is parked or idle, then
 // each session is flushed, so that all notifications in transit have arrived, and nothing moved in
 // the meantime.
-func (st *Stepper) Rest(ctx context.Context) error {
+func (st *Stepper) rest(ctx context.Context) error {
 	deadline := time.Now().Add(restTime)
 	for {
 		before := st.observe()
@@ -219,4 +224,68 @@ func (st *Stepper) observe() snapshot {
 // spot, but it waits if its last reply armed a watch that has not fired.
 func (st *Stepper) libraryWaits(client int) bool {
 	return st.pool.Form.Family == workloads.Library && st.Slots[client].Marks.Quiet()
+}
+
+// resetServerCount resets the server's own count and returns ours at that moment. counting is nil if the
+// server keeps no count, or if this run did not start the server: other clients may use that
+// server, and its statistics are not ours to reset.
+func (st *Stepper) resetServerCount(ctx context.Context) (counting drivers.ServerStats, before metrics.Counts, err error) {
+	counting, _ = st.pool.Service.(drivers.ServerStats)
+	if counting == nil || st.pool.Service.Info().Started == "" {
+		return nil, st.pool.Meter.Counts(), nil
+	}
+	err = st.whileQuiet(ctx, func() error {
+		if counting.Reset(ctx) != nil {
+			counting = nil
+		}
+		before = st.pool.Meter.Counts()
+		return nil
+	})
+	return counting, before, err
+}
+
+// serverCount returns what the server has counted since resetServerCount, without heartbeats, watches armed
+// again, flushes and syncs. It returns nil if the server does not count in our terms. With
+// persistent watches no server does: ZooKeeper counts arming one as a read, and counts two
+// notifications for the deletion of a watched node, one in each of its watch tables, though it
+// sends one.
+func (st *Stepper) serverCount(ctx context.Context, counting drivers.ServerStats, before metrics.Counts) (*drivers.Counters, error) {
+	var server drivers.Counters
+	var ours metrics.Counts
+	err := st.whileQuiet(ctx, func() (err error) {
+		ours = st.pool.Meter.Counts().Sub(before)
+		server, err = counting.Counters(ctx)
+		return err
+	})
+	if err != nil || !server.OurTerms || ours.Armings > 0 {
+		return nil, err
+	}
+	server.Reads -= unrequested(ours) + ours.Flushes + ours.Syncs
+	return &server, nil
+}
+
+// unrequested returns the number of requests that a client library sends by itself: heartbeats, and
+// requests that arm watches again. go-zookeeper also sends the latter some time after a first
+// connection, if a watch is armed by then.
+func unrequested(c metrics.Counts) int64 { return c.Pings + c.Rearms }
+
+// whileQuiet calls look while no request of the client libraries is in transit: a request that only
+// one side has counted would appear as a read. If one is sent in the meantime, quietly calls look
+// again.
+func (st *Stepper) whileQuiet(ctx context.Context, look func() error) error {
+	for {
+		if err := st.pool.Flush(ctx); err != nil {
+			return err
+		}
+		before := unrequested(st.pool.Meter.Counts())
+		if err := look(); err != nil {
+			return err
+		}
+		if err := st.pool.Flush(ctx); err != nil {
+			return err
+		}
+		if unrequested(st.pool.Meter.Counts()) == before {
+			return nil
+		}
+	}
 }

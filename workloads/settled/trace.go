@@ -12,9 +12,9 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 )
 
-// A Step is one step of a settled run in a form for display: what the client did, which clients
+// A TraceStep is one step of a settled run in a form for display: what the client did, which clients
 // were woken, and which of them made progress or went back to sleep.
-type Step struct {
+type TraceStep struct {
 	Client  int      // the client that took the step, from 0
 	Title   string   // what it began to do, e.g. "arrives"
 	Actions []Action // what clients did during the step
@@ -137,7 +137,7 @@ func (st *Stepper) traceStep() {
 }
 
 // add groups clients that did the same, in the order of the first of each group.
-func (s *Step) add(client int, did string) {
+func (s *TraceStep) add(client int, did string) {
 	i := slices.IndexFunc(s.Actions, func(d Action) bool { return d.Did == did })
 	if i < 0 {
 		s.Actions = append(s.Actions, Action{Did: did})

@@ -15,7 +15,7 @@ import (
 // Plan returns the plan of the nth run of the command.
 func (f *Flags) Plan(s drivers.Service, form workloads.Form, clients, nth int) workloads.Plan {
 	p := f.draft(form, clients)
-	p.Service, p.Seed = form.On(s), RunSeed(f.Seed, nth)
+	p.Service, p.Seed = form.ServiceFor(s), RunSeed(f.Seed, nth)
 	if f.faults.nemesis > 0 {
 		p.Faults = append(slices.Clone(p.Faults), p.Nemesis(f.Seed, f.faults.nemesis)...)
 	}
@@ -54,7 +54,7 @@ func (f *Flags) Recorded(p workloads.Plan) results.Setting {
 // disturbed run: the counts hold for whole, undisturbed rounds, and a lost reply costs one more
 // read. If an agent was lost, the identities are invalid.
 func Expected(form workloads.Form, p workloads.Plan, r *metrics.Record) *results.Expected {
-	model, ok := costmodel.Of(form.Recipe, form.Name)
+	model, ok := costmodel.ModelOf(form.Recipe, form.Name)
 	if ok && slices.ContainsFunc(r.Doubts, func(w metrics.Warning) bool { return w.Code == metrics.AgentLost }) {
 		return &results.Expected{Identities: []results.Identity{}, Invalid: metrics.AgentLost}
 	}

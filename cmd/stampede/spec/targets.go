@@ -75,7 +75,7 @@ func (t *Targets) Resolve(reads string) ([]Source, error) {
 		if target.Given() {
 			o.Security = security
 		}
-		if target, err = target.With(o); err != nil {
+		if target, err = target.WithOptions(o); err != nil {
 			return nil, cli.OfFlag("backend", err)
 		}
 		s := Source{Name: target.String(), Given: target.Given(), Open: target.Open}

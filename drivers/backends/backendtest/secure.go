@@ -1,17 +1,34 @@
 package backendtest
 
 import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
 	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
 	"fmt"
+	"math/big"
 	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/go-zookeeper/zk"
+	"go.etcd.io/etcd/client/pkg/v3/transport"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.etcd.io/etcd/server/v3/embed"
+	"go.uber.org/zap"
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/backends"
 	"github.com/stampede-bench/stampede/drivers/ensemble"
+	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
 // A Secure is a server that speaks only TLS, to clients that have a certificate of its authority.
@@ -90,7 +107,7 @@ func Open(t testing.TB, url string, s drivers.Security) drivers.Service {
 	t.Helper()
 	target, err := backends.Parse(url)
 	if err == nil {
-		target, err = target.With(backends.Options{Security: s})
+		target, err = target.WithOptions(backends.Options{Security: s})
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -101,4 +118,145 @@ func Open(t testing.TB, url string, s drivers.Security) drivers.Service {
 	}
 	t.Cleanup(func() { service.Close() })
 	return service
+}
+
+// SecureEtcd starts an etcd for a test that speaks only TLS, to clients that have a certificate of
+// its authority. It accepts the calls of all of them, whatever their user, until
+// [Secure.ProtectKeys].
+func SecureEtcd(t testing.TB) Secure {
+	t.Helper()
+	dir := t.TempDir()
+	s := Secure{Security: Authority(t, dir), Stranger: Authority(t, t.TempDir())}
+	server := filepath.Join(dir, "server.pem")
+	s.Address = startEtcd(t, dir, transport.TLSInfo{
+		CertFile: server, KeyFile: server, TrustedCAFile: s.Security.CA, ClientCertAuth: true,
+	})
+	return s
+}
+
+// ProtectKeys enables etcd's users: from then on this user may access only the keys below prefix,
+// and root may access all keys.
+func (s Secure) ProtectKeys(t testing.TB, prefix, user, password string) {
+	t.Helper()
+	cfg, err := s.Security.TLSConfig()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := clientv3.New(clientv3.Config{Endpoints: []string{"https://" + s.Address}, TLS: cfg, Logger: zap.NewNop()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), startTime)
+	defer cancel()
+	do := func(what string, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+	}
+	_, err = c.UserAdd(ctx, "root", "toor")
+	do("add root", err)
+	_, err = c.UserGrantRole(ctx, "root", "root")
+	do("make root what it is", err)
+	_, err = c.RoleAdd(ctx, "bench")
+	do("add a role", err)
+	below := prefix + "/"
+	_, err = c.RoleGrantPermission(ctx, "bench", below, clientv3.GetPrefixRangeEnd(below), clientv3.PermissionType(clientv3.PermReadWrite))
+	do("grant the keys", err)
+	_, err = c.UserAdd(ctx, user, password)
+	do("add the user", err)
+	_, err = c.UserGrantRole(ctx, user, "bench")
+	do("grant the role", err)
+	_, err = c.AuthEnable(ctx)
+	do("turn users on", err)
+}
+
+// SharedEtcd returns the address of the etcd member that the packages of this test run share, or of
+// one in this process and for this test if they share none.
+func SharedEtcd(t testing.TB) (address string) {
+	t.Helper()
+	if address, ok := testenv.Server(testenv.Etcd); ok {
+		return address
+	}
+	return startEtcd(t, t.TempDir(), transport.TLSInfo{})
+}
+
+// startEtcd starts a member in this process, with its data in dir, and returns its address.
+func startEtcd(t testing.TB, dir string, security transport.TLSInfo) (address string) {
+	t.Helper()
+	c := embed.NewConfig()
+	c.Dir = filepath.Join(dir, "data")
+	scheme := "http"
+	if !security.Empty() {
+		scheme = "https"
+	}
+	peers, clients := []url.URL{{Scheme: "http", Host: "127.0.0.1:0"}}, []url.URL{{Scheme: scheme, Host: "127.0.0.1:0"}}
+	c.ListenPeerUrls, c.AdvertisePeerUrls = peers, peers
+	c.ListenClientUrls, c.AdvertiseClientUrls = clients, clients
+	c.InitialCluster = c.InitialClusterFromName(c.Name)
+	c.ClientTLSInfo = security
+	c.UnsafeNoFsync = true
+	c.TickMs, c.ElectionMs = 100, 500 // for short leases
+	c.BcryptCost = 4                  // the minimum: with etcd's own cost a session takes seconds under the race detector
+	c.ZapLoggerBuilder = embed.NewZapLoggerBuilder(zap.NewNop())
+	member, err := embed.StartEtcd(c)
+	if err != nil {
+		t.Fatalf("start etcd: %v", err)
+	}
+	t.Cleanup(member.Close)
+	<-member.Server.ReadyNotify()
+	return member.Clients[0].Addr().String()
+}
+
+// Authority makes a certificate authority in dir (ca.pem), a server's
+// certificate for 127.0.0.1 (server.pem), a client's (client.pem) and that of a member of an ensemble
+// at 127.0.0.1 (member.pem), which is both to the other members. It returns what the client needs.
+func Authority(t testing.TB, dir string) drivers.Security {
+	t.Helper()
+	ca := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test authority"},
+		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign}
+	key := issue(t, filepath.Join(dir, "ca"), ca, ca, nil)
+	issue(t, filepath.Join(dir, "server"), &x509.Certificate{SerialNumber: big.NewInt(2),
+		Subject: pkix.Name{CommonName: "test server"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}, ca, key)
+	issue(t, filepath.Join(dir, "client"), &x509.Certificate{SerialNumber: big.NewInt(3),
+		Subject: pkix.Name{CommonName: "test client"}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}}, ca, key)
+	issue(t, filepath.Join(dir, "member"), &x509.Certificate{SerialNumber: big.NewInt(4),
+		Subject: pkix.Name{CommonName: "test member"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}}, ca, key)
+	client := filepath.Join(dir, "client.pem")
+	return drivers.Security{CA: filepath.Join(dir, "ca.pem"), Cert: client, Key: client}
+}
+
+// issue writes a certificate with its new key to name.pem, because ZooKeeper wants both in one
+// file. The signer signs it. Without a signer it is self-signed; then the file is for those that
+// trust it and does not have the key.
+func issue(t testing.TB, name string, c, issuer *x509.Certificate, signer *ecdsa.PrivateKey) *ecdsa.PrivateKey {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := signer == nil
+	if own {
+		signer = key
+	}
+	c.NotBefore, c.NotAfter = time.Now().Add(-time.Hour), time.Now().Add(time.Hour)
+	der, err := x509.CreateCertificate(rand.Reader, c, issuer, key.Public(), signer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+	if !own {
+		text = slices.Concat(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}), text)
+	}
+	if err := os.WriteFile(name+".pem", text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return key
 }

@@ -68,7 +68,7 @@ func (s Schedule) Do(ctx context.Context, on Subjects, tell func(Done)) error {
 	}
 	for i, f := range s { // now, so that all processes that perform the schedule draw the same
 		if n := len(on.Clients); f.Target.word == clients {
-			d.drawn[i] = d.some(f.Target.count(n), n)
+			d.drawn[i] = d.drawNumbers(f.Target.count(n), n)
 		}
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -112,7 +112,7 @@ type doing struct {
 
 // fault performs one fault. It returns when the fault or the context ends.
 func (d *doing) fault(ctx context.Context, number int, f Fault) error {
-	if !until(ctx, d.start.Add(f.At)) {
+	if !waitUntil(ctx, d.start.Add(f.At)) {
 		return nil
 	}
 	who, err := d.begin(ctx, number, f)
@@ -122,7 +122,7 @@ func (d *doing) fault(ctx context.Context, number int, f Fault) error {
 	due := time.Now()
 	for i, s := range f.Steps[1:] {
 		due = due.Add(s.After)
-		if !until(ctx, due) {
+		if !waitUntil(ctx, due) {
 			return nil
 		}
 		if err := d.do(ctx, number, i+1, s, who); err != nil {
@@ -154,8 +154,8 @@ func (d *doing) begin(ctx context.Context, number int, f Fault) (*chosen, error)
 	return who, d.do(ctx, number, 0, f.Steps[0], who)
 }
 
-// until waits until the time is due. It returns false if the context ends before.
-func until(ctx context.Context, due time.Time) bool {
+// waitUntil waits until the time is due. It returns false if the context ends before.
+func waitUntil(ctx context.Context, due time.Time) bool {
 	return sleep(time.Until(due), ctx.Done())
 }
 
@@ -176,7 +176,7 @@ func (d *doing) frozen(w Target, who *chosen) bool {
 }
 
 // do performs one step of a fault on all its targets and calls tell.
-func (d *doing) do(ctx context.Context, fault, step int, s Step, to *chosen) error {
+func (d *doing) do(ctx context.Context, fault, step int, s FaultAction, to *chosen) error {
 	done := Done{Fault: fault, Step: step, Verb: s.Verb, What: string(s.Verb) + " " + to.name, Began: time.Now(), Servers: to.servers}
 	if err := d.inflict(ctx, s, to); err != nil {
 		return err
@@ -188,7 +188,7 @@ func (d *doing) do(ctx context.Context, fault, step int, s Step, to *chosen) err
 }
 
 // inflict performs a step on its targets.
-func (d *doing) inflict(ctx context.Context, s Step, to *chosen) error {
+func (d *doing) inflict(ctx context.Context, s FaultAction, to *chosen) error {
 	for _, i := range to.servers {
 		if err := d.server(ctx, s, i); err != nil {
 			return fmt.Errorf("%s member %s: %w", s.Verb, d.Servers[i].Name(), err)
@@ -207,7 +207,7 @@ func (d *doing) inflict(ctx context.Context, s Step, to *chosen) error {
 	return errors.Join(errs...)
 }
 
-func (s Step) client(ctx context.Context, c Client) error {
+func (s FaultAction) client(ctx context.Context, c Client) error {
 	switch s.Verb {
 	case Expire:
 		return c.Expire(ctx)
@@ -244,8 +244,8 @@ func firsts(n int) []int {
 	return all
 }
 
-// some returns count random numbers below n in ascending order.
-func (d *doing) some(count, n int) []int {
+// drawNumbers returns count random numbers below n in ascending order.
+func (d *doing) drawNumbers(count, n int) []int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	all := d.rand.Perm(n)[:count]

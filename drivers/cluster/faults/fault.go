@@ -16,11 +16,11 @@ type Schedule []Fault
 type Fault struct {
 	At     time.Duration // since the start of the measured window
 	Target Target
-	Steps  []Step // at least one; the first is performed at At
+	Steps  []FaultAction // at least one; the first is performed at At
 }
 
-// A Step is one action of a fault.
-type Step struct {
+// A FaultAction is one action of a fault.
+type FaultAction struct {
 	After time.Duration // since the previous step
 	Verb  Verb
 	By    time.Duration // for delay: in each direction
@@ -68,7 +68,7 @@ func (f Fault) withFor() bool {
 	return len(f.Steps) == 2 && d.undone != "" && f.Steps[1].Verb == d.undone
 }
 
-func (s Step) words(w Target) string {
+func (s FaultAction) words(w Target) string {
 	all := []string{string(s.Verb)}
 	if w.word != "" {
 		all = append(all, w.String())

@@ -15,7 +15,7 @@ import (
 // onLine is a connection through a link: the session's end and the server's.
 func onLine(l *faults.Link) (session, server net.Conn) {
 	far, server := net.Pipe()
-	return l.Through(far), server
+	return l.Wrap(far), server
 }
 
 // arrives sends a word and returns how long it took to the other end.

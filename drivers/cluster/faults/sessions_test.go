@@ -18,7 +18,7 @@ func TestMain(m *testing.M) { backendtest.Main(m) }
 func TestSessionsOnLines(t *testing.T) {
 	backendtest.Each(t, func(t *testing.T, s drivers.Service) {
 		l, states := new(faults.Link), make(chan drivers.State, 10)
-		c, err := s.Dial(t.Context(), drivers.Options{Through: l.Through, OnState: func(s drivers.State) { states <- s }})
+		c, err := s.Dial(t.Context(), drivers.Options{Through: l.Wrap, OnState: func(s drivers.State) { states <- s }})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,7 +57,7 @@ func TestSilentForTooLong(t *testing.T) {
 			return c
 		}
 		l := new(faults.Link)
-		silent, other := dial(drivers.Options{SessionTimeout: 5 * time.Second, Through: l.Through}), dial(drivers.Options{})
+		silent, other := dial(drivers.Options{SessionTimeout: 5 * time.Second, Through: l.Wrap}), dial(drivers.Options{})
 		if _, err := silent.Create(t.Context(), "/mine", nil, drivers.Ephemeral); err != nil {
 			t.Fatal(err)
 		}

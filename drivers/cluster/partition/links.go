@@ -2,8 +2,12 @@ package partition
 
 import (
 	"context"
+	"encoding/binary"
+	"errors"
 	"fmt"
+	"io"
 	"net"
+	"strconv"
 	"sync"
 	"time"
 
@@ -42,7 +46,7 @@ type memberFaults struct {
 // New opens the proxies between the members. Each member listens at one or more addresses,
 // host:port. No two members may use the same port.
 func New(members [][]string) (*Links, error) {
-	l, err := between(members)
+	l, err := newLinks(members)
 	if err != nil {
 		return nil, err
 	}
@@ -58,8 +62,8 @@ func New(members [][]string) (*Links, error) {
 	return l, nil
 }
 
-// between returns the links without proxies.
-func between(members [][]string) (*Links, error) {
+// newLinks returns the links without proxies.
+func newLinks(members [][]string) (*Links, error) {
 	l := &Links{
 		listeners: make(map[string]listener), faultsOf: make([]memberFaults, len(members)), ends: make(map[net.Conn]bool),
 		dial: func(address string) (net.Conn, error) { return net.Dial("tcp", address) },
@@ -183,3 +187,125 @@ func (l *Links) drop(c net.Conn) {
 	delete(l.ends, c)
 	c.Close()
 }
+
+// serve accepts a member's outgoing connections.
+func (l *Links) serve(proxy net.Listener, caller int) {
+	for {
+		c, err := proxy.Accept()
+		if err != nil {
+			return
+		}
+		l.going.Go(func() { l.join(caller, c) })
+	}
+}
+
+// join connects a caller to the member that it requests, and returns when the connection has ended.
+// While the two are isolated, the caller gets no answer, as from an unreachable host, and the
+// callee is not dialed.
+func (l *Links) join(caller int, near net.Conn) {
+	if !l.hold(near) {
+		return
+	}
+	defer l.drop(near)
+	port, err := receive(near)
+	if err != nil {
+		return
+	}
+	callee, known := l.listeners[port]
+	if !known {
+		near.Write(reply(forbidden))
+		return
+	}
+	link := l.pairs[caller][callee.member]
+	if !link.Cross(l.over) {
+		return
+	}
+	far, err := l.dial(callee.address)
+	if err != nil {
+		near.Write(reply(refused))
+		return
+	}
+	if !l.hold(far) {
+		return
+	}
+	defer l.drop(far)
+	if !link.Cross(l.over) {
+		return
+	}
+	if _, err := near.Write(reply(granted)); err != nil {
+		return
+	}
+	link.Join(near, far)
+}
+
+// The values of RFC 1928 that are used here.
+const (
+	version = 5
+	connect = 1 // the command
+
+	toIPv4 = 1 // address types
+	toName = 3
+	toIPv6 = 4
+
+	granted   = 0 // reply codes
+	forbidden = 2
+	refused   = 5
+)
+
+var errStranger = errors.New("want a SOCKS5 client that connects without a name and a password")
+
+// receive reads a SOCKS5 request and returns the requested port. It ignores the host, because all
+// members run on this one.
+func receive(c net.Conn) (port string, err error) {
+	var hello [2]byte // version and number of authentication methods
+	if _, err := io.ReadFull(c, hello[:]); err != nil {
+		return "", err
+	}
+	if _, err := io.CopyN(io.Discard, c, int64(hello[1])); err != nil {
+		return "", err
+	}
+	if hello[0] != version {
+		return "", errStranger
+	}
+	if _, err := c.Write([]byte{version, 0}); err != nil { // no authentication
+		return "", err
+	}
+	var request [4]byte // version, command, reserved, address type
+	if _, err := io.ReadFull(c, request[:]); err != nil {
+		return "", err
+	}
+	if request[0] != version || request[1] != connect {
+		return "", errStranger
+	}
+	if err := skipHost(c, request[3]); err != nil {
+		return "", err
+	}
+	var n [2]byte
+	if _, err := io.ReadFull(c, n[:]); err != nil {
+		return "", err
+	}
+	return strconv.Itoa(int(binary.BigEndian.Uint16(n[:]))), nil
+}
+
+func skipHost(c net.Conn, kind byte) error {
+	size := int64(0)
+	switch kind {
+	case toIPv4:
+		size = net.IPv4len
+	case toIPv6:
+		size = net.IPv6len
+	case toName:
+		var n [1]byte
+		if _, err := io.ReadFull(c, n[:]); err != nil {
+			return err
+		}
+		size = int64(n[0])
+	default:
+		return errStranger
+	}
+	_, err := io.CopyN(io.Discard, c, size)
+	return err
+}
+
+// reply returns a reply with the code and no bound address.
+func reply(what byte) []byte { return []byte{version, what, 0, toIPv4, 0, 0, 0, 0, 0, 0} }

@@ -15,7 +15,7 @@ import (
 // of its address. Everything ends with the test; otherwise the synctest bubble fails.
 func three(t *testing.T) (*Links, map[string]chan net.Conn) {
 	t.Helper()
-	l, err := between([][]string{{"a:1", "a:11"}, {"b:2"}, {"c:3"}})
+	l, err := newLinks([][]string{{"a:1", "a:11"}, {"b:2"}, {"c:3"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -246,7 +246,7 @@ func TestStrangers(t *testing.T) {
 				t.Errorf("said %v, heard %v (%v), want the end", said, rest, err)
 			}
 		}
-		if _, err := between([][]string{{"a:1"}, {"b:1"}}); err == nil || err.Error() != "members 0 and 1 listen at port 1: want a port each" {
+		if _, err := newLinks([][]string{{"a:1"}, {"b:1"}}); err == nil || err.Error() != "members 0 and 1 listen at port 1: want a port each" {
 			t.Errorf("two at one port: %v", err)
 		}
 	})

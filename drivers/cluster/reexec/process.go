@@ -7,14 +7,20 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"math/rand/v2"
+	"net"
 	"os"
 	"os/exec"
+	"os/signal"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/stampede-bench/stampede/internal/suggest"
 )
 
 // A Process is a child that has reported that it is ready.
@@ -246,4 +252,86 @@ func (t *tail) lastWords() string {
 		}
 	}
 	return last
+}
+
+// A Role is the function that a child process runs. It calls ready once, with the address that it
+// serves at. It returns when the context ends: when the parent has ended or calls Stop. It must not
+// use standard output, which carries the address to the parent.
+type Role func(ctx context.Context, args []string, ready func(addr string)) error
+
+// Variable names the role in a child's environment.
+const Variable = "STAMPEDE_CHILD"
+
+// grace is how long a role may take to clean up, even on a busy machine. Stop waits a little
+// longer, so that the child gives up first.
+const grace = 30 * time.Second
+
+// Dispatch runs the role of this process and exits. It returns immediately if the process is not a
+// child.
+func Dispatch(roles map[string]Role) {
+	name, isChild := os.LookupEnv(Variable)
+	if !isChild {
+		return
+	}
+	os.Unsetenv(Variable) // processes that the role starts are not in the role
+	role, known := roles[name]
+	if !known {
+		say("error", suggest.Unknown("role", name, slices.Sorted(maps.Keys(roles))).Error())
+		os.Exit(1)
+	}
+	if err := play(role, os.Args[1:]); err != nil {
+		say("error", err.Error())
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// play runs the role until it returns. The role must return soon after the parent has ended or a
+// signal has arrived.
+func play(role Role, args []string) error {
+	// The parent's ends of stdout and stderr close when the parent ends. A write to them must not
+	// kill a child that still has to clean up.
+	signal.Ignore(syscall.SIGPIPE)
+	ctx, cancel := signal.NotifyContext(context.Background(),
+		syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
+	defer cancel()
+	go func() {
+		io.Copy(io.Discard, os.Stdin) // returns when the parent has ended
+		cancel()
+	}()
+	context.AfterFunc(ctx, func() {
+		time.AfterFunc(grace, func() {
+			fmt.Fprintf(os.Stderr, "still not done %v after the end\n", grace)
+			os.Exit(1)
+		})
+	})
+	return role(ctx, args, func(addr string) { say("ready", addr) })
+}
+
+// say writes one line to the parent.
+func say(word, text string) {
+	fmt.Fprintln(os.Stdout, word, strings.Join(strings.Fields(text), " "))
+}
+
+// The range of FreeAddr's ports. Systems assign higher ports to outgoing connections (Linux from
+// 32768, others from 49152). A client that tries to reach a server that is down could otherwise be
+// assigned that server's own port and block its restart.
+const (
+	firstPort = 10_000
+	lastPort  = 32_767
+)
+
+// FreeAddr returns an address of the loopback interface that is free at present, for a server that
+// needs a fixed address.
+func FreeAddr() (string, error) {
+	var err error
+	for range 100 {
+		port := firstPort + rand.IntN(lastPort-firstPort+1)
+		var l net.Listener
+		if l, err = net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port)); err == nil {
+			return l.Addr().String(), l.Close()
+		}
+	}
+	return "", err
 }

@@ -18,8 +18,8 @@ type Call struct {
 	Mode drivers.Mode
 }
 
-// Of classifies a request.
-func Of(request any) Call {
+// Classify classifies a request.
+func Classify(request any) Call {
 	switch r := request.(type) {
 	case *pb.TxnRequest:
 		return ofTxn(r)
@@ -64,7 +64,7 @@ func Parts(r *pb.TxnRequest) []Call {
 		case *pb.RequestOp_RequestPut:
 			parts[i] = ofPut(r, op.RequestPut)
 		case *pb.RequestOp_RequestDeleteRange:
-			parts[i] = Of(op.RequestDeleteRange)
+			parts[i] = Classify(op.RequestDeleteRange)
 		}
 	}
 	return parts

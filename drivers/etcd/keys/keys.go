@@ -32,8 +32,8 @@ func (k Space) Node(path string) string {
 // slash stands for a slash in a name.
 const slash = "%2F"
 
-// Below returns the prefix of the keys of a node's children. No other keys have it.
-func (k Space) Below(path string) string {
+// ChildPrefix returns the prefix of the keys of a node's children. No other keys have it.
+func (k Space) ChildPrefix(path string) string {
 	if path == "/" {
 		return string(k) + "/1/"
 	}
@@ -46,7 +46,7 @@ func (k Space) Nodes() (from, end string) { return string(k) + "/0", string(k) +
 
 // Dir returns Below without the trailing slash: what etcd's library calls a prefix, and adds a
 // slash to.
-func (k Space) Dir(path string) string { return strings.TrimSuffix(k.Below(path), "/") }
+func (k Space) Dir(path string) string { return strings.TrimSuffix(k.ChildPrefix(path), "/") }
 
 // Path returns the node that has the key, or the key itself if it belongs to no node.
 func (k Space) Path(key string) string {

@@ -9,9 +9,9 @@ func TestKeys(t *testing.T) {
 	k := Space("/p")
 	var got []string
 	for _, path := range []string{"/a", "/a/b", "/a/b/c"} {
-		got = append(got, k.Node(path), k.Below(path), k.Path(k.Node(path)))
+		got = append(got, k.Node(path), k.ChildPrefix(path), k.Path(k.Node(path)))
 	}
-	got = append(got, k.Below("/"), k.Path("/q/1/a"), k.Path(k.Session(10)))
+	got = append(got, k.ChildPrefix("/"), k.Path("/q/1/a"), k.Path(k.Session(10)))
 	want := []string{
 		"/p/1/a", "/p/2/a/", "/a",
 		"/p/2/a/b", "/p/3/a/b/", "/a/b",

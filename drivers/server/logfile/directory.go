@@ -1,11 +1,15 @@
 package logfile
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 
 	"go.etcd.io/etcd/client/pkg/v3/fileutil"
@@ -99,4 +103,190 @@ func (d *Directory) RemoveUnfinished() error {
 		}
 	}
 	return err
+}
+
+// unfinished is the suffix of the name of a file that is still being written.
+const unfinished = ".unfinished"
+
+// A Name is the name of one file of a directory.
+type Name struct {
+	Path  string
+	Place int64 // the number in it
+}
+
+// PathOf returns the path of the file of a kind with the place.
+func PathOf(dir, kind string, place int64) string {
+	return filepath.Join(dir, fmt.Sprintf("%s-%016x", kind, place))
+}
+
+// List returns the names of the finished files of a kind, sorted by place.
+func List(dir, kind string) ([]Name, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var names []Name
+	for _, e := range entries {
+		digits, ok := strings.CutPrefix(e.Name(), kind+"-")
+		if !ok {
+			continue
+		}
+		if place, err := strconv.ParseInt(digits, 16, 64); err == nil && len(digits) == 16 {
+			names = append(names, Name{filepath.Join(dir, e.Name()), place})
+		}
+	}
+	slices.SortFunc(names, func(a, b Name) int { return cmp.Compare(a.Place, b.Place) })
+	return names, nil
+}
+
+// SizeOf returns the total length of the finished files of a kind in bytes.
+func SizeOf(dir, kind string) (size int64, err error) {
+	names, err := List(dir, kind)
+	for _, n := range names {
+		info, e := os.Stat(n.Path)
+		if e != nil {
+			return 0, e
+		}
+		size += info.Size()
+	}
+	return size, err
+}
+
+// A Disk is the file system that a journal writes to. Paths and errors are those of package os.
+type Disk interface {
+	Create(path string) (File, error) // truncates an existing file
+	Rename(from, to string) error
+	Remove(path string) error
+	Mkdir(path string) error
+	// SyncDirectory returns when the names in a directory are on disk.
+	SyncDirectory(path string) error
+}
+
+// A File is a file that is being written.
+type File interface {
+	io.WriteCloser
+	// Sync returns when everything written, and the file's length, is on disk.
+	Sync() error
+}
+
+// System is the operating system's file system.
+type System struct{}
+
+func (System) Create(path string) (File, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	return systemFile{f}, nil
+}
+func (System) Rename(from, to string) error { return os.Rename(from, to) }
+func (System) Remove(path string) error     { return os.Remove(path) }
+func (System) Mkdir(path string) error      { return os.Mkdir(path, 0o700) }
+
+func (System) SyncDirectory(path string) error {
+	d, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+type systemFile struct{ *os.File }
+
+func (f systemFile) Sync() error { return syncData(f.File) }
+
+// makeDirectory creates the directory and its missing parents. It syncs the parent of each, so that
+// all are on disk when it returns.
+func makeDirectory(d Disk, dir string) error {
+	info, err := os.Stat(dir)
+	switch {
+	case err == nil && info.IsDir():
+		return nil
+	case err == nil:
+		return &os.PathError{Op: "mkdir", Path: dir, Err: errors.New("not a directory")}
+	case !errors.Is(err, os.ErrNotExist):
+		return err
+	}
+	above := filepath.Dir(dir)
+	if err := makeDirectory(d, above); err != nil {
+		return err
+	}
+	if err := d.Mkdir(dir); err != nil && !errors.Is(err, os.ErrExist) {
+		return err
+	}
+	return d.SyncDirectory(above)
+}
+
+// The kinds of files in a directory, in their names.
+const (
+	Log      = "log"
+	Snapshot = "snapshot"
+)
+
+// currentName is the name of the file that names the newest log. It names a log before the log has
+// a batch, so a missing newest log is detected.
+const currentName = "current"
+
+const currentLine = "stampede newest log %s\n"
+
+func (d *Directory) writeCurrent(log string) error {
+	path := filepath.Join(d.Path, currentName)
+	f, err := d.Begin(path, fmt.Appendf(nil, currentLine, filepath.Base(log)))
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Settle(f, path), f.Close())
+}
+
+// Logs returns the logs. It fails if the newest log, or the file that names it, is missing.
+func (d *Directory) Logs(format Format) ([]Name, error) {
+	logs, err := List(d.Path, Log)
+	if err != nil {
+		return nil, err
+	}
+	return logs, d.checkCurrent(logs, format)
+}
+
+func (d *Directory) checkCurrent(logs []Name, format Format) error {
+	path := filepath.Join(d.Path, currentName)
+	b, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return d.checkWithoutCurrent(path, logs, format)
+	}
+	if err != nil {
+		return err
+	}
+	var newest string
+	if _, err := fmt.Sscanf(string(b), currentLine, &newest); err != nil || !strings.HasPrefix(newest, Log+"-") {
+		return fmt.Errorf("%s: damaged: it must be %q with the name of the newest log", path, fmt.Sprintf(currentLine, "NAME"))
+	}
+	newest = filepath.Join(d.Path, newest)
+	if !slices.ContainsFunc(logs, func(l Name) bool { return l.Path == newest }) {
+		return fmt.Errorf("%s: missing, and it is the newest log by %s: restore the file from a copy", newest, path)
+	}
+	return nil
+}
+
+// checkWithoutCurrent accepts a directory without the file current only if nothing has been
+// written to it yet.
+func (d *Directory) checkWithoutCurrent(path string, logs []Name, format Format) error {
+	snapshots, err := List(d.Path, Snapshot)
+	if err != nil {
+		return err
+	}
+	for _, l := range logs {
+		h, size, err := headingOf(l.Path, format)
+		switch {
+		case err != nil:
+			return fmt.Errorf("%s: %w", l.Path, err)
+		case size > int64(len(h.Bytes)):
+			return fmt.Errorf("%s: missing, and it would name the newest log: restore the file from a copy", path)
+		}
+	}
+	if len(snapshots) > 0 {
+		last := snapshots[len(snapshots)-1]
+		return fmt.Errorf("%s: %s %d and the log from there on should follow, which is missing: restore the file from a copy",
+			last.Path, format.SnapshotPlace, last.Place+1)
+	}
+	return nil
 }

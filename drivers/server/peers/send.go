@@ -111,7 +111,7 @@ func (s *sender) send(l *link) error {
 				return err
 			}
 		case <-idle.C:
-			if err := s.within(l, func() error { return l.send(nothing, nil) }); err != nil {
+			if err := s.writeInTime(l, func() error { return l.send(nothing, nil) }); err != nil {
 				return err
 			}
 		case err := <-gone:
@@ -122,7 +122,7 @@ func (s *sender) send(l *link) error {
 	}
 }
 
-func (s *sender) within(l *link, do func() error) error {
+func (s *sender) writeInTime(l *link, do func() error) error {
 	l.conn.SetWriteDeadline(time.Now().Add(patience))
 	return do()
 }
@@ -145,11 +145,11 @@ func (s *sender) write(l *link) error {
 			}
 		}
 		if err == nil {
-			err = s.within(l, func() error { return l.write(kind, buf) })
+			err = s.writeInTime(l, func() error { return l.write(kind, buf) })
 		}
 		if err != nil {
 			return err
 		}
 	}
-	return s.within(l, l.flush)
+	return s.writeInTime(l, l.flush)
 }

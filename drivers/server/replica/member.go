@@ -197,7 +197,7 @@ func (m *Member) Step(x Message) {
 			m.node.Step(vote)
 		}
 	} else {
-		m.votes.asked(x.Raft)
+		m.votes.noteCandidate(x.Raft)
 		m.node.Step(x.Raft)
 	}
 	m.drain()

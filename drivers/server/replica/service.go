@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"go.etcd.io/raft/v3"
+	pb "go.etcd.io/raft/v3/raftpb"
 	"go.etcd.io/raft/v3/tracker"
 )
 
@@ -114,4 +115,179 @@ func (m *Member) countFollowers(s *Status) {
 			s.Synced++
 		}
 	})
+}
+
+// votes protect what was committed from members that have lost their log. A member whose log was empty
+// when it started, because it is new or its directory was removed, is joining until it has applied all
+// that was committed: it may have confirmed entries that it does not have any more. Its vote, and the
+// election of such a member, count only if all members agree, because then one of them has every
+// committed entry. Between members whose logs are empty votes count as usual, so that a new ensemble
+// can begin with a majority of its members.
+type votes struct {
+	joining bool
+	begun   map[request]bool // requests of candidates whose log was not empty
+	round   request          // the last own request, without a candidate
+	weak    bool             // the member's own vote in it counts only with all others
+	granted map[uint64]bool  // members that agreed
+	held    []*pb.Message    // votes that do not count so far
+}
+
+// A request is a candidate's request for votes.
+type request struct {
+	candidate uint64
+	answer    pb.MessageType
+	term      uint64
+}
+
+func (v *votes) init(m *Member) {
+	v.joining, v.begun = m.config.Joining, map[request]bool{}
+}
+
+// Joining reports whether the member is joining. When it is not any more, the caller sets
+// Config.Joining to false at the member's further starts.
+func (m *Member) Joining() bool { return m.votes.joining }
+
+// noteCandidate takes note of a candidate's request.
+func (v *votes) noteCandidate(x *pb.Message) {
+	if r, ok := requestOf(x); ok && v.joining && x.GetIndex() > 0 {
+		r.candidate = x.GetFrom()
+		v.begun[r] = true
+	}
+}
+
+func requestOf(x *pb.Message) (r request, ok bool) {
+	switch x.GetType() {
+	case pb.MsgVote:
+		return request{answer: pb.MsgVoteResp, term: x.GetTerm()}, true
+	case pb.MsgPreVote:
+		return request{answer: pb.MsgPreVoteResp, term: x.GetTerm()}, true
+	}
+	return r, false
+}
+
+// isWeak reports whether a message that the member sends is a vote that counts only with all others.
+func (v *votes) isWeak(x *pb.Message) bool {
+	return v.joining && isVote(x) && v.begun[request{x.GetTo(), x.GetType(), x.GetTerm()}]
+}
+
+func isVote(x *pb.Message) bool {
+	return (x.GetType() == pb.MsgVoteResp || x.GetType() == pb.MsgPreVoteResp) && !x.GetReject()
+}
+
+// sent takes note of the member's own request.
+func (v *votes) sent(x *pb.Message) {
+	if r, ok := requestOf(x); ok {
+		v.round, v.weak = r, v.joining && x.GetIndex() > 0
+		v.granted, v.held = map[uint64]bool{}, nil
+	}
+}
+
+// arrived returns the votes that count now that another one has arrived.
+func (v *votes) arrived(x Message, members int) (count []*pb.Message) {
+	if v.round != (request{0, x.Raft.GetType(), x.Raft.GetTerm()}) {
+		if !x.Weak {
+			count = []*pb.Message{x.Raft}
+		}
+		return count
+	}
+	v.granted[x.From] = true
+	v.held = append(v.held, x.Raft)
+	if (x.Weak || v.weak) && len(v.granted) < members-1 {
+		return nil
+	}
+	if len(v.granted) < members-1 {
+		v.held = v.held[:len(v.held)-1]
+		return []*pb.Message{x.Raft}
+	}
+	count, v.held = v.held, nil
+	return count
+}
+
+// comparison compares the members' states. Every member proposes the digest of its state after some
+// entries, and keeps what all members have proposed. A member whose digest differs from that of a
+// majority stops. If no majority agrees by the time of the next digest, which is so if a member is
+// down, those that differ from the leader stop.
+type comparison struct {
+	every uint64
+	marks [marks]mark
+}
+
+// marks is the number of entries for which digests are kept.
+const marks = 16
+
+// A mark holds the digests of the state after one entry.
+type mark struct {
+	index   uint64
+	digests map[uint64]uint64 // by member
+	leader  uint64            // the last leader among these members, 0 without one
+}
+
+func (c *comparison) init(m *Member) { c.every = m.config.CompareEvery }
+
+func (c *comparison) reset() { c.marks = [marks]mark{} }
+
+// passed proposes the digest of the state after an entry.
+func (c *comparison) passed(m *Member, index uint64) {
+	if index%c.every != 0 {
+		return
+	}
+	if before := c.markOf(index - c.every); before != nil && m.err == nil {
+		m.err = before.undecided(m)
+	}
+	digest := m.state.Digest()
+	c.marks[index/c.every%marks] = mark{index: index, digests: map[uint64]uint64{m.config.ID: digest}}
+	e := entry{Kind: Compare, Origin: m.config.ID, Index: index, Digest: digest}
+	if m.leads() {
+		e.Term = m.term
+	}
+	m.propose([]*pb.Entry{{Data: e.append(nil)}})
+}
+
+// markOf returns the digests after an entry, or nil if this member has not kept its own.
+func (c *comparison) markOf(index uint64) *mark {
+	x := &c.marks[index/c.every%marks]
+	if x.index != index || index == 0 {
+		return nil
+	}
+	return x
+}
+
+// proposed takes a member's digest. It returns an error if a majority agrees on another than this
+// member's.
+func (c *comparison) proposed(m *Member, e *entry) error {
+	x := c.markOf(e.Index)
+	if x == nil {
+		return nil
+	}
+	if e.Origin != m.config.ID { // a proposal of an earlier start of this member says nothing of this one
+		x.digests[e.Origin] = e.Digest
+	}
+	if e.Term != 0 {
+		x.leader = e.Origin
+	}
+	if most, ok := x.majority(len(m.config.Members)); ok && most != x.digests[m.config.ID] {
+		return &Divergence{Index: x.index, Own: x.digests[m.config.ID], Other: most, Majority: true}
+	}
+	return nil
+}
+
+// majority returns the digest on which a majority of all members agrees.
+func (x *mark) majority(members int) (digest uint64, ok bool) {
+	count := map[uint64]int{}
+	for _, d := range x.digests {
+		if count[d]++; count[d] > members/2 {
+			return d, true
+		}
+	}
+	return 0, false
+}
+
+// undecided returns an error if no majority agrees and the member differs from the leader.
+func (x *mark) undecided(m *Member) error {
+	other, ok := x.digests[x.leader]
+	own := x.digests[m.config.ID]
+	if _, agreed := x.majority(len(m.config.Members)); agreed || !ok || other == own {
+		return nil
+	}
+	return &Divergence{Index: x.index, Own: own, Other: other}
 }

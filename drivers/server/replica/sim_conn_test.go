@@ -210,7 +210,7 @@ func (x *simConn) sever() {
 func (r simRequest) txn(session, now int64) tree.Txn {
 	x := tree.Txn{Session: session, Time: now}
 	x.Path, x.Data, x.Version, x.Mode = r.path, []byte(r.value), tree.AnyVersion, r.mode
-	x.ACL = tree.Everyone()
+	x.ACL = []wire.ACL{wire.OpenACL()}
 	switch r.op {
 	case opSet:
 		x.Kind = tree.SetData

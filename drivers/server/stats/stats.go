@@ -53,7 +53,7 @@ func (s *Counters) Took(d time.Duration) { s.Latency.Add(d.Milliseconds()) }
 // Fired counts as ZooKeeper does: once per event and table with watches. A session that watches a
 // deleted node in both tables counts twice and gets one notification.
 func (s *Counters) Fired(event int32, f tree.Fired) {
-	t := s.of(event)
+	t := s.tally(event)
 	for _, watches := range f {
 		if watches > 0 {
 			t.Add(int64(watches))
@@ -61,7 +61,7 @@ func (s *Counters) Fired(event int32, f tree.Fired) {
 	}
 }
 
-func (s *Counters) of(event int32) *Tally {
+func (s *Counters) tally(event int32) *Tally {
 	switch event {
 	case wire.EventCreated:
 		return &s.Created

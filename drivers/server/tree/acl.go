@@ -1,9 +1,11 @@
 package tree
 
 import (
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
+	"unique"
 
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
@@ -18,10 +20,7 @@ const X509 = "x509"
 // Super is the superuser's identity, which has all permissions.
 func Super() Identity { return Identity{Scheme: "super"} }
 
-// Everyone returns the open ACL, which grants all permissions to all clients. Nearly all nodes have
-// it. Do not change it.
-func Everyone() []wire.ACL { return everyone }
-
+// everyone is the open ACL, which grants all permissions to all clients. Nearly all nodes have it.
 var everyone = []wire.ACL{wire.OpenACL()}
 
 // ACL returns the node's ACL; do not change it.
@@ -38,7 +37,7 @@ func (n *Node) Allows(perms int32, who []Identity) bool {
 		return true
 	}
 	for a := range n.access.all() {
-		if a.Perms&perms != 0 && (isAnyone(a) || slices.ContainsFunc(who, func(i Identity) bool { return i.is(a) })) {
+		if a.Perms&perms != 0 && (isAnyone(a) || slices.ContainsFunc(who, func(i Identity) bool { return i.matches(a) })) {
 			return true
 		}
 	}
@@ -47,8 +46,8 @@ func (n *Node) Allows(perms int32, who []Identity) bool {
 
 func isAnyone(a wire.ACL) bool { return a.Scheme == "world" && a.ID == "anyone" }
 
-// is reports whether the entry applies to i.
-func (i Identity) is(a wire.ACL) bool {
+// matches reports whether the entry applies to i.
+func (i Identity) matches(a wire.ACL) bool {
 	if i.Scheme != a.Scheme || i.Scheme != "ip" {
 		return i == Identity{a.Scheme, a.ID}
 	}
@@ -131,4 +130,108 @@ func parseNetwork(text string) (address uint32, bits int, ok bool) {
 		address = address<<8 | uint32(n)
 	}
 	return address, bits, len(parts) == 4
+}
+
+// An access is a node's ACL. Nodes have few different ACLs, so equal ones share one value. The zero
+// access is the open ACL.
+type access struct{ first unique.Handle[grant] }
+
+type grant struct {
+	wire.ACL
+	rest access
+}
+
+// accessOf returns the access for a list. It does not keep the list.
+func accessOf(list []wire.ACL) (a access) {
+	for _, acl := range slices.Backward(list) {
+		a = access{unique.Make(grant{acl, a})}
+	}
+	return a
+}
+
+func (a access) isEveryones() bool { return a == access{} }
+
+// all yields the entries in order. The open ACL yields nothing.
+func (a access) all() iter.Seq[wire.ACL] {
+	return func(yield func(wire.ACL) bool) {
+		for !a.isEveryones() {
+			g := a.first.Value()
+			if !yield(g.ACL) {
+				return
+			}
+			a = g.rest
+		}
+	}
+}
+
+// validSubject reports whether name is a distinguished name such as "CN=alice,O=Example". The rules
+// are those of Java's X500Principal, which ZooKeeper uses.
+func validSubject(name string) bool {
+	if strings.TrimSpace(name) == "" {
+		return true
+	}
+	for attribute := range attributes(name) {
+		key, value, found := strings.Cut(attribute, "=")
+		if !found || !validAttribute(strings.TrimSpace(key)) || !closed(value) {
+			return false
+		}
+	}
+	return true
+}
+
+// attributes yields the parts of a name between commas, semicolons and plus signs that are neither
+// quoted nor escaped.
+func attributes(name string) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		start, quoted := 0, false
+		for i := 0; i < len(name); i++ {
+			switch c := name[i]; {
+			case c == '\\':
+				i++
+			case c == '"':
+				quoted = !quoted
+			case !quoted && strings.IndexByte(",;+", c) >= 0:
+				if !yield(name[start:i]) {
+					return
+				}
+				start = i + 1
+			}
+		}
+		yield(name[start:])
+	}
+}
+
+// closed reports whether quotation marks are paired and every backslash is followed by a character.
+func closed(value string) bool {
+	quoted := false
+	for i := 0; i < len(value); i++ {
+		switch value[i] {
+		case '\\':
+			if i++; i == len(value) {
+				return false
+			}
+		case '"':
+			quoted = !quoted
+		}
+	}
+	return !quoted
+}
+
+// validAttribute reports whether key is an attribute's name or an object identifier.
+func validAttribute(key string) bool {
+	key = strings.ToUpper(key)
+	return slices.Contains(attributeNames, key) || isObjectID(strings.TrimPrefix(key, "OID."))
+}
+
+var attributeNames = []string{
+	"C", "CN", "DC", "DNQ", "DNQUALIFIER", "EMAIL", "EMAILADDRESS", "GENERATION", "GIVENNAME", "INITIALS",
+	"IP", "L", "O", "OU", "S", "SERIALNUMBER", "ST", "STREET", "SURNAME", "T", "UID",
+}
+
+// isObjectID reports whether text is at least two numbers with dots between them.
+func isObjectID(text string) bool {
+	numbers := strings.Split(text, ".")
+	return len(numbers) > 1 && !slices.ContainsFunc(numbers, func(n string) bool {
+		return n == "" || strings.Trim(n, "0123456789") != ""
+	})
 }

@@ -131,7 +131,7 @@ func TestSetACL(t *testing.T) {
 	l.do(Op{Kind: SetACL, Path: "/none", ACL: empty}, wire.ErrInvalidACL)
 	l.do(Op{Kind: Create, Path: "/none/x", ACL: empty}, wire.ErrInvalidACL)
 	l.do(Op{Kind: SetACL, Path: "/a", ACL: mine, Version: 1}, wire.ErrBadVersion)
-	if got := l.Find("/a").ACL(); !slices.Equal(got, Everyone()) {
+	if got := l.Find("/a").ACL(); !slices.Equal(got, everyone) {
 		t.Errorf("list %v, want everyone's", got)
 	}
 	l.do(Op{Kind: SetACL, Path: "/a", ACL: mine, Version: 0}, wire.OK)

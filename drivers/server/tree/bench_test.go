@@ -46,7 +46,7 @@ func filled(parents, children int) *Tree {
 }
 
 func (t *Tree) mustCreate(path string) {
-	r, _ := t.Apply(Txn{Time: 1, Op: Op{Kind: Create, Path: path, Data: make([]byte, 100), ACL: Everyone()}})
+	r, _ := t.Apply(Txn{Time: 1, Op: Op{Kind: Create, Path: path, Data: make([]byte, 100), ACL: everyone}})
 	if r.Err != wire.OK {
 		panic(fmt.Sprintf("create %s: error %d", path, r.Err))
 	}

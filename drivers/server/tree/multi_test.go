@@ -112,7 +112,7 @@ func randomOp(r *rand.Rand) Op {
 		path += fmt.Sprintf("/%d", r.IntN(3))
 	}
 	acls := [][]wire.ACL{
-		Everyone(),
+		everyone,
 		{{Perms: wire.PermAll, Scheme: "auth"}},
 		{{Perms: wire.PermAll &^ (1 << r.Int32N(5)), Scheme: "world", ID: "anyone"}},
 		{{Perms: wire.PermAll, Scheme: "nobody"}},

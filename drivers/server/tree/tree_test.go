@@ -36,7 +36,7 @@ func (l *log) apply(x Txn) Result {
 
 func orEveryone(acl []wire.ACL) []wire.ACL {
 	if acl == nil {
-		return Everyone()
+		return everyone
 	}
 	return acl
 }

@@ -35,8 +35,7 @@
 // # Format
 //
 // Package logfile says what the files consist of, and what becomes of a damaged one. The rules in a
-// heading are [tree.Rules]. Version 1 had no rules, marks or results. Open reads such a directory once,
-// writes the recovered tree as a snapshot and begins a log of version 2.
+// heading are [tree.Rules].
 //
 // The place of a log's batch is the zxid of its first transaction. The body of a batch is the digest of
 // the tree after the batch (8 bytes) and the records of its transactions. A record is a 1, the

@@ -7,6 +7,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/server/codec"
 	"github.com/stampede-bench/stampede/drivers/server/logfile"
 	"github.com/stampede-bench/stampede/drivers/server/tree"
+	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
 // Any body of a batch is read without a crash, and what is read is written back unchanged.
@@ -15,7 +16,7 @@ func FuzzBody(f *testing.F) {
 		f.Add(codec.AppendTxn(nil, &x))
 	}
 	f.Add(codec.AppendSession(nil, &tree.Session{ID: 7}))
-	f.Add(codec.AppendImage(nil, &tree.Image{Path: "/a", Data: []byte("d"), ACL: tree.Everyone(), Life: 5}))
+	f.Add(codec.AppendImage(nil, &tree.Image{Path: "/a", Data: []byte("d"), ACL: []wire.ACL{wire.OpenACL()}, Life: 5}))
 	var scratch []byte
 	replayed := tree.New()
 	replayed.KeepDigest()

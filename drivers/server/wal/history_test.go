@@ -9,7 +9,7 @@ import (
 
 func create(path string, mode tree.Mode, acl ...wire.ACL) tree.Op {
 	if acl == nil {
-		acl = tree.Everyone()
+		acl = []wire.ACL{wire.OpenACL()}
 	}
 	return tree.Op{Kind: tree.Create, Path: path, Data: []byte("d" + path), ACL: acl, Mode: mode}
 }

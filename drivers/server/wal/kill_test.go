@@ -166,7 +166,7 @@ func randomTxn(zxid int64) tree.Txn {
 }
 
 func randomOp(r *rand.Rand) tree.Op {
-	acls := [][]wire.ACL{tree.Everyone(), {{Perms: wire.PermAll &^ wire.PermWrite, Scheme: "world", ID: "anyone"}}}
+	acls := [][]wire.ACL{[]wire.ACL{wire.OpenACL()}, {{Perms: wire.PermAll &^ wire.PermWrite, Scheme: "world", ID: "anyone"}}}
 	path := fmt.Sprintf("/%d", r.IntN(8))
 	if r.IntN(2) == 0 {
 		path += fmt.Sprintf("/%d", r.IntN(8))

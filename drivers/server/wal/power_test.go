@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -61,8 +60,8 @@ func TestPowerFailsAnywhere(t *testing.T) {
 		stride = 10
 	}
 	for name, begin := range map[string]func(t *testing.T) (dir string, zxid int64){
-		"new":       func(t *testing.T) (string, int64) { return t.TempDir(), 0 },
-		"version 1": func(t *testing.T) (string, int64) { return versionOne(t), int64(len(history())) },
+		"new":     func(t *testing.T) (string, int64) { return t.TempDir(), 0 },
+		"written": func(t *testing.T) (string, int64) { return writtenHistory(t), int64(len(history())) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			completed := false
@@ -149,13 +148,18 @@ func after(history, zxid int64) *tree.Tree {
 
 func historyTxn(zxid int64) tree.Txn { return history()[zxid-1] }
 
-// versionOne returns a directory written by a server of version 1, with the transactions of
-// history.
-func versionOne(t *testing.T) string {
+// writtenHistory returns a directory with the transactions of history in several logs, with a snapshot in
+// the middle.
+func writtenHistory(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS("testdata/version1")); err != nil {
-		t.Fatal(err)
+	j := openShort(t, dir, 100, standard.snapshot)
+	defer j.Close()
+	for i, x := range history() {
+		do(t, j, x)
+		if i == len(history())/2 {
+			save(j)
+		}
 	}
 	return dir
 }

@@ -3,10 +3,13 @@ package wal
 import (
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"os"
 
+	"github.com/stampede-bench/stampede/drivers/server/codec"
 	"github.com/stampede-bench/stampede/drivers/server/logfile"
 	"github.com/stampede-bench/stampede/drivers/server/tree"
+	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
 // recover builds the tree, makes it durable, and opens the log for new transactions.
@@ -48,27 +51,8 @@ func (j *Journal) recoverLogs(logs []logfile.Name) error {
 	}
 	j.durable.Store(j.tree.Zxid())
 	j.sinceSnapshot = read.Length
-	if read.Copy == nil { // the log has version 1
-		return j.migrate()
-	}
 	return j.adopt(read.Copy, read.Frame, newest, read.Size)
 }
-
-// migrate writes the tree of an old-version log as a snapshot and begins a new log.
-func (j *Journal) migrate() (err error) {
-	s := j.tree.Snapshot()
-	j.snapshotSize, err = j.writeSnapshot(s, func(images []tree.Image) ([]tree.Image, bool, error) {
-		images, more := s.Next(images, migratedAtOnce)
-		return images, more, nil
-	})
-	if err != nil {
-		return err
-	}
-	j.sinceSnapshot = 0
-	return j.beginLog(j.tree.Zxid() + 1)
-}
-
-const migratedAtOnce = 1000 // nodes
 
 func (j *Journal) recoverSnapshot() error {
 	snapshots, err := logfile.List(j.dir.Path, logfile.Snapshot)
@@ -104,3 +88,109 @@ func logsSince(zxid int64, logs []logfile.Name) ([]logfile.Name, error) {
 	}
 	return logs, nil
 }
+
+// The kinds of records, stored in their first byte.
+const (
+	// applied is followed by the transaction and the digest of its result.
+	applied byte = iota + 1
+	// refused is followed by the error. The transaction changed only the zxid.
+	refused
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+func appendRecord(b []byte, x *tree.Txn, r *tree.Result, scratch *[]byte) []byte {
+	if err := refusal(r); err != wire.OK {
+		return wire.AppendInt(append(b, refused), int32(err))
+	}
+	b = codec.AppendTxn(append(b, applied), x)
+	return wire.AppendInt(b, resultDigest(r, scratch))
+}
+
+// A record is a transaction read from a log, with the digest of its result. A refused transaction
+// is read as a tree.Refuse.
+type record struct {
+	kind   byte
+	txn    tree.Txn
+	digest int32
+}
+
+// readRecord reads the next record. It returns false if there is no valid one.
+func readRecord(r *codec.Decoder) (x record, ok bool) {
+	switch x.kind = r.Byte(); x.kind {
+	case applied:
+		x.txn, x.digest = r.Txn(), r.Int()
+	case refused:
+		x.txn.Op = tree.Op{Kind: tree.Refuse, Err: wire.Err(r.Int())}
+	default:
+		return x, false
+	}
+	return x, r.Err() == nil
+}
+
+// refusal returns the first error of a transaction that changed nothing, or OK.
+func refusal(r *tree.Result) wire.Err {
+	for i := range r.Ops {
+		if r.Ops[i].Err != wire.OK {
+			return r.Ops[i].Err
+		}
+	}
+	return r.Err
+}
+
+// resultDigest returns a checksum of everything in a result that is sent to a client.
+func resultDigest(r *tree.Result, scratch *[]byte) int32 {
+	b := appendOpResult((*scratch)[:0], &r.OpResult)
+	for i := range r.Ops {
+		b = appendOpResult(b, &r.Ops[i])
+	}
+	*scratch = b
+	return int32(crc32.Checksum(b, castagnoli))
+}
+
+func appendOpResult(b []byte, r *tree.OpResult) []byte {
+	return r.Stat.Append(wire.AppendString(wire.AppendInt(b, int32(r.Err)), r.Path))
+}
+
+// recordLength returns the length of the transaction's record in bytes if it is applied.
+func recordLength(x *tree.Txn) int { return 1 + codec.TxnLength(x) + 4 }
+
+// A replay applies the batches of the logs to a tree.
+type replay struct {
+	tree    *tree.Tree
+	zxid    int64 // zxid of the last transaction read
+	scratch []byte
+}
+
+// batch applies a batch whose first transaction has the zxid place. It returns the zxid behind it.
+func (r *replay) batch(place int64, body []byte) (next int64, err error) {
+	r.zxid = place - 1
+	err = r.body(body)
+	return r.zxid + 1, err
+}
+
+// body applies the transactions that the tree does not contain yet. It fails if a result or the
+// tree's digest differs from the recorded one.
+func (r *replay) body(body []byte) error {
+	b := codec.NewDecoder(body)
+	digest := uint64(b.Long())
+	for len(b.Rest()) > 0 {
+		x, ok := readRecord(&b)
+		if !ok {
+			return fmt.Errorf("zxid %d is not a transaction of this version", r.zxid+1)
+		}
+		if r.zxid++; r.zxid <= r.tree.Zxid() {
+			continue
+		}
+		result, _ := r.tree.Apply(x.txn)
+		if x.kind == applied && resultDigest(&result, &r.scratch) != x.digest {
+			return fmt.Errorf("zxid %d has another result than it had: %s", r.zxid, otherRules)
+		}
+	}
+	if r.zxid == r.tree.Zxid() && r.tree.Digest() != digest {
+		return fmt.Errorf("zxid %d leads to another state than it did: %s", r.zxid, otherRules)
+	}
+	return nil
+}
+
+const otherRules = "run the program that wrote the log, or restore the directory from a copy"

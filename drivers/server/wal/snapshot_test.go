@@ -183,13 +183,19 @@ func TestMissingLogIsRefused(t *testing.T) {
 			func(t *testing.T, dir string) {
 				overwrite(t, logfile.PathOf(dir, logfile.Log, 5), "stampede log 3 rules 1\n")
 			},
-			`log-0000000000000005: of version 3 with rules 1, which a later program wrote: this one reads up to version 2 with rules 1`,
+			`log-0000000000000005: of version 3 with rules 1: this program reads version 2 with rules up to 1`,
+		},
+		"of an earlier version": {
+			func(t *testing.T, dir string) {
+				overwrite(t, logfile.PathOf(dir, logfile.Log, 5), "stampede log 1 rules 1\n")
+			},
+			`log-0000000000000005: of version 1 with rules 1: this program reads version 2 with rules up to 1`,
 		},
 		"of later rules": {
 			func(t *testing.T, dir string) {
 				overwrite(t, logfile.PathOf(dir, logfile.Log, 5), "stampede log 2 rules 2\n")
 			},
-			`log-0000000000000005: of version 2 with rules 2, which a later program wrote: this one reads up to version 2 with rules 1`,
+			`log-0000000000000005: of version 2 with rules 2: this program reads version 2 with rules up to 1`,
 		},
 		"no log": {
 			func(t *testing.T, dir string) {

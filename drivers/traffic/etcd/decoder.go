@@ -2,12 +2,17 @@ package etcd
 
 import (
 	"bytes"
+	"encoding/binary"
+	"hash/maphash"
 	"sync/atomic"
 	"time"
 
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"golang.org/x/net/http2"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/etcd/calls"
 	"github.com/stampede-bench/stampede/drivers/traffic"
 )
 
@@ -44,7 +49,9 @@ func newDecoder(t traffic.Tap, joined bool, b *budget) *decoder {
 // preface is what a client sends first (RFC 9113, section 3.4).
 const preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 
-func (d *decoder) FromClient(at time.Time, p []byte) { d.decode(at, &d.requests, p, d.asked) }
+func (d *decoder) FromClient(at time.Time, p []byte) {
+	d.decode(at, &d.requests, p, d.handleClientFrame)
+}
 
 func (d *decoder) FromServer(at time.Time, p []byte) { d.decode(at, &d.replies, p, d.answered) }
 
@@ -108,4 +115,132 @@ func (d *decoder) update(s *stream) {
 	now := len(s.up.buf) + len(s.down.buf) + s.keys + s.watches.keys
 	d.inStreams += now - s.kept
 	s.kept = now
+}
+
+// The methods that are streams.
+const (
+	watchMethod     = "/etcdserverpb.Watch/Watch"
+	keepAliveMethod = "/etcdserverpb.Lease/LeaseKeepAlive"
+)
+
+// A kind is a unary method whose messages are decoded.
+type kind struct{ request, response func() proto.Message }
+
+var kinds = map[string]kind{
+	"/etcdserverpb.KV/Range":       {message[pb.RangeRequest], message[pb.RangeResponse]},
+	"/etcdserverpb.KV/Put":         {message[pb.PutRequest], message[pb.PutResponse]},
+	"/etcdserverpb.KV/DeleteRange": {message[pb.DeleteRangeRequest], message[pb.DeleteRangeResponse]},
+	"/etcdserverpb.KV/Txn":         {message[pb.TxnRequest], message[pb.TxnResponse]},
+	"/etcdserverpb.Lease/LeaseGrant": {
+		message[pb.LeaseGrantRequest], message[pb.LeaseGrantResponse],
+	},
+	"/etcdserverpb.Lease/LeaseRevoke": {
+		message[pb.LeaseRevokeRequest], message[pb.LeaseRevokeResponse],
+	},
+}
+
+// message makes an empty message.
+func message[T any, M interface {
+	*T
+	proto.Message
+}]() proto.Message {
+	return M(new(T))
+}
+
+// seed makes the digests of this process differ from those of others.
+var seed = maphash.MakeSeed()
+
+// answer adds what a response says.
+func (d *decoder) answer(s *stream, m *drivers.Message, response proto.Message) {
+	if r, ok := response.(interface{ GetHeader() *pb.ResponseHeader }); ok {
+		m.Pos = r.GetHeader().GetRevision()
+	}
+	m.Err = s.call.Err(response)
+	switch r := response.(type) {
+	case *pb.LeaseGrantResponse:
+		d.tap.Session(d.at, traffic.Session{ID: r.ID, Timeout: time.Duration(r.TTL) * time.Second})
+	case *pb.RangeResponse:
+		m.Digest = digest(r)
+	case *pb.TxnResponse:
+		m.Parts = s.answeredParts(r)
+	}
+}
+
+// answeredParts returns the parts of an answered transaction. Which of its conditions failed is not
+// known: all parts that write have failed then. Nothing is known of reads if it failed, because
+// it executed others.
+func (s *stream) answeredParts(r *pb.TxnResponse) (parts []drivers.TxnOp) {
+	for _, p := range s.parts {
+		p.Err = calls.Call{Op: p.Op}.Err(r)
+		if r.Succeeded || p.Op.IsWrite() {
+			parts = append(parts, p)
+		}
+	}
+	return parts
+}
+
+// digest is equal for two ranges that returned the same keys and values. The header, which has
+// the revision of the whole store, is no part of it.
+func digest(r *pb.RangeResponse) uint64 {
+	var h maphash.Hash
+	h.SetSeed(seed)
+	for _, kv := range r.Kvs {
+		h.Write(kv.Key)
+		maphash.WriteComparable(&h, kv.ModRevision)
+	}
+	return h.Sum64()
+}
+
+// messages puts the messages of one direction of a stream together.
+type messages struct {
+	buf  []byte
+	skip int // bytes of a large message that are still to be skipped
+}
+
+const (
+	messageHeader = 5       // compressed or not, and a length of four bytes
+	maxMessage    = 4 << 20 // larger messages are not decoded
+)
+
+// take calls message with every message that ends in p; whole is false for one that is
+// compressed or too large, which has no bytes then.
+func (b *messages) take(p []byte, message func(payload []byte, whole bool)) {
+	for len(p) > 0 {
+		if n := min(b.skip, len(p)); n > 0 {
+			b.skip -= n
+			p = p[n:]
+			continue
+		}
+		want := messageHeader
+		if len(b.buf) >= messageHeader {
+			want += int(binary.BigEndian.Uint32(b.buf[1:]))
+		}
+		n := min(want-len(b.buf), len(p))
+		b.buf = append(b.buf, p[:n]...)
+		p = p[n:]
+		b.finish(message)
+	}
+}
+
+// finish passes on what has become complete.
+func (b *messages) finish(message func([]byte, bool)) {
+	if len(b.buf) < messageHeader {
+		return
+	}
+	size := int(binary.BigEndian.Uint32(b.buf[1:]))
+	switch {
+	case size > maxMessage:
+		b.skip = size
+		message(nil, false)
+	case len(b.buf) < messageHeader+size:
+		return
+	case b.buf[0] != 0:
+		message(nil, false)
+	default:
+		message(b.buf[messageHeader:], true)
+	}
+	b.buf = b.buf[:0]
+	if cap(b.buf) > keptCapacity {
+		b.buf = nil
+	}
 }

@@ -1,11 +1,13 @@
 package etcd
 
 import (
+	"bytes"
 	"errors"
 	"regexp"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"golang.org/x/net/http2"
+	"golang.org/x/net/http2/hpack"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/stampede-bench/stampede/drivers"
@@ -17,15 +19,15 @@ type stream struct {
 	method   string // "/etcdserverpb.KV/Range"
 	up, down messages
 	call     calls.Call // of a unary call
-	parts    []drivers.Part
+	parts    []drivers.TxnOp
 	waiting  bool // the call has no answer yet
 	watches  watches
 	keys     int // bytes of the keys of call and parts
 	kept     int // bytes in all, as the budget knows
 }
 
-// asked handles a frame of the client.
-func (d *decoder) asked(f http2.Frame) {
+// handleClientFrame handles a frame of the client.
+func (d *decoder) handleClientFrame(f http2.Frame) {
 	switch f := f.(type) {
 	case *http2.MetaHeadersFrame:
 		switch method := f.PseudoValue("path"); {
@@ -103,7 +105,7 @@ func (d *decoder) request(s *stream, payload []byte, whole bool) {
 	default:
 		if k, known := kinds[s.method]; known && whole {
 			if r := k.request(); proto.Unmarshal(payload, r) == nil {
-				s.call = inLine(calls.Of(r))
+				s.call = markSequential(calls.Classify(r))
 				s.parts = partsOf(r)
 				s.keys = len(s.call.Key)
 				for _, p := range s.parts {
@@ -122,8 +124,8 @@ func (d *decoder) request(s *stream, payload []byte, whole bool) {
 // driver puts a tilde before a unique suffix.
 var leaseName = regexp.MustCompile(`(^|/)([0-9a-f]{12,}|[^/]*~[^/]*)$`)
 
-// inLine marks the create of a key that stands in a line as sequential.
-func inLine(c calls.Call) calls.Call {
+// markSequential marks the create of a key that stands in a line as sequential.
+func markSequential(c calls.Call) calls.Call {
 	if c.Mode == drivers.Ephemeral && leaseName.Match(c.Key) {
 		c.Mode |= drivers.Sequential
 	}
@@ -131,14 +133,14 @@ func inLine(c calls.Call) calls.Call {
 }
 
 // partsOf returns the operations of a transaction with several.
-func partsOf(request proto.Message) (parts []drivers.Part) {
+func partsOf(request proto.Message) (parts []drivers.TxnOp) {
 	r, ok := request.(*pb.TxnRequest)
 	if !ok || len(r.Success) < 2 {
 		return nil
 	}
 	for _, c := range calls.Parts(r) {
-		c = inLine(c)
-		parts = append(parts, drivers.Part{Op: c.Op, Path: c.Key, Mode: c.Mode})
+		c = markSequential(c)
+		parts = append(parts, drivers.TxnOp{Op: c.Op, Path: c.Key, Mode: c.Mode})
 	}
 	return parts
 }
@@ -161,5 +163,129 @@ func (d *decoder) reply(s *stream, payload []byte, whole bool) {
 			}
 		}
 		d.tell(m)
+	}
+}
+
+// half is one direction of a connection: the bytes of frames that are not complete yet, and the
+// state of its header compression.
+type half struct {
+	skip   int // bytes before the first frame
+	buf    *bytes.Buffer
+	framer *http2.Framer
+}
+
+const (
+	frameHeader  = 9 // bytes
+	maxFrame     = 1<<24 - 1
+	headerTable  = 4096         // the default size of HTTP/2, which etcd's clients and servers keep
+	maxHeld      = 2 * maxFrame // bytes of headers whose end has not come
+	keptCapacity = 4 << 10      // of a buffer between two pieces
+)
+
+var errTooLarge = errors.New("headers without an end")
+
+func newHalf(skip int) half {
+	h := half{skip: skip, buf: new(bytes.Buffer)}
+	h.framer = http2.NewFramer(nil, h.buf)
+	h.framer.SetMaxReadFrameSize(maxFrame)
+	h.framer.ReadMetaHeaders = hpack.NewDecoder(headerTable, nil)
+	return h
+}
+
+// take appends bytes and passes on every frame that is complete.
+func (h *half) take(p []byte, frame func(http2.Frame)) error {
+	n := min(h.skip, len(p))
+	h.skip -= n
+	h.buf.Write(p[n:])
+	for complete(h.buf.Bytes()) {
+		f, err := h.framer.ReadFrame()
+		if err != nil {
+			return err
+		}
+		frame(f)
+	}
+	if h.buf.Len() > maxHeld {
+		return errTooLarge
+	}
+	if h.buf.Len() == 0 && h.buf.Cap() > keptCapacity {
+		*h.buf = bytes.Buffer{}
+	}
+	return nil
+}
+
+// complete reports whether b begins with a whole frame. Headers are one frame with those that
+// continue them.
+func complete(b []byte) bool {
+	for len(b) >= frameHeader {
+		size := frameHeader + int(b[0])<<16 + int(b[1])<<8 + int(b[2])
+		if len(b) < size {
+			return false
+		}
+		kind, flags := http2.FrameType(b[3]), http2.Flags(b[4])
+		headers := kind == http2.FrameHeaders || kind == http2.FrameContinuation
+		if !headers || flags.Has(http2.FlagHeadersEndHeaders) {
+			return true
+		}
+		b = b[size:]
+	}
+	return false
+}
+
+// watches are the watches of one stream.
+type watches struct {
+	creating []watch // requested and not confirmed; the server confirms in order
+	keys     int     // bytes of their keys
+}
+
+// A watch covers one key, or all keys of a range.
+type watch struct {
+	op  drivers.Op
+	key []byte
+}
+
+// watchRequest reports a message of the client on a stream of watches.
+func (d *decoder) watchRequest(s *stream, m *drivers.Message, payload []byte, whole bool) {
+	r := new(pb.WatchRequest)
+	if whole && proto.Unmarshal(payload, r) == nil {
+		if c := r.GetCreateRequest(); c != nil {
+			w := watch{drivers.OpWatchNode, c.Key}
+			if len(c.RangeEnd) > 0 {
+				w.op = drivers.OpWatchTree
+			}
+			if len(s.watches.creating) >= maxCreating {
+				d.undecodable = true
+				return
+			}
+			s.watches.creating = append(s.watches.creating, w)
+			s.watches.keys += len(w.key)
+			m.Op, m.Path, m.Watch = w.op, w.key, true
+		}
+	}
+	d.tell(*m)
+}
+
+// watchReply reports a message of the server on a stream of watches: each event is a
+// notification, anything else a reply.
+func (d *decoder) watchReply(s *stream, m *drivers.Message, payload []byte, whole bool) {
+	r := new(pb.WatchResponse)
+	if !whole || proto.Unmarshal(payload, r) != nil {
+		d.tell(*m)
+		return
+	}
+	m.Pos = r.GetHeader().GetRevision()
+	if creating := s.watches.creating; r.Created && len(creating) > 0 {
+		m.Op, m.Path, m.Watch = creating[0].op, creating[0].key, true
+		s.watches.creating = creating[1:]
+		s.watches.keys -= len(creating[0].key)
+	}
+	if len(r.Events) == 0 {
+		d.tell(*m)
+		return
+	}
+	for _, e := range r.Events {
+		d.tell(drivers.Message{
+			Kind: drivers.Notification, Event: calls.Change(e), Path: e.Kv.Key, Pos: e.Kv.ModRevision, Size: m.Size,
+		})
+		m.Size = 0 // all came in one message
 	}
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/stampede-bench/stampede/drivers/traffic"
 )
 
-// A line is a client's connection and the one to its server.
-type line struct {
+// A relay is a client's connection and the one to its server.
+type relay struct {
 	proxy          *Proxy
 	client, server net.Conn // with TLS, on a side that has it
 	rawClient      net.Conn // without
@@ -26,8 +26,8 @@ type line struct {
 	missing        [2]int64        // belongs to the analysis: bytes of each direction since its last packet
 }
 
-func newLine(p *Proxy, client, server net.Conn, s Server) *line {
-	l := &line{proxy: p, client: client, server: server, rawClient: client, rawServer: server}
+func newLine(p *Proxy, client, server net.Conn, s Server) *relay {
+	l := &relay{proxy: p, client: client, server: server, rawClient: client, rawServer: server}
 	if p.options.TLS != nil {
 		l.client = tls.Server(patient{client}, p.options.TLS)
 	}
@@ -49,7 +49,7 @@ type direction struct {
 	lost   int64          // bytes dropped since the last piece that the analysis got
 }
 
-func (l *line) direction(e event) *direction {
+func (l *relay) direction(e event) *direction {
 	d := &direction{event: e}
 	if framer := l.proxy.options.Protocol.Framer; framer != nil {
 		d.framer = framer()
@@ -58,7 +58,7 @@ func (l *line) direction(e event) *direction {
 }
 
 // run passes bytes in both directions until both have ended.
-func (l *line) run() {
+func (l *relay) run() {
 	a := l.proxy.analysis
 	if l.shakeHands() != nil {
 		l.abort()
@@ -79,7 +79,7 @@ func (l *line) run() {
 
 // shakeHands does the TLS handshakes of both sides, at the same time. A peer that does not take part keeps
 // both connections for no longer than the proxy waits.
-func (l *line) shakeHands() error {
+func (l *relay) shakeHands() error {
 	ctx, cancel := context.WithTimeout(l.proxy.ctx, l.proxy.patience)
 	defer cancel()
 	sides, ctx := errgroup.WithContext(ctx)
@@ -96,7 +96,7 @@ const bufferSize = 4 << 10
 
 // pass passes one direction on. When the source ends, so does this direction of the destination,
 // and the other direction continues. When either breaks, both connections are reset.
-func (l *line) pass(from, to net.Conn, d *direction) {
+func (l *relay) pass(from, to net.Conn, d *direction) {
 	buf := make([]byte, bufferSize)
 	for {
 		n, err := from.Read(buf)
@@ -120,7 +120,7 @@ func (l *line) pass(from, to net.Conn, d *direction) {
 }
 
 // abort resets both connections, as a broken connection between the two would be.
-func (l *line) abort() {
+func (l *relay) abort() {
 	reset(l.rawClient)
 	reset(l.rawServer)
 }

@@ -46,7 +46,7 @@ type Proxy struct {
 	running   sync.WaitGroup
 
 	mu    sync.Mutex
-	lines map[*line]bool // nil after Close
+	lines map[*relay]bool // nil after Close
 }
 
 // Listen opens a listener for each server, at the address of the same index after [Spread], and
@@ -64,7 +64,7 @@ const patience = 10 * time.Second
 
 // listen is Listen with another patience.
 func listen(addresses []string, servers []Server, o Options, patience time.Duration) (*Proxy, error) {
-	p := &Proxy{options: o, lines: make(map[*line]bool), analysis: newAnalysis(o), patience: patience}
+	p := &Proxy{options: o, lines: make(map[*relay]bool), analysis: newAnalysis(o), patience: patience}
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	for _, a := range addresses {
 		l, err := net.Listen("tcp", a)
@@ -173,7 +173,7 @@ func (p *Proxy) connect(client net.Conn, s Server) {
 }
 
 // add returns false after Close.
-func (p *Proxy) add(l *line) bool {
+func (p *Proxy) add(l *relay) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.lines == nil {
@@ -183,7 +183,7 @@ func (p *Proxy) add(l *line) bool {
 	return true
 }
 
-func (p *Proxy) remove(l *line) {
+func (p *Proxy) remove(l *relay) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.lines, l)

@@ -61,7 +61,7 @@ func TestContradictionsAreNamed(t *testing.T) {
 			if err != nil && (!strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "\n")) {
 				t.Errorf("%q, want one line with %q", err, c.says)
 			}
-			if _, again := e.At(MomentAt(1)); err != nil && again == nil {
+			if _, again := e.Convert(MomentAt(1)); err != nil && again == nil {
 				t.Error("it still gives estimates")
 			}
 		})
@@ -85,7 +85,7 @@ func TestTwoExchangesTellADriftFromAStep(t *testing.T) {
 
 func TestImpossibleExchanges(t *testing.T) {
 	at := func(sent, received, answered, returned time.Duration) Exchange {
-		return Exchange{MomentAt(sent), CoordinatorMomentAt(received), CoordinatorMomentAt(answered), MomentAt(returned)}
+		return Exchange{MomentAt(sent), coordinatorMoment(received), coordinatorMoment(answered), MomentAt(returned)}
 	}
 	for _, c := range []struct {
 		name string
@@ -114,7 +114,7 @@ func TestImpossibleExchanges(t *testing.T) {
 // TestHoldLongerThanTheWaitIsPossibleWithinTheDrift has a slow coordinator: it held the request for a
 // second on its own clock, on that of the agent a little less.
 func TestHoldLongerThanTheWaitIsPossibleWithinTheDrift(t *testing.T) {
-	x := Exchange{MomentAt(0), CoordinatorMomentAt(0), CoordinatorMomentAt(time.Second), MomentAt(time.Second - 90*time.Microsecond)}
+	x := Exchange{MomentAt(0), coordinatorMoment(0), coordinatorMoment(time.Second), MomentAt(time.Second - 90*time.Microsecond)}
 	if err := estimator(t, 100).Add(x); err != nil {
 		t.Errorf("90 ppm: %v", err)
 	}

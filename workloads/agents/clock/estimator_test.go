@@ -64,14 +64,14 @@ func TestMomentAndIntervalAgree(t *testing.T) {
 	e, _ := collected(t, s, r, 100, 10)
 	m := MomentAt(3 * time.Second)
 	o, _ := e.Offset(m)
-	i, err := e.At(m)
+	i, err := e.Convert(m)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if i.Middle() != CoordinatorMomentAt(m.Since()+o.Value) || i.Error() != o.Error {
+	if i.Middle() != coordinatorMoment(m.SinceStart()+o.Value) || i.Error() != o.Error {
 		t.Errorf("At: %v ±%v, Offset: %v ±%v", i.Middle(), i.Error(), o.Value, o.Error)
 	}
-	if truth := CoordinatorMomentAt(m.Since() + time.Duration(s.trueOffset(3*second))); !i.Contains(truth) {
+	if truth := coordinatorMoment(m.SinceStart() + time.Duration(s.trueOffset(3*second))); !i.Contains(truth) {
 		t.Errorf("%v to %v does not contain %v", i.Earliest, i.Latest, truth)
 	}
 }
@@ -90,7 +90,7 @@ func TestAnExchangeNeverWidens(t *testing.T) {
 			}
 			for at := time.Duration(0); at < 250*time.Second; at += 5 * time.Second {
 				m := MomentAt(at)
-				after, err := e.At(m)
+				after, err := e.Convert(m)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -143,7 +143,7 @@ func TestLimitsAreBounded(t *testing.T) {
 	}
 	for range 1000 {
 		m := MomentAt(time.Duration(r.Float64() * s.now))
-		if o, err := e.Offset(m); err != nil || !contains(o, s.trueOffset(float64(m.Since()))) || o.Error > 5*time.Millisecond {
+		if o, err := e.Offset(m); err != nil || !contains(o, s.trueOffset(float64(m.SinceStart()))) || o.Error > 5*time.Millisecond {
 			t.Fatalf("at %v: %+v, %v", m, o, err)
 		}
 	}
@@ -165,7 +165,7 @@ func TestDriftIsEstimated(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				from, to := float64(d.From.Since()), float64(d.To.Since())
+				from, to := float64(d.From.SinceStart()), float64(d.To.SinceStart())
 				truth := (s.trueOffset(to) - s.trueOffset(from)) / (to - from) * 1e6
 				if math.Abs(float64(d.Mean)-truth) > float64(d.Error)+0.001 {
 					t.Errorf("%s: drift %v ±%v ppm from %v to %v, want %v", model, d.Mean, d.Error, d.From, d.To, truth)
@@ -188,7 +188,7 @@ func TestDriftOfOneExchangeIsAtMostTheStated(t *testing.T) {
 	if _, err := e.Drift(); !errors.Is(err, ErrNoExchange) {
 		t.Errorf("without an exchange: %v, want ErrNoExchange", err)
 	}
-	if err := e.Add(Exchange{MomentAt(5), CoordinatorMomentAt(9), CoordinatorMomentAt(9), MomentAt(5)}); err != nil {
+	if err := e.Add(Exchange{MomentAt(5), coordinatorMoment(9), coordinatorMoment(9), MomentAt(5)}); err != nil {
 		t.Fatal(err)
 	}
 	if d, err := e.Drift(); err != nil || d != (Drift{0, 70, MomentAt(5), MomentAt(5)}) {
@@ -198,7 +198,7 @@ func TestDriftOfOneExchangeIsAtMostTheStated(t *testing.T) {
 
 func TestEstimatesNeedAnExchange(t *testing.T) {
 	e := estimator(t, 100)
-	if _, err := e.At(MomentAt(1)); !errors.Is(err, ErrNoExchange) {
+	if _, err := e.Convert(MomentAt(1)); !errors.Is(err, ErrNoExchange) {
 		t.Errorf("At: %v, want ErrNoExchange", err)
 	}
 	if _, err := e.Offset(MomentAt(1)); !errors.Is(err, ErrNoExchange) {
@@ -208,11 +208,11 @@ func TestEstimatesNeedAnExchange(t *testing.T) {
 
 func TestMomentsOutOfRangeAreErrors(t *testing.T) {
 	e := estimator(t, 100)
-	if err := e.Add(Exchange{MomentAt(1), CoordinatorMomentAt(1), CoordinatorMomentAt(1), MomentAt(1)}); err != nil {
+	if err := e.Add(Exchange{MomentAt(1), coordinatorMoment(1), coordinatorMoment(1), MomentAt(1)}); err != nil {
 		t.Fatal(err)
 	}
 	for _, m := range []Moment{MomentAt(-1), MomentAt(longest + 1)} {
-		if _, err := e.At(m); err == nil {
+		if _, err := e.Convert(m); err == nil {
 			t.Errorf("%v was converted", m)
 		}
 	}
@@ -283,13 +283,13 @@ func TestEstimatorIsSafeForGoroutines(t *testing.T) {
 		group.Go(func() {
 			for _, x := range all {
 				_ = e.Add(x)
-				_, _ = e.At(x.Sent)
+				_, _ = e.Convert(x.Sent)
 				_, _ = e.Drift()
 			}
 		})
 	}
 	group.Wait()
-	if _, err := e.At(MomentAt(1)); err != nil {
+	if _, err := e.Convert(MomentAt(1)); err != nil {
 		t.Error(err)
 	}
 }

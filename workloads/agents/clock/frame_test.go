@@ -8,7 +8,7 @@ import (
 )
 
 func TestFramesAreEncoded(t *testing.T) {
-	f := frame{answer, 0x0102030405060708, CoordinatorMomentAt(0x11), CoordinatorMomentAt(0x2233)}
+	f := frame{answer, 0x0102030405060708, coordinatorMoment(0x11), coordinatorMoment(0x2233)}
 	got := f.encode()
 	want := "stcl\x01\x02\x00\x00" + "\x01\x02\x03\x04\x05\x06\x07\x08" + "\x00\x00\x00\x00\x00\x00\x00\x11" + "\x00\x00\x00\x00\x00\x00\x22\x33"
 	if string(got[:]) != want {
@@ -20,7 +20,7 @@ func TestFramesAreEncoded(t *testing.T) {
 }
 
 func TestInvalidFramesAreRejected(t *testing.T) {
-	valid := frame{answer, 7, CoordinatorMomentAt(1), CoordinatorMomentAt(2)}.encode()
+	valid := frame{answer, 7, coordinatorMoment(1), coordinatorMoment(2)}.encode()
 	change := func(at int, to byte) []byte {
 		b := bytes.Clone(valid[:])
 		b[at] = to
@@ -48,7 +48,7 @@ func TestInvalidFramesAreRejected(t *testing.T) {
 
 // FuzzDecode checks that decode accepts exactly what encode makes.
 func FuzzDecode(f *testing.F) {
-	ask, reply := frame{kind: request, nonce: 1}.encode(), frame{answer, 1, CoordinatorMomentAt(1), CoordinatorMomentAt(2)}.encode()
+	ask, reply := frame{kind: request, nonce: 1}.encode(), frame{answer, 1, coordinatorMoment(1), coordinatorMoment(2)}.encode()
 	f.Add(ask[:])
 	f.Add(reply[:])
 	f.Add(reply[:20])
@@ -70,10 +70,10 @@ func FuzzEstimator(f *testing.F) {
 	f.Fuzz(func(t *testing.T, a, b, c, d, g, h, i, j, at int64) {
 		e := estimator(t, 200)
 		for _, x := range [][4]int64{{a, b, c, d}, {g, h, i, j}} {
-			_ = e.Add(Exchange{MomentAt(time.Duration(x[0])), CoordinatorMomentAt(time.Duration(x[1])),
-				CoordinatorMomentAt(time.Duration(x[2])), MomentAt(time.Duration(x[3]))})
+			_ = e.Add(Exchange{MomentAt(time.Duration(x[0])), coordinatorMoment(time.Duration(x[1])),
+				coordinatorMoment(time.Duration(x[2])), MomentAt(time.Duration(x[3]))})
 		}
-		if i, err := e.At(MomentAt(time.Duration(at))); err == nil && i.width() < 0 {
+		if i, err := e.Convert(MomentAt(time.Duration(at))); err == nil && i.width() < 0 {
 			t.Errorf("from %v to %v", i.Earliest, i.Latest)
 		}
 		if d, err := e.Drift(); err == nil && !(d.Error >= 0 && d.Mean >= -200 && d.Mean <= 200) {

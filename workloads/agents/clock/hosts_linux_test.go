@@ -52,7 +52,7 @@ type estimate struct {
 // estimates, and the error is at most half of the round trip of each exchange plus the drift since.
 func TestOffsetsOnFourHosts(t *testing.T) {
 	testenv.SkipIfShort(t)
-	address := serve(t, func() CoordinatorMoment { return CoordinatorMomentAt(sinceBoot()) })
+	address := serve(t, func() CoordinatorMoment { return coordinatorMoment(sinceBoot()) })
 	clocks := wrongClocks()
 	found := make([][]estimate, len(clocks))
 	var agents sync.WaitGroup

@@ -41,7 +41,7 @@ func TestTimeNamespace(t *testing.T) {
 	if text, err := exec.Command("unshare", "--user", "--map-root-user", "--time", "--fork", "true").CombinedOutput(); err != nil {
 		t.Skipf("time namespaces are not available here: %v, %s", err, text)
 	}
-	address := serve(t, func() CoordinatorMoment { return CoordinatorMomentAt(sinceBoot()) })
+	address := serve(t, func() CoordinatorMoment { return coordinatorMoment(sinceBoot()) })
 	for _, ahead := range []time.Duration{100 * time.Second, 30 * time.Hour} {
 		agent := exec.CommandContext(t.Context(), "unshare", "--user", "--map-root-user", "--time",
 			"--monotonic", strconv.Itoa(int(ahead.Seconds())), "--fork", os.Args[0], "-test.run=^TestAgentInTimeNamespace$")

@@ -40,7 +40,7 @@ func (s *simulation) trueOffset(at float64) float64 { return s.offset + s.drift(
 func (s *simulation) agent() Moment { return MomentAt(time.Duration(s.now)) }
 
 func (s *simulation) coordinator() CoordinatorMoment {
-	return CoordinatorMomentAt(time.Duration(math.Floor(s.now + s.trueOffset(s.now))))
+	return coordinatorMoment(time.Duration(math.Floor(s.now + s.trueOffset(s.now))))
 }
 
 // exchange does an exchange now.
@@ -144,7 +144,7 @@ func judge(t testing.TB, s *simulation, r *rand.Rand, most PPM, alter func(Offse
 		}
 		o = alter(o)
 		j.estimates++
-		if !contains(o, s.trueOffset(float64(m.Since()))) {
+		if !contains(o, s.trueOffset(float64(m.SinceStart()))) {
 			j.wrong++
 		}
 		if float64(o.Error) > promised(all, m, most)+rounded {
@@ -178,3 +178,6 @@ func judgeAll(t testing.TB, model string, rates []PPM, alter func(Offset) Offset
 var rates = []PPM{50, -50, 100, -100, 200, -200, 137.5}
 
 func same(o Offset) Offset { return o }
+
+// coordinatorMoment returns the moment that is the given time after the start of the coordinator's clock.
+func coordinatorMoment(since time.Duration) CoordinatorMoment { return CoordinatorMoment{since} }

@@ -57,7 +57,7 @@ func TestLoopback(t *testing.T) {
 		// The coordinator's clock is the real one; its rate against the agent's is 1+rate.
 		toAgent := func(at float64) float64 { return at/(1+float64(rate)*1e-6) + apart }
 		address := serve(t, machine.CoordinatorNow)
-		c := dial(t, address, func() Moment { return MomentAt(time.Duration(toAgent(float64(machine.Now().Since())))) })
+		c := dial(t, address, func() Moment { return MomentAt(time.Duration(toAgent(float64(machine.Now().SinceStart())))) })
 
 		e := estimator(t, 200)
 		var all []Exchange
@@ -120,10 +120,10 @@ func TestOtherPacketsAreNoAnswer(t *testing.T) {
 	c := dial(t, server.conn.LocalAddr().String(), StartClock().Now)
 	go func() {
 		f, from := server.receive()
-		late := testKey.seal(frame{answer, f.nonce + 1, CoordinatorMomentAt(1), CoordinatorMomentAt(1)})
+		late := testKey.seal(frame{answer, f.nonce + 1, coordinatorMoment(1), coordinatorMoment(1)})
 		echoed := testKey.seal(f)
-		forged := Key{}.seal(frame{answer, f.nonce, CoordinatorMomentAt(2), CoordinatorMomentAt(3)})
-		right := testKey.seal(frame{answer, f.nonce, CoordinatorMomentAt(20), CoordinatorMomentAt(30)})
+		forged := Key{}.seal(frame{answer, f.nonce, coordinatorMoment(2), coordinatorMoment(3)})
+		right := testKey.seal(frame{answer, f.nonce, coordinatorMoment(20), coordinatorMoment(30)})
 		server.send(from, nil)
 		server.send(from, []byte("junk"))
 		server.send(from, late)
@@ -133,7 +133,7 @@ func TestOtherPacketsAreNoAnswer(t *testing.T) {
 		server.send(from, right)
 	}()
 	x, err := c.Exchange(t.Context())
-	if err != nil || x.Received != CoordinatorMomentAt(20) || x.Answered != CoordinatorMomentAt(30) {
+	if err != nil || x.Received != coordinatorMoment(20) || x.Answered != coordinatorMoment(30) {
 		t.Errorf("got %+v, %v; want the timestamps 20 and 30 of the right answer", x, err)
 	}
 }
@@ -155,12 +155,12 @@ func TestALostAnswerIsAnError(t *testing.T) {
 	}
 	go func() {
 		f, from := server.receive()
-		first := testKey.seal(frame{answer, (<-late).nonce, CoordinatorMomentAt(1), CoordinatorMomentAt(1)})
-		second := testKey.seal(frame{answer, f.nonce, CoordinatorMomentAt(5), CoordinatorMomentAt(6)})
+		first := testKey.seal(frame{answer, (<-late).nonce, coordinatorMoment(1), coordinatorMoment(1)})
+		second := testKey.seal(frame{answer, f.nonce, coordinatorMoment(5), coordinatorMoment(6)})
 		server.send(from, first)
 		server.send(from, second)
 	}()
-	if x, err := c.Exchange(t.Context()); err != nil || x.Received != CoordinatorMomentAt(5) {
+	if x, err := c.Exchange(t.Context()); err != nil || x.Received != coordinatorMoment(5) {
 		t.Errorf("got %+v, %v; want the second answer", x, err)
 	}
 }
@@ -178,7 +178,7 @@ func TestAnExchangeIsBoundedInTime(t *testing.T) {
 
 // TestServeIgnoresOtherPackets sends a server junk, and then a request.
 func TestServeIgnoresOtherPackets(t *testing.T) {
-	address := serve(t, func() CoordinatorMoment { return CoordinatorMomentAt(42) })
+	address := serve(t, func() CoordinatorMoment { return coordinatorMoment(42) })
 	conn, err := net.Dial("udp", address)
 	if err != nil {
 		t.Fatal(err)
@@ -196,7 +196,7 @@ func TestServeIgnoresOtherPackets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := frame{answer, 9, CoordinatorMomentAt(42), CoordinatorMomentAt(42)}
+	want := frame{answer, 9, coordinatorMoment(42), coordinatorMoment(42)}
 	if f, err := testKey.open(b[:n]); f != want || err != nil {
 		t.Errorf("the first answer is %+v, %v; want %+v", f, err, want)
 	}

@@ -6,9 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/recipes"
 )
 
 // A Board passes messages among the processes of a run. Each process has a node of its own, which all others
@@ -20,21 +23,21 @@ type Board struct {
 	others []string
 
 	mu      sync.Mutex
-	posted  sheet
+	posted  nodeData
 	written int64            // messages that are on the control plane
 	read    map[string]int64 // by process: the messages of theirs that this process has taken
 	theirs  map[string]int64 // by process: the messages of this process that they have taken
 	exists  bool             // the node does
 }
 
-// A sheet is the data of a process's node.
-type sheet struct {
+// A nodeData is the data of a process's node.
+type nodeData struct {
 	First    int64             // the number of the first message
 	Messages []json.RawMessage `json:",omitempty"`
 	Read     map[string]int64  `json:",omitempty"` // by process: how many messages of theirs this process has taken
 }
 
-func (s sheet) end() int64 { return s.First + int64(len(s.Messages)) }
+func (s nodeData) end() int64 { return s.First + int64(len(s.Messages)) }
 
 // Board returns the board of a name, for the process mine of all processes.
 func (p *Plane) Board(ctx context.Context, name, mine string, all []string) (*Board, error) {
@@ -117,7 +120,7 @@ func (b *Board) follow(ctx context.Context, name string, take func([]byte) error
 		if err != nil {
 			return err
 		}
-		var s sheet
+		var s nodeData
 		if err := decode(text, &s); err != nil {
 			return err
 		}
@@ -131,7 +134,7 @@ func (b *Board) follow(ctx context.Context, name string, take func([]byte) error
 }
 
 // take takes the messages that are new.
-func (b *Board) take(name string, s sheet, take func([]byte) error) error {
+func (b *Board) take(name string, s nodeData, take func([]byte) error) error {
 	b.mu.Lock()
 	next := b.read[name]
 	b.theirs[name] = max(b.theirs[name], s.Read[b.mine])
@@ -154,4 +157,56 @@ func (b *Board) take(name string, s sheet, take func([]byte) error) error {
 	}
 	b.read = read
 	return nil
+}
+
+// Meet waits until n processes have come to the point, a name.
+func (p *Plane) Meet(ctx context.Context, point string, n int) error {
+	dir := barriers + "/" + point
+	if err := p.create(ctx, dir, []byte(strconv.Itoa(n)), 0); err != nil && !errors.Is(err, drivers.ErrNodeExists) {
+		return err
+	}
+	_, err := recipes.NewDoubleBarrier(p.conn, dir, n).Enter(ctx)
+	return err
+}
+
+// StandIn enters all points whose names begin with the prefix in place of a process that is no longer a
+// member, until the context ends, so that the others do not wait for that process.
+func (p *Plane) StandIn(ctx context.Context, prefix string) error {
+	var entered sync.WaitGroup
+	defer entered.Wait()
+	seen := map[string]bool{}
+	for {
+		var changed drivers.Wait
+		all, err := p.conn.Children(ctx, barriers, changed.Fire)
+		if err != nil {
+			return err
+		}
+		for _, c := range all {
+			if seen[c.Name] || !strings.HasPrefix(c.Name, prefix) {
+				continue
+			}
+			seen[c.Name] = true
+			n, err := p.sizeOf(ctx, c.Name)
+			if err != nil {
+				return err
+			}
+			entered.Go(func() { _ = p.Meet(ctx, c.Name, n) }) // the others may need it no longer
+		}
+		if _, err := changed.Await(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// sizeOf returns how many processes meet at a point that some have come to.
+func (p *Plane) sizeOf(ctx context.Context, point string) (int, error) {
+	text, _, err := p.conn.Get(ctx, barriers+"/"+point, nil)
+	if err != nil {
+		return 0, err
+	}
+	n, err := strconv.Atoi(string(text))
+	if err != nil {
+		return 0, fmt.Errorf("read meeting point %s from the control plane: %q is not a number of processes", point, text)
+	}
+	return n, nil
 }

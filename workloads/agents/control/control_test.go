@@ -19,7 +19,7 @@ import (
 )
 
 // start runs a member for the test.
-func start(t *testing.T) *Member {
+func start(t *testing.T) *EtcdMember {
 	t.Helper()
 	m, err := Start(t.Context(), "127.0.0.1:0")
 	if err != nil {
@@ -34,7 +34,7 @@ func start(t *testing.T) *Member {
 }
 
 // connect opens a session with the member.
-func connect(t *testing.T, m *Member) *Plane {
+func connect(t *testing.T, m *EtcdMember) *Plane {
 	t.Helper()
 	s, err := Protected(m.URL(), m.Token())
 	if err != nil {
@@ -301,7 +301,7 @@ func (c comparison) compare(t *testing.T, name string) {
 		t.Fatalf("%s: %v", name, err)
 	}
 	defer p.Close()
-	if got, err := p.Is(t.Context(), c.other); err != nil || got != c.want {
+	if got, err := p.Serves(t.Context(), c.other); err != nil || got != c.want {
 		t.Errorf("%s: got %v, %v, want %v", name, got, err, c.want)
 	}
 }

@@ -269,9 +269,9 @@ func (p *Plane) removeBelow(ctx context.Context, node string) error {
 	return err
 }
 
-// Is reports whether the service is the control plane's own: they have a server in common, or the service
+// Serves reports whether the service is the control plane's own: they have a server in common, or the service
 // keeps the sessions of the control plane.
-func (p *Plane) Is(ctx context.Context, s drivers.Service) (bool, error) {
+func (p *Plane) Serves(ctx context.Context, s drivers.Service) (bool, error) {
 	if backends.ShareServer(p.service, s) {
 		return true, nil
 	}

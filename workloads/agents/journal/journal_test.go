@@ -56,10 +56,10 @@ func TestReplayEqualsOneMeter(t *testing.T) {
 			m.meter.Begin()
 			m.run(1500)
 			m.meter.End()
-			var parts []Part
+			var parts []AgentJournal
 			for i, j := range journals {
 				e := time.Duration(m.rng.Int64N(int64(2*wrong))) - wrong
-				parts = append(parts, Part{sent(t, j), func(at time.Duration) time.Duration { return at - offsets[i] + e }, wrong})
+				parts = append(parts, AgentJournal{sent(t, j), func(at time.Duration) time.Duration { return at - offsets[i] + e }, wrong})
 			}
 			got, err := Replay(parts, wholeRun)
 			if err != nil {
@@ -82,7 +82,7 @@ func TestAMissingPacketIsSeen(t *testing.T) {
 	m, journals, offsets := newModel(3, 6, 2, true)
 	m.meter.Begin()
 	m.run(1500)
-	got, err := Replay([]Part{{sent(t, journals[0]), func(at time.Duration) time.Duration { return at - offsets[0] }, 0}}, wholeRun)
+	got, err := Replay([]AgentJournal{{sent(t, journals[0]), func(at time.Duration) time.Duration { return at - offsets[0] }, 0}}, wholeRun)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func TestReplayOfAWindow(t *testing.T) {
 		watcher.Message(drivers.Message{Kind: drivers.Notification, Path: []byte("/n"), Event: drivers.DataChanged})
 		both(writer, drivers.Message{Op: drivers.OpSet, Path: []byte("/n"), Pos: i + 1})
 	}
-	h, err := Replay([]Part{{sent(t, j), func(at time.Duration) time.Duration { return at }, 0}}, Window{Begin: 2500 * time.Millisecond, End: 6500 * time.Millisecond})
+	h, err := Replay([]AgentJournal{{sent(t, j), func(at time.Duration) time.Duration { return at }, 0}}, Window{Begin: 2500 * time.Millisecond, End: 6500 * time.Millisecond})
 	if err != nil || h.Triggers != 4 || h.Notifications != 4 || h.Foreign != 0 {
 		t.Errorf("%d notifications of %d triggers, %d of strangers, %v; want 4 of 4 and 0", h.Notifications, h.Triggers, h.Foreign, err)
 	}
@@ -128,7 +128,7 @@ func TestAllFieldsAreKept(t *testing.T) {
 		{Kind: drivers.Request, Op: drivers.OpCreate, Path: []byte("/a"), Mode: drivers.Ephemeral | drivers.Sequential},
 		{Kind: drivers.Reply, Op: drivers.OpExists, Path: []byte("/a"), Watch: true, Err: drivers.ErrNoNode, Pos: 1 << 40},
 		{Kind: drivers.Notification, Event: drivers.ChildrenChanged, Path: []byte("/a/b"), Pos: 7},
-		{Kind: drivers.Reply, Op: drivers.OpMulti, Err: drivers.ErrUnsupported, Parts: []drivers.Part{
+		{Kind: drivers.Reply, Op: drivers.OpMulti, Err: drivers.ErrUnsupported, Parts: []drivers.TxnOp{
 			{Op: drivers.OpDelete, Path: []byte("/a/b"), Err: drivers.ErrNoNode}, {Op: drivers.OpCreate, Path: []byte("/c"), Mode: drivers.Ephemeral}}},
 		{Kind: drivers.Cut},
 	}
@@ -166,7 +166,7 @@ func TestAFullJournalIsIncomplete(t *testing.T) {
 	if len(r.text) > 1100 {
 		t.Errorf("it has %d bytes, want about 1000", len(r.text))
 	}
-	if _, err := Replay([]Part{{Journal: r, Time: func(at time.Duration) time.Duration { return at }}}, wholeRun); !errors.Is(err, ErrIncomplete) {
+	if _, err := Replay([]AgentJournal{{Journal: r, Time: func(at time.Duration) time.Duration { return at }}}, wholeRun); !errors.Is(err, ErrIncomplete) {
 		t.Errorf("got %v, want %v", err, ErrIncomplete)
 	}
 }
@@ -185,7 +185,7 @@ func TestDamagedJournals(t *testing.T) {
 	}
 	whole := sent(t, journals[0])
 	whole.text = whole.text[:len(whole.text)-1]
-	if _, err := Replay([]Part{{Journal: whole, Time: func(at time.Duration) time.Duration { return at }}}, wholeRun); !errors.Is(err, errFormat) {
+	if _, err := Replay([]AgentJournal{{Journal: whole, Time: func(at time.Duration) time.Duration { return at }}}, wholeRun); !errors.Is(err, errFormat) {
 		t.Errorf("without its last byte: got %v, want %v", err, errFormat)
 	}
 }
@@ -197,7 +197,7 @@ func FuzzReplay(f *testing.F) {
 	f.Add(journals[0].text)
 	f.Add([]byte{1, 1, 1, 1, 0, 0, 8, 2, 0, 1, '/', 200})
 	f.Fuzz(func(t *testing.T, text []byte) {
-		h, err := Replay([]Part{{Journal: &Recording{text: text}, Time: func(at time.Duration) time.Duration { return at }}}, wholeRun)
+		h, err := Replay([]AgentJournal{{Journal: &Recording{text: text}, Time: func(at time.Duration) time.Duration { return at }}}, wholeRun)
 		if err == nil && h.Notifications < h.Triggers {
 			t.Errorf("%d notifications of %d triggers", h.Notifications, h.Triggers)
 		}

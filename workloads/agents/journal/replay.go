@@ -9,8 +9,8 @@ import (
 	"github.com/stampede-bench/stampede/metrics/fanout"
 )
 
-// A Part is the journal of one agent.
-type Part struct {
+// An AgentJournal is the journal of one agent.
+type AgentJournal struct {
 	Journal *Recording
 	// Time converts the agent's times to those of the coordinator. Of two times the later one must not
 	// become the earlier.
@@ -36,7 +36,7 @@ const postponed = 100 * time.Millisecond
 // The packets are in the order of their times, which are wrong by the errors of the agents' clocks: a
 // notification may come before the request of its write. So notifications are assigned only when all
 // packets of a longer time than these errors have been seen.
-func Replay(parts []Part, w Window) (metrics.Herd, error) {
+func Replay(parts []AgentJournal, w Window) (metrics.Herd, error) {
 	r := newReplay(parts, w)
 	for r.step() {
 	}
@@ -66,7 +66,7 @@ type playing struct {
 	sessions map[int]*fanout.Session
 }
 
-func newReplay(parts []Part, w Window) *replay {
+func newReplay(parts []AgentJournal, w Window) *replay {
 	r := &replay{window: w, delay: postponed}
 	for _, p := range parts {
 		if p.Journal.dropped {

@@ -84,7 +84,7 @@ func add(m, r *metrics.Record) {
 	addNumbers(&m.Counts, &r.Counts)
 	addNumbers(&m.Whole, &r.Whole)
 	addNumbers(&m.Generator, &r.Generator) // without the machine: each agent has its own
-	m.Safety = m.Safety.With(r.Safety, maxDetails)
+	m.Safety = m.Safety.Add(r.Safety, maxDetails)
 	for text, n := range r.Errors {
 		m.Errors[text] += n
 	}
