@@ -162,7 +162,7 @@ func (f *pairFlags) checkPairs() error {
 }
 
 // metrics returns the metrics to compare, for runs that time these phases.
-func (f *abFlags) metrics(phases []string) ([]compare.Metric, error) {
+func (f *abFlags) metrics(phases []string) ([]compare.Figure, error) {
 	metrics := compare.Default(phases)
 	if len(f.metric) > 0 {
 		metrics = nil
@@ -175,7 +175,7 @@ func (f *abFlags) metrics(phases []string) ([]compare.Metric, error) {
 		if judged.Better == figure.Neither {
 			return nil, cli.Flagf("metric", "%s: neither more nor less of it is better, so it cannot be judged", name)
 		}
-		metrics = append(metrics, compare.Metric{Figure: judged, Gated: true})
+		metrics = append(metrics, compare.Figure{Figure: judged, Gated: true})
 	}
 	if f.all {
 		metrics = append(metrics, compare.Others(phases, metrics)...)
@@ -218,7 +218,7 @@ func (a *app) ab(cmd *cobra.Command, args []string, f abFlags) error {
 	}
 	gated := len(metrics)
 	if f.all {
-		gated = slices.IndexFunc(metrics, func(m compare.Metric) bool { return !m.Gated })
+		gated = slices.IndexFunc(metrics, func(m compare.Figure) bool { return !m.Gated })
 	}
 	looks, err := f.planned(gated * d.levels())
 	if err != nil {

@@ -24,7 +24,7 @@ import (
 type comparison struct {
 	*pairedRuns
 	flags   abFlags
-	metrics []compare.Metric
+	metrics []compare.Figure
 	looks   []int                  // the pairs after which they are judged; only the last is certain to come
 	floors  map[string]noise.Floor // by subject; a subject without a calibration has none
 	file    results.Comparison
@@ -163,9 +163,9 @@ func (j *comparison) take(subjects []compare.Subject) {
 }
 
 // asked returns the subjects with the metrics to compare.
-func (j *comparison) asked(subjects []compare.Subject, metrics []compare.Metric) []compare.Subject {
+func (j *comparison) asked(subjects []compare.Subject, metrics []compare.Figure) []compare.Subject {
 	for i := range subjects {
-		subjects[i].Metrics = metrics
+		subjects[i].Figures = metrics
 	}
 	return subjects
 }
@@ -177,14 +177,14 @@ func (j *comparison) askedAgain(subjects []compare.Subject, regressed []results.
 			if c.Subject != subjects[i].Name {
 				continue
 			}
-			at := slices.IndexFunc(j.metrics, func(m compare.Metric) bool {
+			at := slices.IndexFunc(j.metrics, func(m compare.Figure) bool {
 				return m.Name == c.Figure || m.Instead != nil && m.Instead.Name == c.Figure
 			})
 			m := j.metrics[at]
 			if m.Name != c.Figure {
 				m.Figure, m.Instead = *m.Instead, nil
 			}
-			subjects[i].Metrics = append(subjects[i].Metrics, m)
+			subjects[i].Figures = append(subjects[i].Figures, m)
 		}
 	}
 	return subjects

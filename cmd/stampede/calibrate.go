@@ -155,7 +155,7 @@ func noises(s compare.Subject, phases []string) (all []results.FigureNoise) {
 // noiseOf returns the noise of one figure over the pairs in which both runs have it, or false if
 // those are less than half of the pairs.
 func noiseOf(s compare.Subject, f figure.Figure) (results.FigureNoise, bool) {
-	known := compare.Subject{Metrics: []compare.Metric{{Figure: f}}}
+	known := compare.Subject{Figures: []compare.Figure{{Figure: f}}}
 	for i := range s.Base {
 		_, base := f.RunValue(s.Base[i])
 		if _, other := f.RunValue(s.New[i]); base && other {

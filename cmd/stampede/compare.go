@@ -121,7 +121,7 @@ func (a *app) compareRuns(paths [2][]string, f compareFlags) (err error) {
 	}
 	subjects, warnings := compare.Rows(variants[0], variants[1])
 	for i := range subjects {
-		subjects[i].Metrics = f.metrics(subjects[i])
+		subjects[i].Figures = f.metrics(subjects[i])
 	}
 	if err := f.known(subjects); err != nil {
 		return err
@@ -176,14 +176,14 @@ func eachOnce(files []results.File) error {
 
 // metrics returns the metrics to compare for a subject. It leaves out figures that the subject does
 // not have, since other subjects may have them.
-func (f *compareFlags) metrics(s compare.Subject) (metrics []compare.Metric) {
+func (f *compareFlags) metrics(s compare.Subject) (metrics []compare.Figure) {
 	phases := s.Base[0].Phases
 	if len(f.metric) == 0 {
 		metrics = compare.Default(phases)
 	}
 	for _, name := range f.metric {
 		if f, err := figure.Parse(name, phases); err == nil {
-			metrics = append(metrics, compare.Metric{Figure: f, Gated: f.Better != figure.Neither})
+			metrics = append(metrics, compare.Figure{Figure: f, Gated: f.Better != figure.Neither})
 		}
 	}
 	if f.all {

@@ -11,6 +11,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
 	"github.com/stampede-bench/stampede/drivers/server"
+	"github.com/stampede-bench/stampede/results/figure"
 )
 
 // Native returns the producer of a native server's metrics. Its sums start at the time of the
@@ -31,27 +32,27 @@ type serverMetric struct {
 
 func nativeMetrics() []serverMetric {
 	return []serverMetric{
-		{Metric{Name: "stampede.server.connections", Unit: "{connection}", About: "connections to the server"}, false,
+		{figure.Export("stampede.server.connections"), false,
 			only(func(s server.Stats) int64 { return s.Connections })},
-		{Metric{Name: "stampede.server.sessions", Unit: "{session}", About: "sessions, connected or not"}, false,
+		{figure.Export("stampede.server.sessions"), false,
 			only(func(s server.Stats) int64 { return s.Sessions })},
-		{Metric{Name: "stampede.server.nodes", Unit: "{node}", About: "nodes that the server holds"}, false,
+		{figure.Export("stampede.server.nodes"), false,
 			only(func(s server.Stats) int64 { return s.Nodes })},
-		{Metric{Name: "stampede.server.ephemerals", Unit: "{node}", About: "ephemeral nodes"}, false,
+		{figure.Export("stampede.server.ephemerals"), false,
 			only(func(s server.Stats) int64 { return s.Ephemerals })},
-		{Metric{Name: "stampede.server.watches", Unit: "{watch}", About: "armed watches"}, false,
+		{figure.Export("stampede.server.watches"), false,
 			only(func(s server.Stats) int64 { return s.Watches })},
-		{Metric{Name: "stampede.server.data", Unit: "By", About: "bytes of paths and data"}, false,
+		{figure.Export("stampede.server.data"), false,
 			only(func(s server.Stats) int64 { return s.Bytes })},
-		{Metric{Name: "stampede.server.packets", Unit: "{packet}", About: "packets on all connections"}, true, []part[server.Stats, int64]{
+		{figure.Export("stampede.server.packets"), true, []part[server.Stats, int64]{
 			kind("network.io.direction", "receive", func(s server.Stats) int64 { return s.PacketsReceived }),
 			kind("network.io.direction", "transmit", func(s server.Stats) int64 { return s.PacketsSent }),
 		}},
-		{Metric{Name: "stampede.server.operations", Unit: "{operation}", About: "requests answered; heartbeats are among the reads"}, true, []part[server.Stats, int64]{
+		{figure.Export("stampede.server.operations"), true, []part[server.Stats, int64]{
 			kind("stampede.operation", "read", func(s server.Stats) int64 { return s.Reads }),
 			kind("stampede.operation", "write", func(s server.Stats) int64 { return s.Writes }),
 		}},
-		{Metric{Name: "stampede.server.notifications", Unit: "{notification}", About: "watches that fired"}, true,
+		{figure.Export("stampede.server.notifications"), true,
 			only(func(s server.Stats) int64 { return s.Notifications })},
 	}
 }
@@ -62,22 +63,22 @@ func memberMetrics() []serverMetric {
 		return only(func(s server.Stats) int64 { return value(*s.Member) })
 	}
 	return []serverMetric{
-		{Metric{Name: "stampede.server.member.leads", Unit: "{leader}", About: "1 if this member leads the ensemble, 0 if not"}, false,
+		{figure.Export("stampede.server.member.leads"), false,
 			of(func(m server.MemberStats) int64 {
 				if m.Leads {
 					return 1
 				}
 				return 0
 			})},
-		{Metric{Name: "stampede.server.member.lag", Unit: "{entry}", About: "committed entries that this member has not applied"}, false,
+		{figure.Export("stampede.server.member.lag"), false,
 			of(func(m server.MemberStats) int64 { return m.Lag })},
-		{Metric{Name: "stampede.server.member.proposals", Unit: "{transaction}", About: "transactions of this member's clients that are not applied"}, false,
+		{figure.Export("stampede.server.member.proposals"), false,
 			of(func(m server.MemberStats) int64 { return m.Proposals })},
-		{Metric{Name: "stampede.server.member.elections", Unit: "{election}", About: "leaders that this member has seen"}, true,
+		{figure.Export("stampede.server.member.elections"), true,
 			of(func(m server.MemberStats) int64 { return m.Elections })},
-		{Metric{Name: "stampede.server.member.followers", Unit: "{member}", About: "members that the leader hears of; 0 on other members"}, false,
+		{figure.Export("stampede.server.member.followers"), false,
 			of(func(m server.MemberStats) int64 { return m.Followers })},
-		{Metric{Name: "stampede.server.member.synced", Unit: "{member}", About: "those of the followers that have all but the latest entries"}, false,
+		{figure.Export("stampede.server.member.synced"), false,
 			of(func(m server.MemberStats) int64 { return m.Synced })},
 	}
 }

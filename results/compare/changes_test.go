@@ -37,7 +37,7 @@ func runs(factor float64) (all []results.Run) {
 }
 
 func judged(base, other []results.Run, rules compare.Rules) []results.Change {
-	return rules.Changes([]compare.Subject{{Base: base, New: other, Metrics: compare.Default([]string{"acquire", "handoff"})}})
+	return rules.Changes([]compare.Subject{{Base: base, New: other, Figures: compare.Default([]string{"acquire", "handoff"})}})
 }
 
 func verdicts(all []results.Change) (words []string) {
@@ -113,9 +113,9 @@ func herding(notifications float64) []results.Run {
 // however equal its values are.
 func TestExactCountsLeaveTheFamily(t *testing.T) {
 	metrics := append(compare.Default([]string{"acquire", "handoff"})[:3],
-		compare.Metric{Figure: figure.Known(nil, "whole.notifications_per_round")[0], Gated: true})
+		compare.Figure{Figure: figure.Known(nil, "whole.notifications_per_round")[0], Gated: true})
 	judged := func(base, other []results.Run) []results.Change {
-		return paired.Changes([]compare.Subject{{Base: base, New: other, Metrics: metrics}})
+		return paired.Changes([]compare.Subject{{Base: base, New: other, Figures: metrics}})
 	}
 	fixed := func(factor, notifications float64) []results.Run {
 		all := runs(factor)
@@ -159,8 +159,8 @@ func TestBetterIsCorrectedByHolm(t *testing.T) {
 		other[i].ThroughputPerS = base[i].ThroughputPerS * (1.01 + 0.001*float64(i))
 	}
 	other[4].ThroughputPerS = base[4].ThroughputPerS * 0.98
-	one := []compare.Metric{{Figure: parse(t, "rounds_per_s"), Gated: true}}
-	want(t, paired.Changes([]compare.Subject{{Base: base, New: other, Metrics: one}}), "rounds_per_s: improvement")
+	one := []compare.Figure{{Figure: parse(t, "rounds_per_s"), Gated: true}}
+	want(t, paired.Changes([]compare.Subject{{Base: base, New: other, Figures: one}}), "rounds_per_s: improvement")
 	got := judged(base, other, paired)
 	if c := got[0]; c.Verdict != results.Pass || *c.P > 0.05 || *c.Adjusted <= 0.05 || c.Effect.Low <= 0 {
 		t.Errorf("%s, p %v, adjusted %v, from %v: want a pass", c.Verdict, *c.P, *c.Adjusted, c.Effect.Low)
@@ -170,7 +170,7 @@ func TestBetterIsCorrectedByHolm(t *testing.T) {
 // Four runs of each cannot show anything, whatever their values.
 func TestNeededRuns(t *testing.T) {
 	variants := func(n int) []compare.Subject {
-		return []compare.Subject{{Base: runs(1)[:n], New: runs(0.3)[:n], Metrics: compare.Default([]string{"handoff"})}}
+		return []compare.Subject{{Base: runs(1)[:n], New: runs(0.3)[:n], Figures: compare.Default([]string{"handoff"})}}
 	}
 	unpaired := compare.Rules{Minimum: 0.05}
 	for n, needed := range map[int]int{1: 5, 4: 5, 5: 0} {
@@ -261,16 +261,16 @@ func TestFromNothing(t *testing.T) {
 	for i := range silent {
 		silent[i] = run(5000, time.Millisecond, 0)
 	}
-	metric := []compare.Metric{{Figure: parse(t, "notifications_per_round"), Gated: true}}
-	got := paired.Changes([]compare.Subject{{Base: silent, New: runs(1), Metrics: metric}})
+	metric := []compare.Figure{{Figure: parse(t, "notifications_per_round"), Gated: true}}
+	got := paired.Changes([]compare.Subject{{Base: silent, New: runs(1), Figures: metric}})
 	if c := got[0]; c.Verdict != results.Regression || c.Effect != nil || len(c.Ratios) != 0 {
 		t.Errorf("%+v", c)
 	}
-	got = paired.Changes([]compare.Subject{{Base: runs(1), New: silent, Metrics: metric}})
+	got = paired.Changes([]compare.Subject{{Base: runs(1), New: silent, Figures: metric}})
 	if c := got[0]; c.Verdict != results.Improvement || c.Effect.Value != -1 {
 		t.Errorf("%+v", c)
 	}
-	want(t, paired.Changes([]compare.Subject{{Base: silent, New: silent, Metrics: metric}}), "notifications_per_round: pass")
+	want(t, paired.Changes([]compare.Subject{{Base: silent, New: silent, Figures: metric}}), "notifications_per_round: pass")
 }
 
 func parse(t *testing.T, name string) figure.Figure {
@@ -286,7 +286,7 @@ func parse(t *testing.T, name string) figure.Figure {
 // gated ones. A figure for which neither direction is better has no verdict.
 func TestOthers(t *testing.T) {
 	gated := compare.Default([]string{"handoff"})
-	s := compare.Subject{Base: runs(1), New: runs(0.8), Metrics: append(gated, compare.Others([]string{"handoff"}, gated)...)}
+	s := compare.Subject{Base: runs(1), New: runs(0.8), Figures: append(gated, compare.Others([]string{"handoff"}, gated)...)}
 	all := paired.Changes([]compare.Subject{s})
 	by := map[string]results.Change{}
 	for _, c := range all {

@@ -160,7 +160,7 @@ func (e experiment) calibrated() map[string]float64 {
 	e.pairs = 20
 	s := e.subject(1 << 32)
 	floors := map[string]float64{}
-	for _, m := range s.Metrics {
+	for _, m := range s.Figures {
 		var differences []float64
 		for i := range s.Base {
 			base, _ := m.RunValue(s.Base[i])

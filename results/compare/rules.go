@@ -17,7 +17,7 @@ type Subject struct {
 	Name    string // "" if there is only one subject
 	Base    []results.Run
 	New     []results.Run // in pairs, in the order of Base
-	Metrics []Metric
+	Figures []Figure
 	// Sequence says of saved runs, which are no pairs, which of them were of New, in the order of their
 	// time: runs of Base and New follow each other in it. If it is nil, those of New came after all of Base.
 	Sequence []bool
@@ -50,7 +50,7 @@ func Decided(all []results.Change) bool {
 	return v == results.Regression || v == results.Fail || v == results.Pass || v == results.Improvement
 }
 
-// Changes returns the changes of all metrics of all subjects. The gated ones are judged together. It
+// Changes returns the changes of all figures of all subjects. The gated ones are judged together. It
 // simulates the comparison to say what it can detect.
 func (r Rules) Changes(subjects []Subject) []results.Change {
 	return r.written(r.changes(subjects), true)
@@ -63,7 +63,7 @@ func (r Rules) Judge(subjects []Subject) []results.Change {
 
 func (r Rules) changes(subjects []Subject) (all []change) {
 	for _, s := range subjects {
-		for _, m := range s.Metrics {
+		for _, m := range s.Figures {
 			if c, ok := r.change(s, m); ok {
 				all = append(all, c)
 			}
@@ -93,11 +93,11 @@ type change struct {
 	pairs  int
 }
 
-// change estimates the change of one metric, without a final verdict. It returns false for a metric that
+// change estimates the change of one figure, without a final verdict. It returns false for a figure that
 // is neither gated nor known.
-func (r Rules) change(s Subject, m Metric) (change, bool) {
+func (r Rules) change(s Subject, m Figure) (change, bool) {
 	runs := slices.Concat(s.Base, s.New)
-	f, unknown := m.in(runs)
+	f, unknown := m.measuredIn(runs)
 	c := change{better: f.Better, Change: results.Change{Subject: s.Name, Figure: f.Name, Unit: string(f.Unit), Gated: m.Gated, Minimum: r.Minimum}}
 	if r.Floor != nil && f.Timed() {
 		c.Floor = r.Floor(s.Name, f.Name)

@@ -73,7 +73,7 @@ func (e experiment) subject(seed uint64) compare.Subject {
 		return logs
 	}
 	run := func(truth float64) results.Run { return noisetest.Run(e.alone(moment(), 0, random), truth, random) }
-	s := compare.Subject{Metrics: compare.Default([]string{"handoff"})}
+	s := compare.Subject{Figures: compare.Default([]string{"handoff"})}
 	for _, newFirst := range e.orders(seed, e.pairs) {
 		var base, other results.Run
 		if e.duet {

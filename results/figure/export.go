@@ -4,7 +4,7 @@ package figure
 // a description. Several figures can be computed from one.
 type Exported struct{ Name, Unit, About string }
 
-// Exports returns the OpenTelemetry metrics of runs and of observations.
+// Exports returns the OpenTelemetry metrics of runs, of observations and of native servers.
 func Exports() []Exported {
 	// Unless the description says otherwise, the values are those of the runs themselves.
 	return []Exported{
@@ -42,6 +42,22 @@ func Exports() []Exported {
 		{"stampede.observed.change.fanout", "{notification}", "notifications that one change caused; the count is the number of changes"},
 		{"stampede.observed.wakeups.wasted", "{wakeup}", "wake-ups so far that were wasted for the form that is recognised now; absent where no form is"},
 		{"stampede.observed.unanalysed", "By", "bytes that were passed on and not analysed: the other metrics are too low"},
+
+		{"stampede.server.connections", "{connection}", "connections to the server"},
+		{"stampede.server.sessions", "{session}", "sessions, connected or not"},
+		{"stampede.server.nodes", "{node}", "nodes that the server holds"},
+		{"stampede.server.ephemerals", "{node}", "ephemeral nodes"},
+		{"stampede.server.watches", "{watch}", "armed watches"},
+		{"stampede.server.data", "By", "bytes of paths and data"},
+		{"stampede.server.packets", "{packet}", "packets on all connections"},
+		{"stampede.server.operations", "{operation}", "requests answered; heartbeats are among the reads"},
+		{"stampede.server.notifications", "{notification}", "watches that fired"},
+		{"stampede.server.member.leads", "{leader}", "1 if this member leads the ensemble, 0 if not"},
+		{"stampede.server.member.lag", "{entry}", "committed entries that this member has not applied"},
+		{"stampede.server.member.proposals", "{transaction}", "transactions of this member's clients that are not applied"},
+		{"stampede.server.member.elections", "{election}", "leaders that this member has seen"},
+		{"stampede.server.member.followers", "{member}", "members that the leader hears of; 0 on other members"},
+		{"stampede.server.member.synced", "{member}", "those of the followers that have all but the latest entries"},
 	}
 }
 

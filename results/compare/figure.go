@@ -8,22 +8,22 @@ import (
 	"github.com/stampede-bench/stampede/results/figure"
 )
 
-// A Metric is a figure that is compared.
-type Metric struct {
+// A Figure is a figure that is compared.
+type Figure struct {
 	figure.Figure
-	// Gated says that the metric counts for the verdict.
+	// Gated says that the figure counts for the verdict.
 	Gated bool
 	// Instead replaces the figure if a run has too few observations for it; nil if there is no
 	// replacement.
 	Instead *figure.Figure
 }
 
-// Default returns the gated metrics of runs with the given phases: the throughput, the latency of the
+// Default returns the gated figures of runs with the given phases: the throughput, the latency of the
 // key phase, and the notifications per round.
-func Default(phases []string) []Metric {
-	var metrics []Metric
+func Default(phases []string) []Figure {
+	var metrics []Figure
 	for _, f := range figure.Known(phases, figure.Compared(phases)...) {
-		m := Metric{Figure: f, Gated: true}
+		m := Figure{Figure: f, Gated: true}
 		if phase, tail := strings.CutSuffix(f.Name, ".p99"); tail {
 			m.Instead = &figure.Known(phases, phase+".p90")[0]
 		}
@@ -32,19 +32,19 @@ func Default(phases []string) []Metric {
 	return metrics
 }
 
-// Others returns the metrics of runs with the given phases that are not gated.
-func Others(phases []string, gated []Metric) (others []Metric) {
+// Others returns the figures of runs with the given phases that are not gated.
+func Others(phases []string, gated []Figure) (others []Figure) {
 	for _, f := range figure.All(phases) {
-		if !slices.ContainsFunc(gated, func(m Metric) bool { return m.Name == f.Name }) {
-			others = append(others, Metric{Figure: f})
+		if !slices.ContainsFunc(gated, func(m Figure) bool { return m.Name == f.Name }) {
+			others = append(others, Figure{Figure: f})
 		}
 	}
 	return others
 }
 
-// in returns the figure or, if some runs do not have it and all have the replacement, the replacement.
+// measuredIn returns the figure or, if some runs do not have it and all have the replacement, the replacement.
 // It also returns the number of runs in which the returned figure is not known.
-func (m Metric) in(runs []results.Run) (f figure.Figure, unknown int) {
+func (m Figure) measuredIn(runs []results.Run) (f figure.Figure, unknown int) {
 	if unknown = without(m.Figure, runs); unknown > 0 && m.Instead != nil && without(*m.Instead, runs) == 0 {
 		return *m.Instead, 0
 	}
