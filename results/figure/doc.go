@@ -1,4 +1,4 @@
-// Package figure has the one table of figures: the numbers with names by which users select them, e.g.
+// Package figure has the one table of figures: the numbers with names by which users select them, such as
 // "acquire.response.p99" or "notifications_per_round".
 //
 // A [Figure] says what is to be known of a number: its unit, which direction is better, over what it is
