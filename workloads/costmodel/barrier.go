@@ -2,30 +2,18 @@ package costmodel
 
 // barrierWatch returns the cost of barrier/watch: each client reads when it arrives
 // and again when it is woken, and the opening is one delete.
-func barrierWatch(p Params) Expected {
-	return p.expected("N", "2N", "1", "0", "N")
-}
+func barrierWatch(p Params) Expected { return p.expected("N", "2N", "1", "0", "N") }
 
 func barrierWatchIdentities() []Identity {
-	return []Identity{
-		{"notifications = K − z"},
-		{"reads = K"},
-		oneWrite(),
-	}
+	return []Identity{{"notifications = K − z"}, {"reads = K"}, oneWrite()}
 }
 
 // barrierPoll returns the cost of barrier/poll: each client reads when it arrives and q
 // more times, the last time after the opening.
-func barrierPoll(p Params) Expected {
-	return p.expected("0", "N+qN", "1", "0", "0")
-}
+func barrierPoll(p Params) Expected { return p.expected("0", "N+qN", "1", "0", "0") }
 
 func barrierPollIdentities() []Identity {
-	return []Identity{
-		{"notifications = 0"},
-		{"K = 0"},
-		oneWrite(),
-	}
+	return []Identity{{"notifications = 0"}, {"K = 0"}, oneWrite()}
 }
 
 // oneWrite is for recipes where a round is one opening, which is one write.
@@ -38,9 +26,7 @@ func oneWrite() Identity { return Identity{"writes = N"} }
 // is woken, and all but one watch one node each. In the form ready all watch the lowest
 // node; in sequential each watches the next lower node. The sums are the same, and in
 // both forms the largest fan-out is that of ready.
-func doubleBarrierReady(p Params) Expected {
-	return p.expected("2N−1", "5N−2", "2N+1", "0", "N")
-}
+func doubleBarrierReady(p Params) Expected { return p.expected("2N−1", "5N−2", "2N+1", "0", "N") }
 
 func doubleBarrierReadyIdentities() []Identity {
 	return []Identity{
@@ -78,9 +64,7 @@ func doubleBarrierChildrenWatchIdentities() []Identity {
 // commitCoordinator returns the cost of two-phase-commit/coordinator: N sites join, then a
 // coordinator begins, and then N sites vote to commit. Each site reads the decision before
 // and after it is made, and the coordinator reads each vote before and after it is cast.
-func commitCoordinator(p Params) Expected {
-	return p.expected("2N", "4N", "N+1", "0", "N")
-}
+func commitCoordinator(p Params) Expected { return p.expected("2N", "4N", "N+1", "0", "N") }
 
 // commitEphemeralSites returns the cost of two-phase-commit/ephemeral-sites: the same, plus
 // one node that each site creates when it joins.
@@ -92,9 +76,7 @@ func commitEphemeralSites(p Params) Expected {
 
 // commitAllWatchAll returns the cost of two-phase-commit/all-watch-all: each site reads each
 // vote, including its own, before and after it is cast.
-func commitAllWatchAll(p Params) Expected {
-	return p.expected("N²", "2N²", "N", "0", "N")
-}
+func commitAllWatchAll(p Params) Expected { return p.expected("N²", "2N²", "N", "0", "N") }
 
 // commitIdentities hold because every watch fires. A watch on which no client waits any
 // more, because a site has aborted, fires at the latest when the transaction's nodes are

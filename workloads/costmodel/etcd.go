@@ -23,10 +23,7 @@ func electionConcurrency(p Params) Expected {
 }
 
 func electionConcurrencyIdentities() []Identity {
-	return []Identity{
-		{"reads = N + notifications"},
-		turnWrites(),
-	}
+	return []Identity{{"reads = N + notifications"}, turnWrites()}
 }
 
 // sharedLockEtcdRecipes returns the cost of shared-lock/etcd-recipes: that of nearest,
@@ -39,10 +36,7 @@ func sharedLockEtcdRecipes(p Params) Expected {
 }
 
 func sharedLockEtcdRecipesIdentities() []Identity {
-	return []Identity{
-		{"N + notifications ≤ reads"},
-		turnWrites(),
-	}
+	return []Identity{{"N + notifications ≤ reads"}, turnWrites()}
 }
 
 // barrierEtcdRecipes returns the cost of barrier/etcd-recipes: each client reads when it
@@ -54,10 +48,7 @@ func barrierEtcdRecipes(p Params) Expected {
 }
 
 func barrierEtcdRecipesIdentities() []Identity {
-	return []Identity{
-		{"notifications ≤ reads"},
-		oneWrite(),
-	}
+	return []Identity{{"notifications ≤ reads"}, oneWrite()}
 }
 
 // doubleBarrierEtcdRecipes returns the cost of double-barrier/etcd-recipes for N clients
@@ -70,11 +61,7 @@ func doubleBarrierEtcdRecipes(p Params) Expected {
 }
 
 func doubleBarrierEtcdRecipesIdentities() []Identity {
-	return []Identity{
-		readsAreLists(),
-		{"notifications ≤ lists"},
-		{"failed = 0"},
-	}
+	return []Identity{readsAreLists(), {"notifications ≤ lists"}, {"failed = 0"}}
 }
 
 // queueEtcdRecipes returns the cost of queue/etcd-recipes: a consumer reads the first

@@ -19,11 +19,7 @@ func oneAheadIdentities() []Identity { return append(waitingInLine(), turnWrites
 // waitingInLine is for clients in line: each lists when it arrives and after each wait for one
 // node.
 func waitingInLine() []Identity {
-	return []Identity{
-		{"lists = N + K"},
-		{"notifications = K − z"},
-		{"reads = lists + K"},
-	}
+	return []Identity{{"lists = N + K"}, {"notifications = K − z"}, {"reads = lists + K"}}
 }
 
 // onlyTheNext is for forms in which each client but the first waits exactly once.
@@ -56,25 +52,15 @@ func lockChildrenWatch(p Params) Expected {
 }
 
 func lockChildrenWatchIdentities() []Identity {
-	return []Identity{
-		{"notifications = lists"},
-		readsAreLists(),
-		turnWrites(),
-	}
+	return []Identity{{"notifications = lists"}, readsAreLists(), turnWrites()}
 }
 
 // lockPoll returns the cost of lock/poll: each client lists once when it arrives, and q
 // times for each turn that it waits for.
-func lockPoll(p Params) Expected {
-	return p.expected("0", "N+q·N(N−1)/2", "2N", "0", "0")
-}
+func lockPoll(p Params) Expected { return p.expected("0", "N+q·N(N−1)/2", "2N", "0", "0") }
 
 func lockPollIdentities() []Identity {
-	return []Identity{
-		{"notifications = 0"},
-		readsAreLists(),
-		turnWrites(),
-	}
+	return []Identity{{"notifications = 0"}, readsAreLists(), turnWrites()}
 }
 
 // lockGoZookeeperIdentities differ from the other locks' because the watches of go-zookeeper's Lock

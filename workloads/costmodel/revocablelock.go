@@ -99,9 +99,5 @@ func electionPoll(p Params) Expected {
 }
 
 func electionPollIdentities() []Identity {
-	return []Identity{
-		{"notifications = 0"},
-		{"K = 0"},
-		turnWrites(),
-	}
+	return []Identity{{"notifications = 0"}, {"K = 0"}, turnWrites()}
 }
