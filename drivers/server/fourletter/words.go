@@ -42,7 +42,7 @@ func Names() []string { return slices.Sorted(maps.Keys(answers)) }
 // Answer returns the answer to a word. Answers go to terminals, so control characters in watched
 // paths are escaped.
 func Answer(word string, s State) string {
-	if s.Ensemble != nil && !s.Ensemble.Serving && needsService(word) {
+	if s.Ensemble != nil && !s.Ensemble.Serving && word != "ruok" && word != "envi" {
 		return notServing
 	}
 	return printable.Text(answers[word](s))
@@ -50,8 +50,6 @@ func Answer(word string, s State) string {
 
 // notServing is ZooKeeper's answer of a member that knows of no majority.
 const notServing = "This ZooKeeper instance is not currently serving requests\n"
-
-func needsService(word string) bool { return word != "ruok" && word != "envi" }
 
 // Known reports whether there is an answer to the word.
 func Known(word string) bool { return answers[word] != nil }
