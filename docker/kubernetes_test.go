@@ -118,6 +118,20 @@ func decode(text []byte) (m manifest, err error) {
 	return m, nil
 }
 
+// agents returns the text of the manifest and its objects.
+func agents(t *testing.T) ([]byte, manifest) {
+	t.Helper()
+	text, err := os.ReadFile("kubernetes/agents.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := decode(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text, m
+}
+
 // after returns the argument after a flag.
 func after(args []string, flag string) string {
 	if i := slices.Index(args, flag); i >= 0 && i+1 < len(args) {
@@ -127,14 +141,7 @@ func after(args []string, flag string) string {
 }
 
 func TestKubernetesObjectsFitTogether(t *testing.T) {
-	text, err := os.ReadFile("kubernetes/agents.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := decode(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text, m := agents(t)
 	for was, wrong := range map[string]string{"backoffLimit": "backOffLimit", "requests": "request", "name: etcd": "names: etcd",
 		"clusterIP": "clusterIp", "\n---\n": "\n---\nkind: Job\n---\n", "completions: 4": "completions: four"} {
 		if _, err := decode(bytes.Replace(text, []byte(was), []byte(wrong), 1)); err == nil {
@@ -173,14 +180,7 @@ func hasFlag(help []byte, flag string) bool {
 // The containers use commands of stampede, and flags that these have.
 func TestAgentsHaveKnownFlags(t *testing.T) {
 	testenv.SkipIfShort(t)
-	text, err := os.ReadFile("kubernetes/agents.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := decode(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, m := agents(t)
 	var c struct {
 		Services map[string]struct{ Command []string }
 	}

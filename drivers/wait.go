@@ -139,7 +139,7 @@ func Pause(ctx context.Context, d time.Duration) error {
 	spot := spotOf(ctx)
 	var tick <-chan struct{}
 	var timer <-chan time.Time
-	if spot.ticked() {
+	if spot != nil && spot.Ticks {
 		wake := make(chan struct{})
 		spot.park(wake)
 		tick = wake
@@ -218,8 +218,6 @@ func (s *Spot) Tick() bool {
 	s.moves++
 	return true
 }
-
-func (s *Spot) ticked() bool { return s != nil && s.Ticks }
 
 func (s *Spot) park(tick chan struct{}) {
 	if s == nil {

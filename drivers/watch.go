@@ -44,21 +44,12 @@ const (
 )
 
 func (t EventType) String() string {
-	switch t {
-	case Created:
-		return "created"
-	case Deleted:
-		return "deleted"
-	case DataChanged:
-		return "data changed"
-	case ChildrenChanged:
-		return "children changed"
-	case Lost:
-		return "lost"
-	case Rearmed:
-		return "rearmed"
+	names := [...]string{Created: "created", Deleted: "deleted", DataChanged: "data changed",
+		ChildrenChanged: "children changed", Lost: "lost", Rearmed: "rearmed"}
+	if t < Created || int(t) >= len(names) {
+		return "no event"
 	}
-	return "no event"
+	return names[t]
 }
 
 // A Feed waits for a watch that fires repeatedly. Give Fire to the call that arms the

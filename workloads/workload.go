@@ -107,9 +107,11 @@ type Form struct {
 	Client string
 	// Needs is the capability that the form requires and that some client libraries lack.
 	Needs Need
-	// New creates the workload of one run in this form.
-	New func(Settings) Workload
+	New   Constructor
 }
+
+// A Constructor creates the workload of one run.
+type Constructor = func(Settings) Workload
 
 // ServiceFor returns the service with sessions that the form's client library opens, if the form has one,
 // and otherwise the service itself. It returns nil if the form cannot run on the service.

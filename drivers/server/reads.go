@@ -263,14 +263,10 @@ func (c *conn) sync(h wire.RequestHeader, d *wire.Decoder) {
 		return
 	}
 	if c.line != nil {
-		c.syncEnsemble(h, r.Path)
+		c.line.Sync(func() { c.reply(h, wire.Path{Path: r.Path}) })
 		return
 	}
 	c.reply(h, r)
-}
-
-func (c *conn) syncEnsemble(h wire.RequestHeader, path string) {
-	c.line.Sync(func() { c.reply(h, wire.Path{Path: path}) })
 }
 
 func (c *conn) closeSession(h wire.RequestHeader, now time.Time) {

@@ -178,12 +178,9 @@ func (l *ledger) releaseEphemerals(s *sessionState) {
 // changed reports whether n is known to have been created or deleted between the two positions.
 func (n *node) changed(after, before int64) bool {
 	t := n.tables[data]
-	for _, e := range t.log[t.indexAfter(after):] {
-		if e.pos < before && e.event != drivers.DataChanged {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(t.log[t.indexAfter(after):], func(e tableChange) bool {
+		return e.pos < before && e.event != drivers.DataChanged
+	})
 }
 
 // A persistentWatch is a persistent watch of a session. It reports every change that it covers,

@@ -74,9 +74,9 @@ func (k kind) useful(p *pattern) (useful, wasted int64, known bool) {
 
 // A group is a node with the patterns below it, as the rules see it.
 type group struct {
-	dir    *pattern
-	kids   []*pattern
-	beside []group // the other nodes below the same one
+	dir      *pattern
+	kids     []*pattern
+	siblings []group // the other nodes below the same one
 }
 
 // recognise returns the form at the group, and the patterns whose notifications belong to it.

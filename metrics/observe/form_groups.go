@@ -46,7 +46,7 @@ func queues(g group) (Form, []*pattern) {
 // locksOf returns a node beside the queue with ephemeral nodes that have the names of its items, and
 // those.
 func (g group) locksOf(item *pattern) []*pattern {
-	for _, other := range g.beside {
+	for _, other := range g.siblings {
 		for _, k := range other.kids {
 			if k.modes[drivers.Ephemeral] > 0 && path.Base(k.name) == path.Base(item.name) {
 				return []*pattern{other.dir, k}

@@ -162,7 +162,7 @@ func (a *Analysis) report() (places []Place) {
 	for _, name := range slices.Backward(slices.Sorted(maps.Keys(groups))) { // the deepest first
 		g := groups[name]
 		g.kids = slices.DeleteFunc(g.kids, func(p *pattern) bool { return taken[p] })
-		g.beside = siblingsOf(groups, g)
+		g.siblings = siblingsOf(groups, g)
 		if f, of := g.recognise(); f.Name != "" {
 			for _, p := range of {
 				taken[p] = true

@@ -252,7 +252,7 @@ func (p *agentRun) join(ctx context.Context, plan *workloads.Plan) (end func(), 
 	plan.Part = &workloads.Part{
 		First: p.share.First, Count: p.share.Count, Number: p.work.number(p.agent.Name), Of: len(p.work.Shares), Base: p.work.Base,
 		Steps: p.steps, Meet: p.meet, Post: board.Post, Receive: board.Receive, Window: p.awaitWindow,
-		Background: &workloads.Part{First: p.share.Beside.First, Count: p.share.Beside.Count, Base: p.work.BackgroundBase},
+		Background: &workloads.Part{First: p.share.Background.First, Count: p.share.Background.Count, Base: p.work.BackgroundBase},
 	}
 	if p.work.Faulty {
 		plan.Part.Faults = &workloads.PartFaults{Log: metrics.NewFaultLog(p.share.Count), Sessions: p.work.sessions(), Claims: claims{p.agent, p.work.site}}

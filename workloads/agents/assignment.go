@@ -53,7 +53,7 @@ type background struct {
 type share struct {
 	Agent        string
 	First, Count int
-	Beside       extent // the clients of the background
+	Background   extent // the clients of the background
 }
 
 // An extent is a contiguous part of some clients.
@@ -74,8 +74,8 @@ func divide(sessions int, agents []string) (shares []share) {
 func divideBackground(shares []share, clients int) {
 	first := 0
 	for i := range shares {
-		shares[i].Beside = extent{first, (clients - first) / (len(shares) - i)}
-		first += shares[i].Beside.Count
+		shares[i].Background = extent{first, (clients - first) / (len(shares) - i)}
+		first += shares[i].Background.Count
 	}
 }
 

@@ -1,6 +1,10 @@
 package costmodel
 
-import "github.com/stampede-bench/stampede/metrics"
+import (
+	"strings"
+
+	"github.com/stampede-bench/stampede/metrics"
+)
 
 // A Model predicts the cost of one form of one recipe.
 type Model struct {
@@ -53,14 +57,7 @@ type Term struct {
 }
 
 // An Identity relates the counts of whole rounds under any schedule.
-type Identity struct {
-	Formula string // e.g. "lists = N + K"
-	// Fixes is the count that the identity fixes for each round, under any schedule: "notifications",
-	// "writes" or "failed_writes"; "" if it only relates counts.
-	Fixes  string
-	sides  func(c metrics.Counts, rounds int64) (left, right int64)
-	atMost bool // ≤ instead of =
-}
+type Identity struct{ Formula string } // e.g. "lists = N + K", or with ≤
 
 // ModelOf returns the model of a form, or false if there is none.
 func ModelOf(recipe, form string) (Model, bool) {
@@ -74,8 +71,47 @@ func (m Model) Settled(p Params) Expected { return m.settled(p) }
 // Check returns both sides of the identity for the counts of the given number
 // of whole rounds, and reports whether the identity holds.
 func (i Identity) Check(c metrics.Counts, rounds int64) (left, right int64, holds bool) {
-	left, right = i.sides(c, rounds)
-	return left, right, left == right || i.atMost && left < right
+	symbols := map[string]int64{
+		"N": rounds, "U": rounds, "K": c.WatchedExists, "z": c.WatchedMisses, "notifications": c.Notifications,
+		"reads": c.Reads, "lists": c.Lists, "gets": c.WatchedGets, "watching gets": c.WatchedGets, "missed gets": c.MissedGets,
+		"writes": c.Writes, "failed": c.FailedWrites, "failed writes": c.FailedWrites, "failed creates": c.FailedWrites,
+	}
+	one, other, equal := strings.Cut(i.Formula, " = ")
+	if !equal {
+		one, other, _ = strings.Cut(i.Formula, " ≤ ")
+	}
+	left, right = evaluate(one, symbols), evaluate(other, symbols)
+	return left, right, left == right || !equal && left < right
+}
+
+// Fixes returns the count that the identity fixes for each round, under any schedule: "notifications", "reads",
+// "writes" or "failed_writes". It is "" if the identity only relates counts.
+func (i Identity) Fixes() string {
+	count, other, equal := strings.Cut(i.Formula, " = ")
+	if !equal || strings.Trim(other, "0123456789NU") != "" {
+		return ""
+	}
+	switch count {
+	case "notifications", "reads", "writes":
+		return count
+	case "failed", "failed writes", "failed creates":
+		return "failed_writes"
+	}
+	return ""
+}
+
+// expected returns the cost with these formulas.
+func (p Params) expected(notifications, reads, writes, failedWrites, largestFanout string) Expected {
+	return Expected{Notifications: p.term(notifications), Reads: p.term(reads), Writes: p.term(writes),
+		FailedWrites: p.term(failedWrites), LargestFanout: p.term(largestFanout)}
+}
+
+func (p Params) term(formula string) Term {
+	symbols := map[string]int64{"N": p.Clients}
+	for _, l := range Parameters("", p) {
+		symbols[l.Letter] = l.Value
+	}
+	return Term{formula, evaluate(formula, symbols)}
 }
 
 func models() map[string]Model {
@@ -148,7 +184,7 @@ func models() map[string]Model {
 // watches, a fan-out costs the same as a config.
 func fanoutPersistent(p Params) Expected {
 	e := configWatch(p)
-	e.Reads = Term{"N", p.Clients}
+	e.Reads = p.term("N")
 	return e
 }
 
@@ -156,26 +192,14 @@ func fanoutPersistent(p Params) Expected {
 // update wakes all clients, and each reads the changed name again. The number of look-ups
 // does not matter. names/recursive, with one watch over all names, costs the same.
 func namesCached(p Params) Expected {
-	n, m, u := p.Clients, p.Names, p.Updates
-	return Expected{
-		Notifications: Term{"N·U", n * u},
-		Reads:         Term{"N(M+U)", n * (m + u)},
-		Writes:        Term{"U", u},
-		FailedWrites:  Term{"0", 0},
-		LargestFanout: Term{"N", n},
-	}
+	p.Items = p.Names // the M of the formulas
+	return p.expected("N·U", "N(M+U)", "U", "0", "N")
 }
 
 // namesLookup returns the cost of names/lookup: every look-up is a read.
 func namesLookup(p Params) Expected {
-	n, m, u, l := p.Clients, p.Names, p.Updates, p.Lookups
-	return Expected{
-		Notifications: Term{"0", 0},
-		Reads:         Term{"N·L·M(1+U)", n * l * m * (1 + u)},
-		Writes:        Term{"U", u},
-		FailedWrites:  Term{"0", 0},
-		LargestFanout: Term{"0", 0},
-	}
+	p.Items = p.Names // the M of the formulas
+	return p.expected("0", "N·L·M(1+U)", "U", "0", "0")
 }
 
 // A Parameter is a letter of the formulas and its value in one run.

@@ -1,7 +1,5 @@
 package costmodel
 
-import "github.com/stampede-bench/stampede/metrics"
-
 // The settled run of a revocable lock has writers only; the shared lock's model covers
 // readers. Every holder but the first is asked to release the lock, by the client that
 // held it before and has left the line.
@@ -11,14 +9,7 @@ import "github.com/stampede-bench/stampede/metrics"
 // the node. A request wakes the holder, which reads again, and the writer behind it, which
 // lists and watches again. The last holder has no writer behind it.
 func revocableLockOwnNode(p Params) Expected {
-	n := p.Clients
-	return Expected{
-		Notifications: Term{"max(1, 4N−4)", max(1, 4*n-4)},
-		Reads:         Term{"max(2, 8N−8)", max(2, 8*n-8)},
-		Writes:        Term{"3N−1", 3*n - 1},
-		FailedWrites:  Term{"0", 0},
-		LargestFanout: Term{"min(2, N)", min(2, n)},
-	}
+	return p.expected("max(1, 4N−4)", "max(2, 8N−8)", "3N−1", "0", "min(2, N)")
 }
 
 // revocableLockLaserBeams returns the cost of revocable-lock/laser-beams: like own-node, but
@@ -26,32 +17,18 @@ func revocableLockOwnNode(p Params) Expected {
 // delete wakes the writer behind the holder. The holder is notified once, by the request,
 // and then finds no node to read or to delete.
 func revocableLockLaserBeams(p Params) Expected {
-	n := p.Clients
-	return Expected{
-		Notifications: Term{"max(1, 3N−3)", max(1, 3*n-3)},
-		Reads:         Term{"max(2, 8N−8)", max(2, 8*n-8)},
-		Writes:        Term{"4N−2", 4*n - 2},
-		FailedWrites:  Term{"N−1", n - 1},
-		LargestFanout: Term{"min(2, N)", min(2, n)},
-	}
+	return p.expected("max(1, 3N−3)", "max(2, 8N−8)", "4N−2", "N−1", "min(2, N)")
 }
 
 // revocableLockSharedFlag returns the cost of revocable-lock/shared-flag: a request wakes
 // every client whose watch on the flag is armed. These are all clients in line, which read
 // again, and the requesting client, whose watch is left from its own turn.
 func revocableLockSharedFlag(p Params) Expected {
-	n := p.Clients
-	largest := Term{"N", n}
-	if n == 1 {
-		largest = Term{"0", 0}
+	largest := "N"
+	if p.Clients == 1 {
+		largest = "0"
 	}
-	return Expected{
-		Notifications: Term{"N(N+3)/2−2", n*(n+3)/2 - 2},
-		Reads:         Term{"4N−2+N(N−1)/2", 4*n - 2 + n*(n-1)/2},
-		Writes:        Term{"3N−1", 3*n - 1},
-		FailedWrites:  Term{"0", 0},
-		LargestFanout: largest,
-	}
+	return p.expected("N(N+3)/2−2", "4N−2+N(N−1)/2", "3N−1", "0", largest)
 }
 
 // revocableLockOwnNodeIdentities use that every watch on a node in the line fires, including a
@@ -59,15 +36,9 @@ func revocableLockSharedFlag(p Params) Expected {
 // watch. A read after a request may arm none, because the hold ended in the meantime.
 func revocableLockOwnNodeIdentities() []Identity {
 	return []Identity{
-		atMost("K − z + N ≤ notifications", func(c metrics.Counts, n int64) (int64, int64) {
-			return c.WatchedExists - c.WatchedMisses + n, c.Notifications
-		}),
-		atMost("notifications ≤ K − z + gets − missed gets", func(c metrics.Counts, _ int64) (int64, int64) {
-			return c.Notifications, c.WatchedExists - c.WatchedMisses + c.WatchedGets - c.MissedGets
-		}),
-		atMost("N + K ≤ lists", func(c metrics.Counts, n int64) (int64, int64) {
-			return n + c.WatchedExists, c.Lists
-		}),
+		{"K − z + N ≤ notifications"},
+		{"notifications ≤ K − z + gets − missed gets"},
+		{"N + K ≤ lists"},
 		revocableReads(),
 		revocableWrites(),
 	}
@@ -77,31 +48,17 @@ func revocableLockOwnNodeIdentities() []Identity {
 // keeps one armed for good.
 func revocableLockSharedFlagIdentities() []Identity {
 	return []Identity{
-		atMost("K − z ≤ notifications", func(c metrics.Counts, _ int64) (int64, int64) {
-			return c.WatchedExists - c.WatchedMisses, c.Notifications
-		}),
-		atMost("notifications ≤ K − z + gets", func(c metrics.Counts, _ int64) (int64, int64) {
-			return c.Notifications, c.WatchedExists - c.WatchedMisses + c.WatchedGets
-		}),
-		equal("lists = N + K", func(c metrics.Counts, n int64) (int64, int64) {
-			return c.Lists, n + c.WatchedExists
-		}),
+		{"K − z ≤ notifications"},
+		{"notifications ≤ K − z + gets"},
+		{"lists = N + K"},
 		revocableReads(),
 		revocableWrites(),
 	}
 }
 
-func revocableReads() Identity {
-	return equal("reads = lists + K + gets", func(c metrics.Counts, _ int64) (int64, int64) {
-		return c.Reads, c.Lists + c.WatchedExists + c.WatchedGets
-	})
-}
+func revocableReads() Identity { return Identity{"reads = lists + K + gets"} }
 
-func revocableWrites() Identity {
-	return atMost("2N ≤ writes", func(c metrics.Counts, n int64) (int64, int64) {
-		return 2 * n, c.Writes
-	})
-}
+func revocableWrites() Identity { return Identity{"2N ≤ writes"} }
 
 // An election without acknowledgement works like a lock, so election/predecessor,
 // election/children-watch and election/one-node cost the same as the lock's forms of
@@ -111,29 +68,20 @@ func revocableWrites() Identity {
 // one node that the leader creates and deletes, and that no client watches.
 func electionAcknowledged(p Params) Expected {
 	e := lockPredecessor(p)
-	e.Writes = Term{"4N", 4 * p.Clients}
+	e.Writes = p.term("4N")
 	return e
 }
 
 func electionAcknowledgedIdentities() []Identity {
 	return append(waitingInLine(), onlyTheNext(),
-		equal("writes = 4N + failed", func(c metrics.Counts, n int64) (int64, int64) {
-			return c.Writes, 4*n + c.FailedWrites
-		}))
+		Identity{"writes = 4N + failed"})
 }
 
 // electionWatchLeader returns the cost of election/watch-leader: each client but the
 // first watches the leader when it arrives. When a leader leaves, all remaining clients
 // are woken and list, and all but the new leader watch the new leader.
 func electionWatchLeader(p Params) Expected {
-	n := p.Clients
-	return Expected{
-		Notifications: Term{"N(N−1)/2", n * (n - 1) / 2},
-		Reads:         Term{"N²", n * n},
-		Writes:        Term{"2N", 2 * n},
-		FailedWrites:  Term{"0", 0},
-		LargestFanout: Term{"N−1", n - 1},
-	}
+	return p.expected("N(N−1)/2", "N²", "2N", "0", "N−1")
 }
 
 func electionWatchLeaderIdentities() []Identity { return oneAheadIdentities() }
@@ -144,19 +92,12 @@ func electionWatchLeaderIdentities() []Identity { return oneAheadIdentities() }
 func electionPoll(p Params) Expected {
 	least := lockPoll(p)
 	most := least
-	n := p.Clients
-	most.Writes = Term{"2N+(N−1)(N−2)/2", 2*n + (n-1)*(n-2)/2}
-	most.FailedWrites = Term{"(N−1)(N−2)/2", (n - 1) * (n - 2) / 2}
+	most.Writes = p.term("2N+(N−1)(N−2)/2")
+	most.FailedWrites = p.term("(N−1)(N−2)/2")
 	least.Most = &most
 	return least
 }
 
 func electionPollIdentities() []Identity {
-	return []Identity{
-		noNotifications(),
-		equal("K = 0", func(c metrics.Counts, _ int64) (int64, int64) {
-			return c.WatchedExists, 0
-		}),
-		turnWrites(),
-	}
+	return []Identity{{"notifications = 0"}, {"K = 0"}, turnWrites()}
 }

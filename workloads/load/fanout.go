@@ -27,7 +27,7 @@ type Watch func(ctx context.Context, c drivers.Conn, node string, e *Observer) e
 // sets the node when all watchers have been notified of the last write and watch again, and it has
 // thought. In an open loop it sets the node whenever an arrival is due, once the write before is
 // acknowledged. A round is one write whose watchers have all been notified.
-func Fanouts(watch Watch) func(workloads.Settings) workloads.Workload {
+func Fanouts(watch Watch) workloads.Constructor {
 	return func(s workloads.Settings) workloads.Workload {
 		write, t := s.Latency("write"), newFanoutTracker(s)
 		return &fanoutWorkload{

@@ -29,7 +29,7 @@ type Storm struct {
 // Sessions returns the workload constructor for a storm. In each round the storm hits all clients
 // at the same time. An ordinary client, whose own session is not hit, works beside them: for the
 // hold before the storm, and while the storm lasts.
-func Sessions(storm Storm) func(workloads.Settings) workloads.Workload {
+func Sessions(storm Storm) workloads.Constructor {
 	return func(s workloads.Settings) workloads.Workload {
 		w := &stormWorkload{
 			hold: s.HoldTime(), storm: storm, exchange: s.Exchange(), recorded: s.Steps(),

@@ -26,7 +26,7 @@ type Barrier interface {
 // at a barrier. When the last has come and the hold has passed, the opener, which is not a client
 // and has its own session, opens it. Creating the barrier is not counted. open creates one
 // session's handle on the barrier at a path. Before Set only the path's parent exists.
-func Barriers[S drivers.Conn, B Barrier](open func(c S, path string) B) func(workloads.Settings) workloads.Workload {
+func Barriers[S drivers.Conn, B Barrier](open func(c S, path string) B) workloads.Constructor {
 	return func(s workloads.Settings) workloads.Workload {
 		w := &barrierWorkload{hold: s.HoldTime(), polls: s.Polls, newBarrier: openerOf[Barrier](open),
 			pass: s.Latency(passesPhase), open: s.Latency("open")}

@@ -26,7 +26,7 @@ type Config interface {
 // the first client changes it repeatedly, each time when all clients have seen the last change and
 // it has thought. open creates one client's handle on the config at a path, which is an existing
 // node.
-func Configs[S drivers.Conn, C Config](open func(c S, path string) C) func(workloads.Settings) workloads.Workload {
+func Configs[S drivers.Conn, C Config](open func(c S, path string) C) workloads.Constructor {
 	return func(s workloads.Settings) workloads.Workload {
 		w := &configWorkload{think: s.ThinkTime(), polls: s.Polls, updateCount: s.UpdateCount(), open: openerOf[Config](open),
 			converge: s.Latency("converge"), update: s.Latency("update")}

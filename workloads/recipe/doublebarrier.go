@@ -37,7 +37,7 @@ type Placed interface {
 // DoubleBarriers returns the workload constructor for a form of double barrier. In each round all
 // clients enter, stay inside for the hold, and leave. open creates one client's handle on the
 // double barrier at a path, which is an existing node, for this number of clients.
-func DoubleBarriers[S drivers.Conn, B DoubleBarrier](open func(c S, path string, clients int) B) func(workloads.Settings) workloads.Workload {
+func DoubleBarriers[S drivers.Conn, B DoubleBarrier](open func(c S, path string, clients int) B) workloads.Constructor {
 	newBarrier := func(c drivers.Conn, path string, clients int) (DoubleBarrier, error) {
 		return handle[DoubleBarrier](c, func(session S) B { return open(session, path, clients) })
 	}

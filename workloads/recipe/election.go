@@ -32,7 +32,7 @@ type Acknowledger interface {
 // for the hold time, resigns and thinks, in a closed loop. Where the form requires it, the client
 // leads once it has acknowledged; the leader procedure is empty. The safety check is that of a
 // lock. open creates one client's handle on the election at a path, which is an existing node.
-func Elections[S drivers.Conn, E Election](open func(c S, path string) E) func(workloads.Settings) workloads.Workload {
+func Elections[S drivers.Conn, E Election](open func(c S, path string) E) workloads.Constructor {
 	election := openerOf[Election](open)
 	office := func(c drivers.Conn, path string) (Lock, error) {
 		e, err := election(c, path)

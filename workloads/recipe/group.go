@@ -34,16 +34,16 @@ type Group interface {
 // every change. All clients join. Then one client at a time leaves and joins again, each time when
 // the members that are notified have seen the last change and the client has thought. open creates
 // one client's handle on the group at a path, which is an existing node.
-func Groups[S drivers.Conn, G Group](open func(c S, path string) G) func(workloads.Settings) workloads.Workload {
+func Groups[S drivers.Conn, G Group](open func(c S, path string) G) workloads.Constructor {
 	return groups(openerOf[Group](open), false)
 }
 
 // Rings is Groups for a form in which only neighbours are notified of a change.
-func Rings[S drivers.Conn, G Group](open func(c S, path string) G) func(workloads.Settings) workloads.Workload {
+func Rings[S drivers.Conn, G Group](open func(c S, path string) G) workloads.Constructor {
 	return groups(openerOf[Group](open), true)
 }
 
-func groups(open opener[Group], ring bool) func(workloads.Settings) workloads.Workload {
+func groups(open opener[Group], ring bool) workloads.Constructor {
 	return func(s workloads.Settings) workloads.Workload {
 		w := &groupWorkload{think: s.ThinkTime(), open: open, membership: check.Membership{Ring: ring},
 			converge: s.Latency("converge"), change: s.Latency("change")}

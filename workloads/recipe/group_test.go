@@ -19,7 +19,7 @@ import (
 // runs where a change takes no time and the next one comes a millisecond later.
 const between = 500 * time.Microsecond
 
-func runGroup(t *testing.T, s drivers.Service, workload func(workloads.Settings) workloads.Workload) *metrics.Record {
+func runGroup(t *testing.T, s drivers.Service, workload workloads.Constructor) *metrics.Record {
 	t.Helper()
 	r, err := workloads.Run(t.Context(), workloads.Plan{Service: s, Clients: 5,
 		Form:     workloads.Form{Recipe: "group", Name: "test", Family: workloads.Recipe, New: workload},
@@ -41,7 +41,7 @@ func watchers(c drivers.Conn, path string) recipe.Group {
 // TestGroupRounds checks that a round is one change of membership, seen by all members that are
 // notified of it.
 func TestGroupRounds(t *testing.T) {
-	for name, workload := range map[string]func(workloads.Settings) workloads.Workload{
+	for name, workload := range map[string]workloads.Constructor{
 		"ring": recipe.Rings(ring), "all watch": recipe.Groups(watchers),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -76,7 +76,7 @@ func TestARingReadsLess(t *testing.T) {
 }
 
 func TestGroupSurvivesLostSessions(t *testing.T) {
-	for name, makeWorkload := range map[string]func(func(c drivers.Conn, path string) recipe.Group) func(workloads.Settings) workloads.Workload{
+	for name, makeWorkload := range map[string]func(func(c drivers.Conn, path string) recipe.Group) workloads.Constructor{
 		"ring": recipe.Rings[drivers.Conn, recipe.Group], "all watch": recipe.Groups[drivers.Conn, recipe.Group],
 	} {
 		open := watchers
@@ -121,7 +121,7 @@ func (g *mortal) Follow(ctx context.Context, see func([]string)) error {
 }
 
 func TestABrokenGroupIsAViolation(t *testing.T) {
-	for name, workload := range map[string]func(func(c drivers.Conn, path string) recipe.Group) func(workloads.Settings) workloads.Workload{
+	for name, workload := range map[string]func(func(c drivers.Conn, path string) recipe.Group) workloads.Constructor{
 		"ring": recipe.Rings[drivers.Conn, recipe.Group], "all watch": recipe.Groups[drivers.Conn, recipe.Group],
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -20,7 +20,7 @@ type otherConn interface {
 // TestAFormThatTheSessionCannotDo checks both ways in which a constructor rejects a session: by
 // its parameter type, and by returning nil.
 func TestAFormThatTheSessionCannotDo(t *testing.T) {
-	for what, newWorkload := range map[string]func(workloads.Settings) workloads.Workload{
+	for what, newWorkload := range map[string]workloads.Constructor{
 		"needs another session": recipe.Locks(func(c otherConn, path string) *recipes.Lock { return recipes.NewLock(c, path) }),
 		"is not there":          recipe.Locks(func(drivers.Conn, string) recipe.Lock { return nil }),
 	} {

@@ -34,7 +34,7 @@ type Lock interface {
 // Locks returns the workload constructor for a form of lock: every client acquires, holds,
 // releases and thinks, in a closed loop. open creates one client's handle on the lock at a path,
 // which is an existing node. The type S says which kind of session the form needs.
-func Locks[S drivers.Conn, L Lock](open func(c S, path string) L) func(workloads.Settings) workloads.Workload {
+func Locks[S drivers.Conn, L Lock](open func(c S, path string) L) workloads.Constructor {
 	return lockWorkloads(openerOf[Lock](open), defaultLockTerms())
 }
 
@@ -47,7 +47,7 @@ func defaultLockTerms() lockTerms {
 
 // lockWorkloads returns the workload constructor for a recipe in which one client at a time holds
 // something that all want, whatever the recipe calls it.
-func lockWorkloads(open opener[Lock], words lockTerms) func(workloads.Settings) workloads.Workload {
+func lockWorkloads(open opener[Lock], words lockTerms) workloads.Constructor {
 	return func(s workloads.Settings) workloads.Workload {
 		return newLockWorkload(s, open, words, words.acquire)
 	}

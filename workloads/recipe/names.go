@@ -25,7 +25,7 @@ type Names interface {
 // all names, and the first client changes one, repeatedly, each time when all clients have looked
 // up everything and it has thought. A round is over when all clients have found the change. open
 // creates one client's handle on the names at a path, which is an existing node.
-func NameServices[S drivers.Conn, N Names](open func(c S, path string) N) func(workloads.Settings) workloads.Workload {
+func NameServices[S drivers.Conn, N Names](open func(c S, path string) N) workloads.Constructor {
 	return func(s workloads.Settings) workloads.Workload {
 		w := &namesWorkload{think: s.ThinkTime(), updateCount: s.UpdateCount(), size: s.NameCount(), lookups: s.LookupCount(), open: openerOf[Names](open),
 			lookup: s.Latency("lookup"), converge: s.Latency("converge"), update: s.Latency("update")}

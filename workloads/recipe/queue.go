@@ -36,14 +36,14 @@ type QueueSite struct {
 // Queues returns the workload constructor for a form of queue: some clients put items and the
 // others take them, in a closed loop. A single client alternates between the two. open creates one
 // client's handle on the queue of items, an existing node, with items of the mode.
-func Queues[S drivers.Conn, Q Queue](open func(c S, items string, mode drivers.Mode) Q) func(workloads.Settings) workloads.Workload {
+func Queues[S drivers.Conn, Q Queue](open func(c S, items string, mode drivers.Mode) Q) workloads.Constructor {
 	return QueuesWithConsumers(func(c S, items, _ string, mode drivers.Mode) Q { return open(c, items, mode) })
 }
 
 // QueuesWithConsumers is Queues for a form whose consumers queue at an existing node of their own.
 func QueuesWithConsumers[S drivers.Conn, Q Queue](
 	open func(c S, items, consumers string, mode drivers.Mode) Q,
-) func(workloads.Settings) workloads.Workload {
+) workloads.Constructor {
 	return func(s workloads.Settings) workloads.Workload {
 		return newQueueWorkload(s, 1, func(c drivers.Conn, at QueueSite) (PriorityQueue, error) {
 			q, err := handle[Queue](c, func(session S) Q { return open(session, at.Items, at.Consumers, at.Mode) })
@@ -213,7 +213,7 @@ type PriorityQueue interface {
 // of [Queues], with items of random priorities.
 func PriorityQueues[S drivers.Conn, Q PriorityQueue](
 	open func(c S, items string, mode drivers.Mode) Q,
-) func(workloads.Settings) workloads.Workload {
+) workloads.Constructor {
 	return PriorityQueuesWithConsumers(func(c S, items, _ string, mode drivers.Mode) Q { return open(c, items, mode) })
 }
 
@@ -221,7 +221,7 @@ func PriorityQueues[S drivers.Conn, Q PriorityQueue](
 // their own, like [QueuesWithConsumers].
 func PriorityQueuesWithConsumers[S drivers.Conn, Q PriorityQueue](
 	open func(c S, items, consumers string, mode drivers.Mode) Q,
-) func(workloads.Settings) workloads.Workload {
+) workloads.Constructor {
 	newQueue := func(c drivers.Conn, at QueueSite) (PriorityQueue, error) {
 		return handle[PriorityQueue](c, func(session S) Q { return open(session, at.Items, at.Consumers, at.Mode) })
 	}

@@ -19,7 +19,7 @@ func cachedList(c drivers.Conn, items string, mode drivers.Mode) recipe.Queue {
 	return recipes.NewQueue(c, items, mode)
 }
 
-func queuePlan(s drivers.Service, newWorkload func(workloads.Settings) workloads.Workload) workloads.Plan {
+func queuePlan(s drivers.Service, newWorkload workloads.Constructor) workloads.Plan {
 	return workloads.Plan{Service: s, Clients: 6, Seed: 1, Duration: 200 * time.Millisecond,
 		Form:     workloads.Form{Recipe: "queue", Name: "test", Family: workloads.Recipe, New: newWorkload},
 		Settings: workloads.Settings{Hold: time.Millisecond}}
@@ -84,7 +84,7 @@ func (q losesSession) Put(ctx context.Context, item []byte) error {
 }
 
 func TestRunCatchesABrokenQueue(t *testing.T) {
-	for what, broken := range map[string]func(workloads.Settings) workloads.Workload{
+	for what, broken := range map[string]workloads.Constructor{
 		"loses an item":      recipe.Queues(mutant(func(q *fake) { q.lose = true })),
 		"doubles an item":    recipe.Queues(mutant(func(q *fake) { q.double = true })),
 		"takes the last":     recipe.Queues(mutant(func(q *fake) { q.last = true })),

@@ -35,7 +35,7 @@ type Deposer interface {
 // of a shared lock, except that some rounds begin by revoking the lock, and most holders that are
 // asked to release it do so immediately. open creates one client's handle on the revocable lock at
 // a path, which is an existing node.
-func RevocableLocks[S drivers.Conn, L RevocableLock](open func(c S, path string) L) func(workloads.Settings) workloads.Workload {
+func RevocableLocks[S drivers.Conn, L RevocableLock](open func(c S, path string) L) workloads.Constructor {
 	return func(s workloads.Settings) workloads.Workload {
 		return &revocableWorkload{s.RevocationPeriod(), newSharedWorkload(s, openerOf[SharedLock](open), "read", "write", "revoke")}
 	}
@@ -204,7 +204,7 @@ type SharedLock interface {
 // SharedLocks returns the workload constructor for a form of shared lock. It is the workload of a
 // lock, except that each client chooses at random in each round whether it reads or writes. open
 // creates one client's handle on the shared lock at a path, which is an existing node.
-func SharedLocks[S drivers.Conn, L SharedLock](open func(c S, path string) L) func(workloads.Settings) workloads.Workload {
+func SharedLocks[S drivers.Conn, L SharedLock](open func(c S, path string) L) workloads.Constructor {
 	return func(s workloads.Settings) workloads.Workload {
 		return newSharedWorkload(s, openerOf[SharedLock](open), "read", "write")
 	}

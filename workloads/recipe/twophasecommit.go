@@ -79,7 +79,7 @@ func (p Protocol) WithOwnNodes() Protocol {
 // a site. In each round all sites join one transaction, work on it for the hold, vote, and wait
 // for the decision. The coordinator is not a client and has its own session. Creating the
 // transaction's nodes is not counted.
-func TwoPhaseCommits(p Protocol) func(workloads.Settings) workloads.Workload {
+func TwoPhaseCommits(p Protocol) workloads.Constructor {
 	return func(s workloads.Settings) workloads.Workload {
 		w := &commitWorkload{hold: s.HoldTime(), abortRate: s.AbortShare(), protocol: p,
 			vote: s.Latency("vote"), decide: s.Latency("decide")}

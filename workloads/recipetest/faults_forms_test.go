@@ -10,7 +10,7 @@ import (
 )
 
 // A made is the constructor of a form's workload, as runs use it.
-type made = func(workloads.Settings) workloads.Workload
+type made = workloads.Constructor
 
 // A family has the correct form of a recipe, and its mutants by their defects.
 type family struct {

@@ -126,7 +126,7 @@ func queueIdentities(ctx context.Context, x *queueTrial) {
 }
 
 // workload returns the constructor of the form's workload.
-func (f QueueForm) workload() func(workloads.Settings) workloads.Workload {
+func (f QueueForm) workload() workloads.Constructor {
 	open := func(c drivers.Conn, items, consumers string, mode drivers.Mode) recipe.PriorityQueue {
 		return f.New(c, recipe.QueueSite{Items: items, Consumers: consumers, Mode: mode})
 	}

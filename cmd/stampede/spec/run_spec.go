@@ -68,8 +68,8 @@ func Expected(form workloads.Form, p workloads.Plan, r *metrics.Record) *results
 	for _, i := range model.Identities {
 		left, right, holds := i.Check(r.Whole, r.WholeRounds)
 		identity := results.Identity{Formula: i.Formula, Left: left, Right: right, Holds: holds}
-		if i.Fixes != "" {
-			identity.Fixes = "whole." + i.Fixes + "_per_round"
+		if count := i.Fixes(); count != "" {
+			identity.Fixes = "whole." + count + "_per_round"
 		}
 		e.Identities = append(e.Identities, identity)
 	}

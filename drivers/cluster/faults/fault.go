@@ -2,6 +2,7 @@ package faults
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -105,12 +106,7 @@ func (v Verb) onLinks() bool {
 
 // OnClients reports whether a fault concerns sessions or their connections.
 func (s Schedule) OnClients() bool {
-	for _, f := range s {
-		if !f.Target.servers() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s, func(f Fault) bool { return !f.Target.servers() })
 }
 
 // Split returns the faults of servers and those of clients.

@@ -42,7 +42,7 @@ func Names() []string { return slices.Sorted(maps.Keys(answers)) }
 // Answer returns the answer to a word. Answers go to terminals, so control characters in watched
 // paths are escaped.
 func Answer(word string, s State) string {
-	if s.Ensemble != nil && !s.Ensemble.Serving && needsService(word) {
+	if s.Ensemble != nil && !s.Ensemble.Serving && word != "ruok" && word != "envi" {
 		return notServing
 	}
 	return printable.Text(answers[word](s))
@@ -50,8 +50,6 @@ func Answer(word string, s State) string {
 
 // notServing is ZooKeeper's answer of a member that knows of no majority.
 const notServing = "This ZooKeeper instance is not currently serving requests\n"
-
-func needsService(word string) bool { return word != "ruok" && word != "envi" }
 
 // Known reports whether there is an answer to the word.
 func Known(word string) bool { return answers[word] != nil }
@@ -109,55 +107,17 @@ func (s State) mode() string {
 
 // operation returns the name that "cons" uses for a request.
 func operation(code int32) string {
-	switch code {
-	case wire.OpCreate, wire.OpCreate2, wire.OpCreateContainer, wire.OpCreateTTL:
-		return "CREA"
-	case wire.OpDelete, wire.OpDeleteContainer:
-		return "DELE"
-	case wire.OpExists:
-		return "EXIS"
-	case wire.OpGetData:
-		return "GETD"
-	case wire.OpSetData:
-		return "SETD"
-	case wire.OpGetACL:
-		return "GETA"
-	case wire.OpSetACL:
-		return "SETA"
-	case wire.OpGetChildren, wire.OpGetChildren2:
-		return "GETC"
-	case wire.OpAllChildrenNum:
-		return "GETACN"
-	case wire.OpGetEphemerals:
-		return "GETE"
-	case wire.OpSync:
-		return "SYNC"
-	case wire.OpPing:
-		return "PING"
-	case wire.OpCheck:
-		return "CHEC"
-	case wire.OpMulti:
-		return "MULT"
-	case wire.OpMultiRead:
-		return "MLTR"
-	case wire.OpReconfig:
-		return "RECO"
-	case wire.OpCheckWatches:
-		return "CHKW"
-	case wire.OpRemoveWatches:
-		return "REMW"
-	case wire.OpSetWatches:
-		return "SETW"
-	case wire.OpSetWatches2:
-		return "STW2"
-	case wire.OpAddWatch:
-		return "ADDW"
-	case wire.OpWhoAmI:
-		return "HOMI"
-	case wire.OpCreateSession:
-		return "SESS"
-	}
-	return "NA"
+	return cmp.Or(map[int32]string{
+
+		wire.OpCreate: "CREA", wire.OpCreate2: "CREA", wire.OpCreateContainer: "CREA", wire.OpCreateTTL: "CREA",
+		wire.OpDelete: "DELE", wire.OpDeleteContainer: "DELE", wire.OpExists: "EXIS", wire.OpGetData: "GETD",
+		wire.OpSetData: "SETD", wire.OpGetACL: "GETA", wire.OpSetACL: "SETA",
+		wire.OpGetChildren: "GETC", wire.OpGetChildren2: "GETC", wire.OpAllChildrenNum: "GETACN",
+		wire.OpGetEphemerals: "GETE", wire.OpSync: "SYNC", wire.OpPing: "PING", wire.OpCheck: "CHEC",
+		wire.OpMulti: "MULT", wire.OpMultiRead: "MLTR", wire.OpReconfig: "RECO", wire.OpCheckWatches: "CHKW",
+		wire.OpRemoveWatches: "REMW", wire.OpSetWatches: "SETW", wire.OpSetWatches2: "STW2",
+		wire.OpAddWatch: "ADDW", wire.OpWhoAmI: "HOMI", wire.OpCreateSession: "SESS",
+	}[code], "NA")
 }
 
 // clients lists the connections, oldest first.

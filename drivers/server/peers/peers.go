@@ -72,7 +72,7 @@ func Start(c Config, l net.Listener) *Peers {
 	for id := range c.Addresses {
 		p.ids = append(p.ids, id)
 		if id != c.ID {
-			p.out[id] = newSender(p, id)
+			p.out[id] = &sender{peers: p, to: id, wake: make(chan struct{}, 1)}
 		}
 	}
 	for _, s := range p.out {

@@ -29,10 +29,6 @@ const maxQueued = 128 << 20
 // reconnect is the pause between two attempts to connect.
 const reconnect = 100 * time.Millisecond
 
-func newSender(p *Peers, to uint64) *sender {
-	return &sender{peers: p, to: to, wake: make(chan struct{}, 1)}
-}
-
 // add queues a message. It drops it if there is no connection, or if too much waits.
 func (s *sender) add(x *replica.Message) {
 	s.mu.Lock()
