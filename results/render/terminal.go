@@ -155,7 +155,8 @@ func titled(t *document.Table) string {
 	for i, width := range widths(*t) {
 		sizes.Set(i, width)
 	}
-	if rest := overs(above, sizes); rest == "" || twwidth.Width(rest) == twwidth.Width(overs(t.Columns, sizes)) {
+	rest := overs(above, sizes)
+	if room := twwidth.Width(rest) - twwidth.Width(strings.TrimLeft(rest, " ")); rest == "" || room >= twwidth.Width(t.Title)+between {
 		return ""
 	}
 	t.Columns = above
