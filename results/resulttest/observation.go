@@ -7,12 +7,12 @@ import (
 	"github.com/stampede-bench/stampede/results"
 )
 
-// Observation returns an observation of a lock on one node and of a queue, with a threshold that is not met and
-// a projection.
+// Observation returns an observation of a lock on one node and of a queue, with a threshold that is not met
+// and a projection.
 func Observation() results.Observation {
 	count := func(n int64) *int64 { return &n }
 	measured, limit := 23.0, 5.0
-	o := results.Observation{Schema: results.Schema, Kind: results.KindObservation, ID: "20261121-093105-000000-observe", Started: started(),
+	o := results.Observation{Schema: results.Schema, Kind: results.KindObservation, ID: "observed", Started: started(),
 		Backend: "zookeeper://zk1:2181", Source: "proxy", Projected: 1000, Verdict: results.Fail,
 		Gates: []results.Gate{{Text: "/controller: fanout.max <= 5", Run: -1, Subject: "/controller", Figure: "fanout.max", Op: "<=",
 			Measured: &measured, Limit: &limit, Verdict: results.Fail}}}
@@ -38,11 +38,11 @@ func Observation() results.Observation {
 
 // Calibration returns the noise of two figures of the lock.
 func Calibration() results.Calibration {
-	return results.Calibration{Schema: results.Schema, Kind: results.KindCalibration, Started: started(), Pairs: 20, Seed: 42, Took: 48 * time.Second,
-		Command: []string{"stampede", "calibrate"}, Warnings: []results.Warning{{Code: "cpu-stolen", Text: "time stolen: other virtual machines used 0.20 of the 2 cores; latencies are overstated"}},
+	return results.Calibration{Schema: results.Schema, Kind: results.KindCalibration, Started: started(), Pairs: 20, Seed: 42,
+		Command: []string{"stampede", "calibrate"}, Warnings: []results.Warning{{Code: "cpu-stolen", Text: "time stolen"}},
 		Settings: []results.Noise{{Setting: "lock --backend native: --form predecessor --clients 8", Figures: []results.FigureNoise{
 			{Figure: "rounds_per_s", Unit: "/s", Shown: true, Median: 546, One: 0.081, Ten: 0.031, Twenty: 0.022},
-			{Figure: "handoff.response.p50", Unit: "ns", Shown: true, Median: 408_000, One: 0.22, Ten: 0.108, Twenty: 0.069},
+			{Figure: "handoff.response.p50", Unit: "ns", Shown: true, Median: 4e5, One: 0.22, Ten: 0.108, Twenty: 0.069},
 			{Figure: "errors", One: 9, Ten: 9, Twenty: 9},
 		}}}}
 }
