@@ -71,7 +71,8 @@ const rules = `
 	results/view:                  results results/levels results/stats results/units metrics internal/printable
 	results/metric:                results results/units metrics internal/suggest
 	results/archive:               results
-	results/history:               results results/metric metrics/observe
+	results/history:               results results/metric results/stats metrics/observe
+	results/noisetest:             results
 	results/resulttest:            results results/levels results/stats metrics drivers
 	results/charts:                metrics/observe results results/metric results/levels results/stats results/units results/view
 	results/compare:               results results/metric results/stats results/units metrics metrics/observe internal/suggest
@@ -138,6 +139,9 @@ const testRules = `
 	results/charts:                results/resulttest internal/golden
 	results/report:                metrics/observe results/resulttest internal/browser internal/testenv
 	results/formats:               results/levels results/resulttest internal/golden internal/testenv
+	results/stats:                 results/noisetest internal/testenv
+	results/compare:               results/noisetest internal/testenv
+	results/noisetest:             results/... workloads/sweeps internal/testenv
 	cmd/stampede/outputs:          results/resulttest
 	cmd/stampede/spec:             cmd/stampede/spec/spectest workloads/... drivers/...
 	workloads/...:                 workloads/... recipes naive metrics/... drivers/... internal/bubble internal/testenv
