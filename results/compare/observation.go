@@ -174,7 +174,9 @@ func (r Rules) observed(subject string, f observedFigure, gated bool, base, othe
 
 // inTime returns the observations in the order of their time.
 func inTime(all []results.Observation) []results.Observation {
-	return slices.SortedStableFunc(slices.Values(all), func(a, b results.Observation) int { return a.Started.Compare(b.Started) })
+	return slices.SortedStableFunc(slices.Values(all), func(a, b results.Observation) int {
+		return a.Started.Compare(b.Started)
+	})
 }
 
 func started(all []results.Observation) (times []time.Time) {
