@@ -29,7 +29,7 @@ const (
 	OneVariantOnly    = "one-side-only"      // runs of one of them have no counterpart in the other
 	NothingInCommon   = "nothing-in-common"  // no run of one of them has a counterpart in the other
 	IdentityBroken    = "identity-broken"    // a count breaks an identity that holds under any schedule
-	LowPower          = "low-power"          // the comparison could well miss a change of twice the minimum effect
+	LowPower          = "low-power"          // the comparison could well miss twice the minimum effect
 	WindowsApart      = "windows-apart"      // in a duet, the windows of some pairs coincided badly
 	SafetyViolated    = "safety-violated"    // a form violated safety, so the calibration was not kept
 )

@@ -119,10 +119,11 @@ func ofComparison(code string, w metrics.Warning) string {
 	case IdentityBroken:
 		return fmt.Sprintf("%s: IDENTITY BROKEN in %.0f of %.0f runs: %s", variantOf(w), n["broken"], n["runs"], names["formula"])
 	case LowPower:
-		text := fmt.Sprintf("low power: a true change of %s %% is shown in fewer than %.0f %% of such comparisons; that takes a change of: %s",
-			units.Rate(100*n["wanted_share"]), 100*n["power_share"], names["figures"])
+		wanted := units.Rate(100 * n["wanted_share"])
+		text := fmt.Sprintf("low power: a true change of %s %% is shown in fewer than %.0f %% of such comparisons; "+
+			"that takes a change of: %s", wanted, 100*n["power_share"], names["figures"])
 		if needed := n["needed"]; needed > 0 {
-			text += fmt.Sprintf("; %s %% take about %.0f %s, or longer runs", units.Rate(100*n["wanted_share"]), needed, names["unit"])
+			text += fmt.Sprintf("; %s %% take about %.0f %s, or longer runs", wanted, needed, names["unit"])
 		}
 		return text
 	case WindowsApart:

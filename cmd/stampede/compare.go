@@ -219,7 +219,8 @@ func (f *compareFlags) canFail(subjects []compare.Subject, warnings []results.Wa
 	if needed == 0 {
 		return nil
 	}
-	return cli.Flagf("fail-on-regression", ": too few runs: %d runs of base and of candidate are needed to tell a change from noise", needed)
+	return cli.Flagf("fail-on-regression", ": too few runs: %d runs of base and of candidate are needed to tell a change from noise",
+		needed)
 }
 
 // comparison builds the result of comparing the subjects.

@@ -157,7 +157,9 @@ func (c *change) compareWithBound(path string, base []results.Observation, after
 
 // inTime returns the observations in the order of their time.
 func inTime(all []results.Observation) []results.Observation {
-	return slices.SortedStableFunc(slices.Values(all), func(a, b results.Observation) int { return a.Started.Compare(b.Started) })
+	return slices.SortedStableFunc(slices.Values(all), func(a, b results.Observation) int {
+		return a.Started.Compare(b.Started)
+	})
 }
 
 func started(all []results.Observation) (times []time.Time) {

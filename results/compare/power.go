@@ -40,7 +40,8 @@ func Underpowered(all []results.Change, pairs int) []results.Warning {
 			continue
 		}
 		minimum = c.Minimum
-		named = append(named, strings.TrimSpace(fmt.Sprintf("%s %s %.1f %%", c.Subject, c.Figure, 100**c.Detectable)))
+		figure := strings.TrimSpace(c.Subject + " " + c.Figure)
+		named = append(named, fmt.Sprintf("%s %.1f %%", figure, 100**c.Detectable))
 		// Where the estimate of a change this large is shown, it also reaches the minimum effect: what is
 		// detectable falls with the square root of the number of pairs.
 		needed = max(needed, float64(pairs)*math.Pow(*c.Detectable/(wanted*c.Minimum), 2))
@@ -54,8 +55,8 @@ func Underpowered(all []results.Change, pairs int) []results.Warning {
 	if more := len(named) - mostNamed; more > 0 {
 		named = append(named[:mostNamed], fmt.Sprintf("%d more", more))
 	}
-	w := metrics.Warning{Code: results.LowPower, Numbers: metrics.Numbers{"minimum_share": minimum, "wanted_share": wanted * minimum, "power_share": stats.Wanted},
-		Names: metrics.Names{"figures": strings.Join(named, ", ")}}
+	w := metrics.Warning{Code: results.LowPower, Names: metrics.Names{"figures": strings.Join(named, ", ")},
+		Numbers: metrics.Numbers{"minimum_share": minimum, "wanted_share": wanted * minimum, "power_share": stats.Wanted}}
 	if needed = math.Ceil(needed); 0 < needed && needed < mostNeeded {
 		w.Numbers["needed"], w.Names["unit"] = needed, "pairs"
 	}

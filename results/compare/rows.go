@@ -59,7 +59,8 @@ func match(base, other []results.File, name func(results.Run) string) (rows []Su
 			warnings = append(warnings, warning(results.OneVariantOnly, metrics.Names{"side": "NEW", "subject": k.name}))
 			continue
 		}
-		rows = append(rows, Subject{Name: k.name, Base: old[i].runs, New: k.runs, Sequence: sequence(old[i].started, k.started)})
+		rows = append(rows, Subject{Name: k.name, Base: old[i].runs, New: k.runs,
+			Sequence: sequence(old[i].started, k.started)})
 	}
 	for _, k := range old {
 		if !slices.ContainsFunc(fresh, func(o kind) bool { return o.name == k.name }) {

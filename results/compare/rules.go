@@ -223,7 +223,8 @@ func (r Rules) measurePower(together []*change) {
 	var of []*change
 	pairs := 0
 	for _, c := range together {
-		if width := c.test.High - c.test.Low; c.better != figure.Neither && !math.IsInf(width, 0) && !math.IsNaN(width) {
+		width := c.test.High - c.test.Low // NaN where one side has only zeros: both ends are infinite
+		if c.better != figure.Neither && !math.IsInf(width, 0) && !math.IsNaN(width) {
 			figures, of = append(figures, c.figure), append(of, c)
 			pairs = c.pairs
 		}
@@ -258,7 +259,8 @@ func (c *change) decide(p float64) {
 		return
 	}
 	decision := stats.Decide(t.Estimate, p, t.Limits)
-	if decision == stats.Inconclusive && stats.Decide(t.Estimate, p, stats.Limits{Minimum: t.Minimum}) == stats.Regression {
+	anyway := stats.Decide(t.Estimate, p, stats.Limits{Minimum: t.Minimum})
+	if decision == stats.Inconclusive && anyway == stats.Regression {
 		c.Why = fmt.Sprintf("worse by less than the noise floor of %s", figure.Figure{Unit: figure.Share}.Format(c.Floor))
 	}
 	c.Verdict = map[stats.Decision]results.Verdict{stats.Regression: results.Regression, stats.Pass: results.Pass,

@@ -2,5 +2,5 @@
 //
 // A [Series] is one figure of one kind of run on one machine. [Analyze] finds its changes: of a figure
 // that has noise, steps and drifts ([Detect]); of an exact count, each result that differs from the one
-// before it. [Windowed] finds changes as Apache Otava does by default, for comparison.
+// before it.
 package history

@@ -62,8 +62,8 @@ func Run(logs [3]float64, truth float64, random *rand.Rand) results.Run {
 	rate := 5000 * math.Exp(-logs[0]-truth)
 	p50 := int64(float64(time.Millisecond) * math.Exp(logs[1]+truth))
 	p99 := int64(3 * float64(time.Millisecond) * math.Exp(logs[2]+truth))
-	return results.Run{Recipe: "lock", Form: "predecessor", Clients: 8, Phases: []string{"handoff"}, DurationNS: time.Second,
-		Rounds: int64(rate), ThroughputPerS: rate,
-		Latency: map[string]results.Latency{"handoff": {Response: &results.Distribution{P50: &p50, P90: &p50, P99: &p99}}},
-		Cost:    results.Cost{PerRound: &results.PerRound{Notifications: 1 + (random.Float64()-0.5)/rate}}}
+	times := results.Latency{Response: &results.Distribution{P50: &p50, P90: &p50, P99: &p99}}
+	return results.Run{Recipe: "lock", Form: "predecessor", Clients: 8, Phases: []string{"handoff"},
+		DurationNS: time.Second, Rounds: int64(rate), ThroughputPerS: rate, Latency: map[string]results.Latency{"handoff": times},
+		Cost: results.Cost{PerRound: &results.PerRound{Notifications: 1 + (random.Float64()-0.5)/rate}}}
 }

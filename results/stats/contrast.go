@@ -118,40 +118,37 @@ func side(other bool) int {
 // leastError is the smallest standard error that counts: a smaller one comes from rounding.
 const leastError = 1e-12
 
-// fit fits a level and a difference to the values, by generalized least squares. It also returns the
-// logarithm of the model's likelihood, up to a constant: the restricted one, which does not favour models
-// that mistake noise for a difference.
+// fit fits a level to each side, by generalized least squares. It also returns the logarithm of the model's
+// likelihood, up to a constant: the restricted one, which does not favour models that mistake noise for a
+// difference.
 func (m noiseModel) fit(values []float64, other []bool) (fit, float64) {
-	var ll, ld, dd, ly, dy, yy, logs float64
+	var weights, sums [2]float64
+	var squares, logs float64
 	product := 1.0 // of the variances, whose logarithms are added up in logs
-	// The filter predicts the part with memory of the level, the difference and the value. variance is that
-	// of the prediction.
-	var level, difference, value, variance float64
+	// The filter predicts how much the part with memory adds to a level of 1 and to the value. variance is
+	// that of the prediction.
+	var level, value, variance float64
 	for i, v := range values {
-		d := float64(side(other[i]))
 		if i == 0 || other[i] != other[i-1] {
-			level, difference, value, variance = 0, 0, 0, m.share
+			level, value, variance = 0, 0, m.share
 		}
 		total := variance + 1 - m.share
 		w := 1 / total
-		l, d, y := 1-level, d-difference, v-value
-		gain := variance * w
-		level, difference, value = m.carried*(level+gain*l), m.carried*(difference+gain*d), m.carried*(value+gain*y)
+		l, y, gain := 1-level, v-value, variance*w
+		level, value = m.carried*(level+gain*l), m.carried*(value+gain*y)
 		variance = m.carried*m.carried*variance*(1-gain) + m.share*(1-m.carried*m.carried)
 		if product *= total; product < 1e-200 {
 			logs, product = logs+math.Log(product), 1
 		}
-		ll, ld, dd = ll+l*l*w, ld+l*d*w, dd+d*d*w
-		ly, dy, yy = ly+l*y*w, dy+d*y*w, yy+y*y*w
+		s := side(other[i])
+		weights[s], sums[s], squares = weights[s]+l*l*w, sums[s]+l*y*w, squares+y*y*w
 	}
-	information := ll*dd - ld*ld
-	a := (ly*dd - dy*ld) / information
-	b := (dy*ll - ly*ld) / information
 	free := float64(len(values) - 2)
-	squares := max(yy-a*ly-b*dy, free*leastError*leastError)
-	sd := math.Sqrt(squares / free)
-	log := -(logs + math.Log(product) + math.Log(information) + free*math.Log(squares)) / 2
-	return fit{noiseModel: m, difference: b, err: max(sd*math.Sqrt(ll/information), leastError), sd: sd}, log
+	squares -= sums[0]*sums[0]/weights[0] + sums[1]*sums[1]/weights[1]
+	squares = max(squares, free*leastError*leastError)
+	f := fit{noiseModel: m, difference: sums[1]/weights[1] - sums[0]/weights[0], sd: math.Sqrt(squares / free)}
+	f.err = max(f.sd*math.Sqrt(1/weights[0]+1/weights[1]), leastError)
+	return f, -(logs + math.Log(product*weights[0]*weights[1]) + free*math.Log(squares)) / 2
 }
 
 // negligible is the weight of a model below which it is left out.

@@ -165,6 +165,6 @@ func (s *Simulation) Detectable(figure int) (float64, bool) {
 		return 0, false
 	}
 	size := func(n int) float64 { return largest / math.Pow(finer, float64(n)) }
-	n := sort.Search(int(math.Log(largest/least)/math.Log(finer)), func(n int) bool { return s.Power(figure, size(n+1)) < Wanted })
-	return size(n), true
+	steps := int(math.Log(largest/least) / math.Log(finer))
+	return size(sort.Search(steps, func(n int) bool { return s.Power(figure, size(n+1)) < Wanted })), true
 }
