@@ -123,11 +123,11 @@ func TestSchemasAreDescribed(t *testing.T) {
 func TestResultsAreValid(t *testing.T) {
 	for _, v := range []results.Result{
 		results.New(results.Tool{}, []string{"stampede"}, []string{"lock"}, 1),
-		results.Sweep{Kind: results.KindSweep, File: results.New(results.Tool{}, nil, nil, 1)},
-		results.NewCount(results.Tool{}),
-		results.Comparison{Schema: results.Schema, Kind: results.KindComparison},
-		results.NewObservation(results.Tool{}),
-		results.History{Schema: results.Schema, Kind: results.KindHistory},
+		results.Sweep{File: results.File{Head: results.NewHead(results.KindSweep, results.Tool{}, nil, nil, 1), Runs: []results.Run{}}},
+		results.CountReport{Head: results.NewHead(results.KindCount, results.Tool{}, nil, nil, 0), Settled: []results.Settled{}},
+		results.Comparison{Head: results.Head{Schema: results.Schema, Kind: results.KindComparison}},
+		results.Observation{Head: results.NewHead(results.KindObservation, results.Tool{}, nil, []string{"observe"}, 0)},
+		results.History{Head: results.Head{Schema: results.Schema, Kind: results.KindHistory}},
 	} {
 		var b bytes.Buffer
 		if err := results.WriteJSON(&b, v); err != nil {

@@ -43,7 +43,11 @@ func constants(t *testing.T, path string) (all []string) {
 		}
 		for _, s := range g.Specs {
 			for _, v := range s.(*ast.ValueSpec).Values {
-				value, err := strconv.Unquote(v.(*ast.BasicLit).Value)
+				literal, ok := v.(*ast.BasicLit)
+				if !ok || literal.Kind != token.STRING {
+					continue
+				}
+				value, err := strconv.Unquote(literal.Value)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -116,9 +116,9 @@ type Herd struct {
 	Foreign  int64 // triggers that no session of the Meter is known to have made: expiry, other processes
 	// Notifications counts the notifications of the triggers.
 	Notifications int64
-	Fanout        *hdrhistogram.Histogram // notifications per trigger
+	Fanout        Tally                   // notifications per trigger
 	Drain         *hdrhistogram.Histogram // first to last notification of a trigger, ns
-	Largest       int64                   // largest fan-out, exact
+	Largest       int64                   // largest fan-out
 	Leftover      int64                   // watches still armed at the end
 	Timeline      Timeline
 }

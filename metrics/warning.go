@@ -38,3 +38,24 @@ const (
 	NotWarm                = "not-warm"                 // throughput was still rising when the window opened
 	BackgroundSessionsLost = "background-sessions-lost" // the background load lost sessions
 )
+
+// A Distortion is what the cause of a warning does to the measured times of a run.
+type Distortion int
+
+// The distortions.
+const (
+	Unknown  Distortion = iota // times can be wrong either way, or do not represent the run
+	TooLong                    // the true times are at most as long as the measured ones
+	TooShort                   // the true times are at least as long as the measured ones
+)
+
+// DistortionOf returns the distortion by the cause of warnings with the code.
+func DistortionOf(code string) Distortion {
+	switch code {
+	case ClientBound, Shared, Others, Starved, Stolen:
+		return TooLong
+	case Skipped, Unfinished, Failed:
+		return TooShort
+	}
+	return Unknown
+}

@@ -21,12 +21,12 @@ type Background struct {
 	Phases         []string           `json:"phases"`
 	Offered        int64              `json:"offered,omitempty"` // arrivals that were due in the window; in an open loop only
 	Late           int64              `json:"late"`
-	Completed      int64              `json:"completed,omitempty"` // not in older files
-	Failed         int64              `json:"failed,omitempty"`    // not in older files
+	Completed      int64              `json:"completed,omitempty"`
+	Failed         int64              `json:"failed,omitempty"`
 	Skipped        int64              `json:"skipped"`
 	Unfinished     int64              `json:"unfinished"`
-	OldestNS       time.Duration      `json:"oldest_unfinished_ns,omitempty"` // for how long the first of them had been due; not in older files
-	Little         *Little            `json:"littles_law,omitempty"`          // in a closed loop only; not in older files
+	OldestNS       time.Duration      `json:"oldest_unfinished_ns,omitempty"` // for how long the first of them had been due
+	Little         *Little            `json:"littles_law,omitempty"`          // in a closed loop only
 	Errors         map[string]int64   `json:"errors"`                         // how often, by the error's text
 	Checked        int64              `json:"checked"`                        // violations are among the run's own
 }

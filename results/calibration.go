@@ -1,28 +1,18 @@
 package results
 
 import (
-	"io"
+	"maps"
+	"reflect"
 	"time"
 )
 
-// KindCalibration is the kind of a Calibration.
-const KindCalibration = "calibration"
-
 // A Calibration is the noise that a machine shows between runs of the same variant.
 type Calibration struct {
-	Schema      int           `json:"schema"`
-	Kind        string        `json:"kind"`    // KindCalibration
-	Started     time.Time     `json:"started"` // UTC
-	Tool        Tool          `json:"tool"`
-	Host        Host          `json:"host"`
-	Command     []string      `json:"command"`
-	Seed        uint64        `json:"seed"`
-	Took        time.Duration `json:"took_ns"`
-	Interrupted bool          `json:"interrupted,omitempty"` // and so the calibration was not kept
-	Pairs       int           `json:"pairs"`
-	Settings    []Noise       `json:"settings"`
-	Ceilings    []Ceiling     `json:"ceilings,omitempty"` // of calibrate --ceiling, which measures no settings
-	Warnings    []Warning     `json:"warnings"`
+	Head
+	Pairs    int       `json:"pairs"`
+	Settings []Noise   `json:"settings"`
+	Ceilings []Ceiling `json:"ceilings,omitempty"` // of calibrate --ceiling, which measures no settings
+	Warnings []Warning `json:"warnings"`
 }
 
 // Noise is the noise of one setting.
@@ -41,7 +31,7 @@ type Sample struct {
 	Groups     int           `json:"groups"`
 	HoldNS     time.Duration `json:"hold_ns"`
 	DurationNS time.Duration `json:"duration_ns"`
-	// Settings are the run's settings; missing in older calibrations.
+	// Settings are the run's settings.
 	Settings map[string]string `json:"settings,omitempty"`
 }
 
@@ -50,21 +40,11 @@ func (r Run) Sample() Sample {
 	return Sample{r.Recipe, r.Form, r.Backend.URL, r.Clients, r.Groups, r.HoldNS, r.DurationNS, r.Settings}
 }
 
-// Like reports whether two samples are of the same thing, with durations within a tenth of each
-// other. A setting counts only if both samples record it.
+// Like reports whether two samples are of the same thing.
 func (s Sample) Like(other Sample) bool {
-	long, short := max(s.DurationNS, other.DurationNS), min(s.DurationNS, other.DurationNS)
-	if 10*(long-short) > long {
-		return false
-	}
-	for name, value := range s.Settings {
-		was, known := other.Settings[name]
-		if known && was != value && name != "duration" {
-			return false
-		}
-	}
-	return s.Recipe == other.Recipe && s.Form == other.Form && s.URL == other.URL && s.Clients == other.Clients &&
-		s.Groups == other.Groups && s.HoldNS == other.HoldNS
+	settings, others := s.Settings, other.Settings
+	s.DurationNS, s.Settings, other.DurationNS, other.Settings = 0, nil, 0, nil // the duration is a setting
+	return reflect.DeepEqual(s, other) && maps.Equal(settings, others)
 }
 
 // FigureNoise says how much a figure differs between runs of the same setting.
@@ -80,9 +60,6 @@ type FigureNoise struct {
 	Ten    float64 `json:"ten_pairs"`
 	Twenty float64 `json:"twenty_pairs"`
 }
-
-// WriteJSON writes the calibration.
-func (c Calibration) WriteJSON(w io.Writer) error { return WriteJSON(w, c) }
 
 // A Ceiling is the request rate that the load generator reaches against a server that does nothing:
 // a limit of the generator, its client library and the machine.

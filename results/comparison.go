@@ -1,30 +1,14 @@
 package results
 
 import (
-	"fmt"
-	"io"
 	"slices"
 	"time"
 )
 
-// KindComparison is the kind of a Comparison.
-const KindComparison = "comparison"
-
 // A Comparison compares a base with a candidate: runs in interleaved
 // pairs, or saved files.
 type Comparison struct {
-	Schema  int       `json:"schema"`
-	Kind    string    `json:"kind"` // KindComparison
-	ID      string    `json:"id"`
-	Started time.Time `json:"started"` // UTC
-	Marks
-	Tool    Tool          `json:"tool"`
-	Host    Host          `json:"host"`
-	Command []string      `json:"command"`
-	Seed    uint64        `json:"seed,omitempty"`
-	Took    time.Duration `json:"took_ns"`
-	// Interrupted: there are fewer pairs than were planned, and nothing is decided.
-	Interrupted bool `json:"interrupted,omitempty"`
+	Head // an interrupted comparison has fewer pairs than planned, and decides nothing
 
 	Base Variant `json:"base"`
 	New  Variant `json:"new"`
@@ -38,12 +22,11 @@ type Comparison struct {
 	// was fixed.
 	UntilSure *UntilSure `json:"until_sure,omitempty"`
 	// NewFirst says of each pair whether the candidate ran first, as the seed drew it:
-	// of the levels of a pair one after the other. Older files have base, new, new,
-	// base, and so on. In a duet it says whether the candidate began on the first half of the
+	// of the levels of a pair one after the other. In a duet it says whether the candidate began on the first half of the
 	// processors, and both runs of a pair have the same place in the order of the runs.
 	NewFirst []bool `json:"new_first,omitempty"`
-	// Needed is how many runs base and candidate each need to show anything about as many
-	// figures, in a comparison of saved runs; left out where there are enough.
+	// Needed is how many runs base and candidate each need to show anything, in a
+	// comparison of saved runs; left out where there are enough.
 	Needed int `json:"runs_needed,omitempty"`
 	// Calibrated is the noise floor that was used, "" if none: its pairs and age
 	// in words.
@@ -133,13 +116,17 @@ type Change struct {
 	// were tested.
 	P        *float64 `json:"p"`
 	Adjusted *float64 `json:"p_adjusted,omitempty"`
-	Minimum  float64  `json:"minimum_effect"` // in older files the noise floor, where that was larger
+	Minimum  float64  `json:"minimum_effect"`
 	// Floor is the noise floor that was used: a smaller estimate shows nothing.
 	Floor float64 `json:"noise_floor,omitempty"`
 	// Detectable is the smallest true change for the worse that such a comparison
-	// shows in about 80 % of all cases, and Power the chance that it shows one of
-	// minimum_effect: from the scatter of the runs, whatever they showed. Both are
-	// left out where nothing was tested or nothing can be shown.
+	// calls a regression in 80 % of all cases, and Power the share of the cases in
+	// which it does so if the change is minimum_effect. Both are from a simulation of
+	// the whole decision, in which all tested figures become worse alike, with the
+	// scatter of the runs, whatever they showed. At most about half of the changes of
+	// exactly minimum_effect are found, since the estimate must reach it. Both are
+	// left out of figures that are not gated, where nothing was tested and where
+	// nothing can be shown.
 	Detectable *float64 `json:"detectable_effect,omitempty"`
 	Power      *float64 `json:"power,omitempty"`
 	Verdict    Verdict  `json:"verdict"` // pass, improvement, inconclusive, regression, invalid; fail after a safety violation; "" where nothing is decided
@@ -170,18 +157,3 @@ type Quantile struct {
 
 // Runs returns the runs of base and candidate.
 func (c Comparison) Runs() []Run { return slices.Concat(c.Base.Runs, c.New.Runs) }
-
-// WriteJSON writes the comparison.
-func (c Comparison) WriteJSON(w io.Writer) error { return WriteJSON(w, c) }
-
-// ReadComparison reads the file of a comparison. The error is one line.
-func ReadComparison(r io.Reader) (Comparison, error) {
-	c, err := read[Comparison](r)
-	if err != nil {
-		return Comparison{}, err
-	}
-	if c.Kind != KindComparison {
-		return Comparison{}, fmt.Errorf("not the file of a comparison: its kind is %q", c.Kind)
-	}
-	return c, nil
-}

@@ -31,7 +31,13 @@ type Setting struct {
 }
 
 // FromRecord converts a setting and its measurements to a Run.
-func FromRecord(s Setting, r *metrics.Record) Run { return fromRecord(s, r, DistributionOf) }
+func FromRecord(s Setting, r *metrics.Record) Run {
+	run := fromRecord(s, r, DistributionOf)
+	if d := run.Herd.Fanout; d != nil {
+		d.HDR = encoded(r.Herd.Fanout.Histogram())
+	}
+	return run
+}
 
 // Glance is like FromRecord for measurements in progress, for callers that need several per second.
 // Its distributions have only percentiles, since the rest takes ten times as long.
@@ -123,10 +129,30 @@ func DistributionOf(h *hdrhistogram.Histogram) *Distribution {
 		return nil
 	}
 	d.Min, d.Mean, d.Max = h.Min(), h.Mean(), h.Max()
-	// Encode writes into memory, and fails only for an unknown encoding.
-	encoded, _ := h.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
-	d.HDR = string(encoded)
+	d.HDR = encoded(h)
 	return d
+}
+
+func encoded(h *hdrhistogram.Histogram) string {
+	// Encode writes into memory, and fails only for an unknown encoding.
+	text, _ := h.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
+	return string(text)
+}
+
+// tallied returns the distribution of counts without a histogram; nil if there are none.
+func tallied(t metrics.Tally) *Distribution {
+	count := t.Count()
+	if count == 0 {
+		return nil
+	}
+	at := func(percentile float64) *int64 {
+		if !metrics.Supports(count, percentile) {
+			return nil
+		}
+		v := t.Quantile(percentile)
+		return &v
+	}
+	return &Distribution{Min: t.Min(), Mean: t.Mean(), P50: at(50), P90: at(90), P99: at(99), P999: at(99.9), Max: t.Max()}
 }
 
 // omitBelow leaves out the percentiles that are less than the least that is known.
@@ -160,7 +186,7 @@ func herd(r *metrics.Record, write writing) Herd {
 	h := r.Herd
 	return Herd{
 		Triggers: h.Triggers, Foreign: h.Foreign, Notifications: h.Notifications,
-		Fanout: write(h.Fanout), Drain: write(h.Drain),
+		Fanout: tallied(h.Fanout), Drain: write(h.Drain),
 		Useful: r.Counts.Useful, Wasted: r.Counts.Wasted, Leftover: h.Leftover,
 		Timeline: timeline(h.Timeline),
 	}
@@ -247,23 +273,13 @@ func intervals(all []metrics.Interval) []Interval {
 	return out
 }
 
-// warningsOf returns an empty slice, not nil, if there are no warnings: nil doubts mean that the file
-// is too old to record doubts.
+// warningsOf returns an empty slice, not nil, if there are no warnings.
 func warningsOf(all []metrics.Warning) []Warning {
 	out := []Warning{}
 	for _, w := range all {
 		out = append(out, WarningOf(w))
 	}
 	return out
-}
-
-// Doubted returns the reasons why the run's figures may prove nothing. In files that do not record
-// doubts, any warning may be one, so Doubted returns all warnings.
-func (r Run) Doubted() []Warning {
-	if r.Doubts != nil {
-		return r.Doubts
-	}
-	return r.Warnings
 }
 
 // fanout converts the fan-out of a write to its watchers; nil for another workload.

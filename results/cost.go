@@ -1,8 +1,6 @@
 package results
 
-import (
-	"slices"
-)
+import ()
 
 // Cost counts what crossed the wire in the window.
 type Cost struct {
@@ -57,18 +55,7 @@ type Identity struct {
 	Left    int64  `json:"left"`
 	Right   int64  `json:"right"`
 	Holds   bool   `json:"holds"`
-}
-
-// Holding counts the runs that have identities of their counts, and those among them in which all
-// identities hold.
-func Holding(runs []Run) (hold, of int) {
-	for _, r := range runs {
-		if e := r.Cost.Expected; e != nil && len(e.Identities) > 0 {
-			of++
-			if !slices.ContainsFunc(e.Identities, func(i Identity) bool { return !i.Holds }) {
-				hold++
-			}
-		}
-	}
-	return hold, of
+	// Fixes is the figure whose value the identity fixes, whatever the schedule; left out if the
+	// identity only relates counts.
+	Fixes string `json:"fixes,omitempty"`
 }

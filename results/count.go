@@ -1,28 +1,15 @@
 package results
 
 import (
-	"io"
 	"slices"
 	"strings"
-	"time"
 )
-
-// KindCount is the kind of a CountReport.
-const KindCount = "count"
 
 // A CountReport is what stampede count counted: exactly what each form costs,
 // everything at rest between any two steps.
 type CountReport struct {
-	Schema  int       `json:"schema"`
-	Kind    string    `json:"kind"`         // KindCount; "" in older files
-	ID      string    `json:"id,omitempty"` // as that of a File; left out in older files
-	Started time.Time `json:"started"`      // UTC
-	Marks
-	Tool    Tool     `json:"tool"`
-	Host    Host     `json:"host,omitzero"`     // left out in older files
-	Skipped []string `json:"skipped,omitempty"` // a line each: what was left out and why
-	// Command does the same again, with credentials redacted; nil in older files.
-	Command []string  `json:"command,omitempty"`
+	Head
+	Skipped []string  `json:"skipped,omitempty"` // a line each: what was left out and why
 	Settled []Settled `json:"settled"`
 }
 
@@ -36,7 +23,7 @@ type Settled struct {
 	// Parameters are the other letters of the formulas, e.g. U, and what they
 	// stand for.
 	Parameters map[string]int64 `json:"parameters,omitempty"`
-	// Rounds is how many rounds of the recipe there were; 0 in older files.
+	// Rounds is how many rounds of the recipe there were.
 	Rounds        int64  `json:"rounds"`
 	Notifications Exact  `json:"notifications"`
 	Reads         Exact  `json:"reads"`
@@ -91,12 +78,3 @@ func (s Settled) Differs() bool {
 	}
 	return false
 }
-
-// NewCount starts a report.
-func NewCount(t Tool) CountReport {
-	head := New(t, nil, []string{KindCount}, 0)
-	return CountReport{Schema: Schema, Kind: KindCount, ID: head.ID, Started: head.Started, Tool: t, Host: head.Host, Settled: []Settled{}}
-}
-
-// WriteJSON writes the report.
-func (r CountReport) WriteJSON(w io.Writer) error { return WriteJSON(w, r) }

@@ -49,7 +49,7 @@ type Machine struct {
 	OtherCores     float64 `json:"other_cores"`     // used by programs that are not of the run
 	WaitingThreads float64 `json:"waiting_threads"` // of the generator, ready to run without a processor; average
 	// StartedResidentBytes is the memory of the servers that the run started, at the end of the window, and
-	// StartedWrittenBytes what they had the disk write. Left out where there are none, and in older files.
+	// StartedWrittenBytes what they had the disk write. Left out where there are none.
 	StartedResidentBytes int64 `json:"started_resident_bytes,omitempty"`
 	StartedWrittenBytes  int64 `json:"started_written_bytes,omitempty"`
 }
@@ -58,7 +58,7 @@ type Machine struct {
 type Generator struct {
 	CPUCores    float64  `json:"cpu_cores"`
 	StolenCores float64  `json:"stolen_cores,omitempty"` // that the hypervisor gave to other machines
-	Machine     *Machine `json:"machine,omitempty"`      // missing in older files and where the kernel does not tell
+	Machine     *Machine `json:"machine,omitempty"`      // left out where the kernel does not tell
 	// RequestsPerS is how many requests the clients made, and CeilingPerS how many the
 	// generator makes of a server that does nothing, where stampede calibrate --ceiling has
 	// found that out; missing otherwise.
@@ -70,18 +70,17 @@ type Generator struct {
 	// Offered are the arrivals that were due in the window, in an open loop only. Each
 	// is completed, failed, skipped or unfinished: offered is their sum.
 	Offered   int64 `json:"offered,omitempty"`
-	Late      int64 `json:"late"`                // no client was free when they were due
-	Completed int64 `json:"completed,omitempty"` // not in older files
-	Failed    int64 `json:"failed,omitempty"`    // a client started them and lost them, with its session for instance; not in older files
-	Skipped   int64 `json:"skipped"`             // no client ever started them
+	Late      int64 `json:"late"` // no client was free when they were due
+	Completed int64 `json:"completed,omitempty"`
+	Failed    int64 `json:"failed,omitempty"` // a client started them and lost them, with its session for instance
+	Skipped   int64 `json:"skipped"`          // no client ever started them
 	// Unfinished are those that a client started and did not end. In a closed loop, which
-	// is offered nothing, they are the turns in progress when the window closed; older
-	// files have 0.
+	// is offered nothing, they are the turns in progress when the window closed.
 	Unfinished int64 `json:"unfinished"`
-	// OldestNS is for how long the first of the unfinished had been due; not in older files.
+	// OldestNS is for how long the first of the unfinished had been due.
 	OldestNS time.Duration `json:"oldest_unfinished_ns,omitempty"`
 	// Wakes is by how much the timers of an open loop were late for which a client waited.
-	// Response times do not include it; those of older files do.
+	// Response times do not include it.
 	Wakes *Distribution `json:"wakes_ns,omitempty"`
 }
 
@@ -128,12 +127,12 @@ type Fsyncs struct {
 // heartbeats among the reads.
 type Server struct {
 	// Rounds ended while the server counted, from a little before the window until a little after it;
-	// left out in older files, and then the rounds of the window are the nearest.
+	// left out where the server keeps no count.
 	Rounds        int64 `json:"rounds,omitzero"`
 	Notifications int64 `json:"notifications"`
 	Reads         int64 `json:"reads"`
 	Writes        int64 `json:"writes"`
-	// Fsyncs are left out where the server does not tell, and in older files.
+	// Fsyncs are left out where the server does not tell.
 	Fsyncs *Fsyncs `json:"fsyncs,omitempty"`
 }
 

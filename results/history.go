@@ -1,20 +1,14 @@
 package results
 
 import (
-	"io"
 	"time"
 )
-
-// KindHistory is the kind of a History.
-const KindHistory = "history"
 
 // A History says how figures went from result to result, and when they changed. It is made from
 // saved results and is not saved itself.
 type History struct {
-	Schema  int       `json:"schema"`
-	Kind    string    `json:"kind"` // KindHistory
-	Made    time.Time `json:"made"` // UTC
-	Tool    Tool      `json:"tool"`
+	Head              // without a start
+	Made    time.Time `json:"made"`    // UTC
 	Results int       `json:"results"` // that were read
 	// Verdict follows from the newest change of each figure: regression if one is for the worse and not
 	// accepted, otherwise improvement if one is for the better, otherwise pass; "" without figures.
@@ -29,8 +23,10 @@ type Trend struct {
 	Unit    string `json:"unit"`    // "ns", "B", "/s", "/round", "share", ""
 	Of      string `json:"of"`      // the kind of run: its form, backend, clients and settings
 	Machine string `json:"machine"` // "any machine" for a figure that does not depend on it
-	// Exact: the figure is a count, of which the first result that differs is a change.
+	// Exact: a formula fixes the figure, so that the first result that differs is a change.
 	Exact bool `json:"exact"`
+	// Doubtful is the number of results that are left out, because their values prove nothing.
+	Doubtful int `json:"doubtful_results,omitempty"`
 	// Needed is the number of results that can show a change; left out where there are as many.
 	Needed  int           `json:"results_needed,omitempty"`
 	Points  []TrendPoint  `json:"points"`
@@ -68,6 +64,3 @@ func (t Trend) Newest() *TrendChange {
 	}
 	return &t.Changes[len(t.Changes)-1]
 }
-
-// WriteJSON writes the history.
-func (h History) WriteJSON(w io.Writer) error { return WriteJSON(w, h) }

@@ -18,7 +18,7 @@ import (
 func TestWriteRead(t *testing.T) {
 	want := resulttest.FileOf(resulttest.Herding(resulttest.Native())...)
 	var b bytes.Buffer
-	if err := want.WriteJSON(&b); err != nil {
+	if err := results.WriteJSON(&b, want); err != nil {
 		t.Fatal(err)
 	}
 	got, err := results.Read(&b)
@@ -37,10 +37,10 @@ func TestReadRefuses(t *testing.T) {
 		"truncated": {`{"schema": 1, "runs": [`, "not a result file"},
 		"no JSON":   {"hand-off p99\n210 µs\n", "not a result file"},
 		"no schema": {`{"runs": []}`, "no schema"},
-		"newer":     {`{"schema": 4, "runs": []}`, "of schema 4: this stampede reads up to 3"},
+		"newer":     {`{"schema": 5, "kind": "run", "runs": []}`, "of schema 5: this stampede reads schema 4"},
 		// A newer schema may have changed a type: the error must still name the schema.
-		"newer and different": {`{"schema": 4, "runs": {"a": 1}}`, "of schema 4: this stampede reads up to 3"},
-		"wrong type":          {`{"schema": 1, "runs": [{"clients": "many"}]}`, "not a result file"},
+		"newer and different": {`{"schema": 5, "runs": {"a": 1}}`, "of schema 5: this stampede reads schema 4"},
+		"wrong type":          {`{"schema": 4, "kind": "run", "runs": [{"clients": "many"}]}`, "not a result file"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := results.Read(strings.NewReader(c.text))
@@ -87,35 +87,12 @@ func TestFanoutKeepsItsSign(t *testing.T) {
 	}
 }
 
-// A result that has the lean client's former name, wire, compares with new ones.
-func TestReadRenamesTheLeanClient(t *testing.T) {
-	r := resulttest.Native()
-	r.Client, r.URL = "lean", "native:?reads=sync&client=lean"
-	want := resulttest.FileOf(resulttest.Herding(r)...)
-	want.Command = []string{"stampede", "run", "lock", "--backend", "native:?client=lean"}
-	var b bytes.Buffer
-	if err := results.WriteJSON(&b, want); err != nil {
-		t.Fatal(err)
-	}
-	former := strings.NewReplacer(`"client": "lean"`, `"client": "wire"`, "client=lean", "client=wire").Replace(b.String())
-	if strings.Contains(former, "lean\"") {
-		t.Fatal("the former file has the new name")
-	}
-	for name, text := range map[string]string{"former": former, "current": b.String()} {
-		got, err := results.Read(strings.NewReader(text))
-		if diff := cmp.Diff(want, got); err != nil || diff != "" {
-			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
-		}
-	}
-}
-
-// Each kind of result is read as its own type; count reports of older versions, which declare no
-// kind, are read as counts.
+// Each kind of result is read as its own type. Files of other schemas and kinds are refused.
 func TestReadAny(t *testing.T) {
 	for kind, v := range map[string]results.Result{
-		results.KindRun: resulttest.FileOf(resulttest.Herding(resulttest.Native())...), results.KindSweep: resulttest.SweepOf(resulttest.HerdRuns()[:4]...), results.KindCount: results.NewCount(results.Tool{}),
-		results.KindComparison:  results.Comparison{Schema: results.Schema, Kind: results.KindComparison},
-		results.KindObservation: results.NewObservation(results.Tool{}),
+		results.KindRun: resulttest.FileOf(resulttest.Herding(resulttest.Native())...), results.KindSweep: resulttest.SweepOf(resulttest.HerdRuns()[:4]...), results.KindCount: results.CountReport{Head: results.NewHead(results.KindCount, results.Tool{}, nil, nil, 0), Settled: []results.Settled{}},
+		results.KindComparison:  results.Comparison{Head: results.Head{Schema: results.Schema, Kind: results.KindComparison}},
+		results.KindObservation: results.Observation{Head: results.NewHead(results.KindObservation, results.Tool{}, nil, []string{"observe"}, 0)},
 	} {
 		var b bytes.Buffer
 		if err := results.WriteJSON(&b, v); err != nil {
@@ -129,12 +106,16 @@ func TestReadAny(t *testing.T) {
 			t.Errorf("of a %s something is lost (-want +got):\n%s", kind, diff)
 		}
 	}
-	if got, err := results.ReadAny(strings.NewReader(`{"schema": 1, "settled": []}`)); err != nil || results.KindOf(got) != results.KindCount {
-		t.Errorf("an old count is read as a %s, %v", results.KindOf(got), err)
-	}
-	const unknown = `a result of kind "film", which this stampede does not know; use a newer one`
-	if _, err := results.ReadAny(strings.NewReader(`{"schema": 1, "kind": "film"}`)); err == nil || err.Error() != unknown {
-		t.Errorf("error %v, want %s", err, unknown)
+	for text, want := range map[string]string{
+		`{"schema": 4, "kind": "film"}`:        `a result of kind "film": want one of run, sweep, count, comparison, observation`,
+		`{"schema": 4, "kind": "calibration"}`: `a result of kind "calibration": want one of run, sweep, count, comparison, observation`,
+		`{"schema": 3, "runs": []}`:            `a result file of schema 3: this stampede reads schema 4`,
+		`{"schema": 5, "kind": "run"}`:         `a result file of schema 5: this stampede reads schema 4`,
+		`{"kind": "run"}`:                      `not a result file: it has no schema`,
+	} {
+		if _, err := results.ReadAny(strings.NewReader(text)); err == nil || err.Error() != want {
+			t.Errorf("%s: error %v, want %s", text, err, want)
+		}
 	}
 }
 
@@ -142,12 +123,11 @@ func TestReadAny(t *testing.T) {
 // any runs, and that a sweep, which has runs, is read.
 func TestReadRefusesOtherKinds(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
-		"observation":        {`{"schema": 3, "kind": "observation"}`, "the file of an observation: want that of a run"},
-		"comparison":         {`{"schema": 3, "kind": "comparison"}`, "the file of a comparison: want that of a run"},
-		"count":              {`{"schema": 3, "kind": "count"}`, "the file of a count: want that of a run"},
-		"count without kind": {`{"schema": 1, "settled": []}`, "the file of a count: want that of a run"},
-		"sweep":              {`{"schema": 3, "kind": "sweep", "runs": []}`, ""},
-		"run without runs":   {`{"schema": 3, "runs": []}`, ""},
+		"observation":      {`{"schema": 4, "kind": "observation"}`, "a result of kind observation: want run or sweep"},
+		"comparison":       {`{"schema": 4, "kind": "comparison"}`, "a result of kind comparison: want run or sweep"},
+		"count":            {`{"schema": 4, "kind": "count"}`, "a result of kind count: want run or sweep"},
+		"sweep":            {`{"schema": 4, "kind": "sweep", "runs": []}`, ""},
+		"run without runs": {`{"schema": 4, "kind": "run", "runs": []}`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := ""

@@ -22,10 +22,7 @@ func TestMarks(t *testing.T) {
 			t.Errorf("%v: have %v, want %v", c.of, !c.have, c.have)
 		}
 	}
-	if got := MarksOf(Sweep{File: File{Marks: m}}).Subject; got != "4f2a" {
+	if got := HeadOf(Sweep{File: File{Head: Head{Marks: m}}}).Subject; got != "4f2a" {
 		t.Errorf("a sweep has the subject %q", got)
-	}
-	if got := MarksOf(CountReport{}); got.Subject != "" || got.Tags != nil {
-		t.Errorf("a count has the marks %v", got)
 	}
 }

@@ -15,7 +15,7 @@ type Mix struct {
 	Keys        int     `json:"keys"`    // how many nodes were read and set
 	KeysBy      string  `json:"keys_by"` // how they were chosen: "uniform", "zipfian"
 	SizeBytes   int     `json:"size_bytes"`
-	InFlight    int     `json:"in_flight"`   // requests that each client's session had in flight at a time; 0 in older files means 1
+	InFlight    int     `json:"in_flight"`   // requests that each client's session had in flight at a time
 	Lists       float64 `json:"lists"`       // the share of the reads that listed nodes
 	Creates     float64 `json:"creates"`     // the share of the writes that created one; as many deleted one
 	Conditional bool    `json:"conditional"` // each set was on the version that a read before it had shown

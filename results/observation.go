@@ -1,25 +1,14 @@
 package results
 
-import (
-	"io"
-	"time"
+import "github.com/stampede-bench/stampede/metrics/observe"
 
-	"github.com/stampede-bench/stampede/metrics/observe"
-)
-
-// KindObservation is the kind of an Observation.
-const KindObservation = "observation"
+// AllPaths is the subject of figures of a whole observation.
+const AllPaths = "all paths"
 
 // An Observation is what other programs' traffic did to a service. It has no node data, no
 // credentials and no arguments of the command that was run.
 type Observation struct {
-	Schema  int       `json:"schema"`
-	Kind    string    `json:"kind"` // KindObservation
-	ID      string    `json:"id"`
-	Started time.Time `json:"started"` // UTC
-	Marks
-	Tool    Tool   `json:"tool"`
-	Host    Host   `json:"host"`
+	Head
 	Backend string `json:"backend"` // URL, without credentials
 	Source  string `json:"source"`  // "proxy", "capture file" or "interface"
 	// Program is the program around which traffic was observed, and Exit its exit code; null
@@ -36,14 +25,3 @@ type Observation struct {
 	Gates     []Gate  `json:"gates"`
 	Verdict   Verdict `json:"verdict"` // the worst of the gates; "" without gates
 }
-
-// NewObservation starts an observation that begins now.
-func NewObservation(tool Tool) Observation {
-	now := time.Now().UTC()
-	return Observation{
-		Schema: Schema, Kind: KindObservation, ID: id(now, []string{"observe"}), Started: now, Tool: tool, Host: ThisHost(),
-	}
-}
-
-// WriteJSON writes the observation.
-func (o Observation) WriteJSON(w io.Writer) error { return WriteJSON(w, o) }

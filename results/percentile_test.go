@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/resulttest"
 )
@@ -43,5 +44,26 @@ func TestPercentilesAgreeWithTheHistogram(t *testing.T) {
 				t.Errorf("p%v of %d: %s written, %d and %v of the histogram", p, n, fmt.Sprint(written), near, known)
 			}
 		}
+	}
+}
+
+// The fan-out of a result is exact, also a percentile that the file does not store: 2,100 watchers are not
+// 2,101.
+func TestFanoutIsExact(t *testing.T) {
+	record := &metrics.Record{Herd: metrics.Herd{Fanout: metrics.Tally{2100: 900, 2099: 60, 1: 40}}}
+	d := results.FromRecord(results.Setting{}, record).Herd.Fanout
+	if d.Min != 1 || d.Max != 2100 || d.Mean != 2015.98 || *d.P50 != 2100 || *d.P99 != 2100 || d.P999 != nil {
+		t.Errorf("%+v", d)
+	}
+	for percentile, want := range map[float64]int64{3: 1, 9: 2099, 95: 2100} {
+		if v, known := d.At(percentile); !known || v != want {
+			t.Errorf("the percentile %v is %d, known %v, want %d", percentile, v, known, want)
+		}
+	}
+	if none := results.FromRecord(results.Setting{}, &metrics.Record{Herd: metrics.Herd{Fanout: metrics.Tally{}}}).Herd.Fanout; none != nil {
+		t.Errorf("of no writes: %+v", none)
+	}
+	if d := results.Glance(results.Setting{}, record).Herd.Fanout; d.Max != 2100 || d.HDR != "" {
+		t.Errorf("at a glance: %+v", d)
 	}
 }

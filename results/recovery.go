@@ -32,7 +32,7 @@ type Recovery struct {
 	// Effect is "outage": a gap between grants began at the fault that was longer than
 	// DetectableNS; "slowdown": no such gap, but in the second after the fault fewer than
 	// half as many grants came as in the slowest second before it; "none"; or "unclear":
-	// too little happened before, or an outage was in progress. "" in older files.
+	// too little happened before, or an outage was in progress.
 	Effect string `json:"effect,omitempty"`
 	// DetectableNS is the longest gap that is not an outage, a multiple of the longest
 	// one before the fault; 0 where there was none.

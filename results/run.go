@@ -16,14 +16,12 @@ type Run struct {
 	Backend Backend `json:"backend"`
 	Clients int     `json:"clients"`
 	// Groups is how many instances of the recipe, which had nothing to do with
-	// each other, the clients were spread over, as many on each. 0 is one: older
-	// files do not say.
+	// each other, the clients were spread over, as many on each. 0 is one.
 	Groups int `json:"groups"`
 	// Repetition counts the runs that measure the same thing again, from 1; left out
 	// where nothing was repeated.
 	Repetition int `json:"repetition,omitempty"`
-	// Seed is the run's own, derived from the file's and the run's place in it. 0:
-	// older files do not say.
+	// Seed is the run's own, derived from the file's and the run's place in it.
 	Seed uint64 `json:"seed,omitempty"`
 	Loop string `json:"loop"` // "closed": a client begins a round when its last one has ended; "open": work comes at a rate
 	// Open is of an open loop.
@@ -37,25 +35,23 @@ type Run struct {
 	Preload    *Preload    `json:"preload,omitempty"`
 	Background *Background `json:"background,omitempty"`
 
-	// Settings are the flags of stampede run that can change a figure of the run, with
-	// their values, defaults included. Flags that the recipe does not use are left out,
-	// and so are those that have a field of their own under another name. It is missing
-	// in older files.
-	Settings map[string]string `json:"settings,omitempty"`
+	// Settings are all flags of stampede run that can change a figure of the run and that the recipe uses,
+	// with their values, defaults included.
+	Settings map[string]string `json:"settings"`
 
 	HoldNS   time.Duration `json:"hold_ns"`
 	ThinkNS  time.Duration `json:"think_ns"`
 	WarmupNS time.Duration `json:"warmup_ns"` // as asked for: the least
-	// Warmup is what came before the window and was thrown away; missing in older files.
+	// Warmup is what came before the window and was thrown away.
 	Warmup *Warmup `json:"warmup,omitempty"`
 	// Order is the place of the run in the order in which the command did its runs, from 1;
-	// missing in older files. Which form comes first is drawn from the seed. The two runs of a pair
+	// Which form comes first is drawn from the seed. The two runs of a pair
 	// of a duet have the same place.
 	Order int `json:"order,omitempty"`
 	// RampNS is how long the clients were asked to take to arrive, before the
 	// warm-up; left out: as long as their number called for.
 	RampNS time.Duration `json:"ramp_ns,omitempty"`
-	// RampTookNS is how long they took; left out: they arrived at once, or the file is older.
+	// RampTookNS is how long they took; left out: they arrived at once.
 	RampTookNS time.Duration `json:"ramp_took_ns,omitempty"`
 
 	DurationNS     time.Duration `json:"duration_ns"` // of the measured window
@@ -68,8 +64,8 @@ type Run struct {
 	Cost      Cost               `json:"cost"`
 	Fanout    *Fanout            `json:"fanout,omitempty"` // of a fan-out only
 	Fairness  *Fairness          `json:"fairness,omitempty"`
-	Storm     *Storm             `json:"storm,omitempty"`       // of storms of sessions only; not in older files
-	Little    *Little            `json:"littles_law,omitempty"` // of a closed loop in which rounds ended; not in older files
+	Storm     *Storm             `json:"storm,omitempty"`       // of storms of sessions only
+	Little    *Little            `json:"littles_law,omitempty"` // of a closed loop in which rounds ended
 	Safety    Safety             `json:"safety"`
 	Generator Generator          `json:"generator"`
 	// Agents are the processes that shared the clients; left out where one process had all of them.
@@ -82,7 +78,7 @@ type Run struct {
 	Disturbed bool             `json:"disturbed,omitempty"`
 	Errors    map[string]int64 `json:"errors"` // how often, by the error's text
 	Warnings  []Warning        `json:"warnings"`
-	Doubts    []Warning        `json:"doubts,omitzero"` // those of the warnings for which figures prove nothing; missing in older files
+	Doubts    []Warning        `json:"doubts"` // those of the warnings for which figures prove nothing
 	Intervals []Interval       `json:"intervals"`
 	// Faults are the injected faults and their effects; left out without faults.
 	Faults *Breakage `json:"faults,omitempty"`
@@ -111,9 +107,9 @@ type Backend struct {
 	Server     string `json:"server"`
 	Durability string `json:"durability"`        // "fsync", "memory", "unknown"
 	Client     string `json:"client"`            // the client library
-	Reads      string `json:"reads"`             // "local", "sync", "linearizable", "serializable"; "" in files before it was noted
+	Reads      string `json:"reads"`             // "local", "sync", "linearizable", "serializable"
 	Started    string `json:"started"`           // "own process", "3 own processes", "3 own processes behind proxies", "in process", "" for a given address
-	Servers    int    `json:"servers,omitempty"` // over how many the sessions are spread; not in files before it was noted
+	Servers    int    `json:"servers,omitempty"` // over how many the sessions are spread
 }
 
 // SameService reports whether two runs were done on the same service. The forms of one run may use

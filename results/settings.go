@@ -9,51 +9,6 @@ import (
 	"strings"
 )
 
-// Chosen returns the run's options that can change its figures, by the name of the flag of stampede
-// run. Where the run has a field for an option, Chosen takes the value from the field, so that runs
-// of older files, which have no Settings, can be compared with newer ones as far as possible.
-func (r Run) Chosen() map[string]string {
-	all := map[string]string{}
-	maps.Copy(all, r.Settings)
-	for name, value := range map[string]string{"hold": r.HoldNS.String(), "think": r.ThinkNS.String()} {
-		if _, uses := r.Settings[name]; uses || r.Settings == nil {
-			all[name] = value
-		}
-	}
-	all["warmup"] = r.WarmupNS.String()
-	all["groups"] = strconv.Itoa(max(1, r.Groups))
-	maps.Copy(all, r.Open.chosen())
-	maps.Copy(all, r.Mix.chosen())
-	maps.Copy(all, r.Preload.chosen())
-	if r.ReadRatio != nil {
-		all["reads"] = fmt.Sprint(r.ReadRatio.Asked)
-	}
-	all["background"] = r.Background.Asked()
-	return all
-}
-
-func (o *Open) chosen() map[string]string {
-	if o == nil {
-		return map[string]string{"rate": "", "arrival": "", "late-limit": ""}
-	}
-	return map[string]string{"rate": o.Rate, "arrival": o.Arrival, "late-limit": o.LateLimitNS.String()}
-}
-
-func (m *Mix) chosen() map[string]string {
-	if m == nil {
-		return nil
-	}
-	return map[string]string{"keys": strconv.Itoa(m.Keys), "keys-by": m.KeysBy, "size": strconv.Itoa(m.SizeBytes), "lists": fmt.Sprint(m.Lists),
-		"in-flight": strconv.Itoa(max(1, m.InFlight)), "creates": fmt.Sprint(m.Creates), "conditional": strconv.FormatBool(m.Conditional), "watchers": strconv.Itoa(m.Watchers)}
-}
-
-func (p *Preload) chosen() map[string]string {
-	if p == nil {
-		p = &Preload{}
-	}
-	return map[string]string{"preload": strconv.Itoa(p.Nodes), "preload-watches": strconv.Itoa(p.Watches)}
-}
-
 // Asked describes the background that was requested, "" if there is none.
 func (b *Background) Asked() string {
 	if b == nil {
@@ -70,36 +25,46 @@ func (b Backend) traits() map[string]string {
 	return all
 }
 
-// Conditions returns the run's chosen options and the traits of its service.
+// Conditions returns everything besides the form and the number of clients that can change the figures of a
+// run, by name: its settings and the traits of its service.
 func (r Run) Conditions() map[string]string {
-	all := r.Chosen()
-	maps.Copy(all, r.Backend.traits())
+	all := r.Backend.traits()
+	maps.Copy(all, r.Settings)
 	return all
+}
+
+// Key identifies the measurement that a run repeats: runs have the same key if nothing that can change a
+// figure differs, except for the machine, the version of the server, and the given settings.
+func (r Run) Key(without ...string) string {
+	all := r.Conditions()
+	delete(all, "server")
+	for _, name := range without {
+		delete(all, name)
+	}
+	parts := []string{r.Scenario, r.Recipe, r.Form, r.Backend.URL, strconv.Itoa(r.Clients)}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		parts = append(parts, name+"="+all[name])
+	}
+	return strings.Join(parts, "\x00")
 }
 
 // A Difference is a condition that differs between the runs of base and candidate.
 type Difference struct{ Name, Base, New string }
 
-// Differences compares the conditions of the runs of base and candidate. It returns the conditions that
-// differ, sorted by name, and the names of those that one of them does not record: the base's first, then
-// the candidate's.
-func Differences(base, other []Run) (all []Difference, unrecorded [2][]string) {
-	variants := [2]map[string][]string{valuesOf(base), valuesOf(other)}
-	names := slices.Sorted(maps.Keys(variants[0]))
-	names = append(names, slices.Sorted(maps.Keys(variants[1]))...)
+// notRecorded stands for a condition that a run does not record.
+const notRecorded = "not recorded"
+
+// Differences returns the conditions in which the runs of base and candidate differ, sorted by name.
+func Differences(base, other []Run) (all []Difference) {
+	values := [2]map[string][]string{valuesOf(base), valuesOf(other)}
+	names := slices.AppendSeq(slices.Collect(maps.Keys(values[0])), maps.Keys(values[1]))
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
-		was, is := variants[0][name], variants[1][name]
-		switch {
-		case was == nil:
-			unrecorded[0] = append(unrecorded[0], name)
-		case is == nil:
-			unrecorded[1] = append(unrecorded[1], name)
-		case !slices.Equal(was, is):
-			all = append(all, Difference{name, strings.Join(was, ", "), strings.Join(is, ", ")})
+		if was, is := values[0][name], values[1][name]; !slices.Equal(was, is) {
+			all = append(all, Difference{name, cmp.Or(strings.Join(was, ", "), notRecorded), cmp.Or(strings.Join(is, ", "), notRecorded)})
 		}
 	}
-	return all, unrecorded
+	return all
 }
 
 // valuesOf returns the different values of each condition, sorted.
@@ -114,4 +79,43 @@ func valuesOf(runs []Run) map[string][]string {
 		}
 	}
 	return all
+}
+
+// Namer returns a function that names what runs measured: the recipe, the form, the service and the number of
+// clients, and the settings in which runs of one group differ that would otherwise have the same name. A
+// setting that differs only between groups is not part of a name. Service names the service of a run.
+func Namer(service func(Backend) string, groups ...[]Run) func(Run) string {
+	short := func(r Run) string {
+		text := fmt.Sprintf("%s/%s on %s, %d clients", r.Recipe, r.Form, service(r.Backend), r.Clients)
+		if r.Scenario != "" {
+			text = r.Scenario + ": " + text
+		}
+		return text
+	}
+	vary := map[string][]string{} // settings, by short name
+	for _, runs := range groups {
+		first := map[string]map[string]string{}
+		for _, r := range runs {
+			name := short(r)
+			if first[name] == nil {
+				first[name] = r.Settings
+			}
+			for setting, value := range r.Settings {
+				if was, set := first[name][setting]; set && was != value {
+					vary[name] = append(vary[name], setting)
+				}
+			}
+		}
+	}
+	return func(r Run) string {
+		name := short(r)
+		text := name
+		slices.Sort(vary[name])
+		for _, setting := range slices.Compact(vary[name]) {
+			if value, set := r.Settings[setting]; set {
+				text += fmt.Sprintf(", %s %s", setting, cmp.Or(value, "none"))
+			}
+		}
+		return text
+	}
 }

@@ -1,18 +1,12 @@
 package results
 
 import (
-	"fmt"
-	"io"
 	"time"
 )
-
-// KindSweep is the kind of a Sweep.
-const KindSweep = "sweep"
 
 // A Sweep is the File of a command that ran its forms at several levels, and an
 // analysis of them. It can be read as a File with every run.
 type Sweep struct {
-	Kind string `json:"kind"` // KindSweep
 	File
 	// Axes are the settings with several levels; curves are drawn over the first: "clients", "rate", "groups", "hold", and of a mix "reads", "size".
 	Axes   []string `json:"axes"`
@@ -95,8 +89,7 @@ type USL struct {
 	R2    float64 `json:"r2"`
 	// Knee is the number of clients beyond which throughput falls, null unless such a
 	// fall was measured; KneeLow and KneeHigh are its interval, with the levels as the
-	// replicates and the lack of fit in it. In files before schema 2 Knee may be
-	// extrapolated, and the interval is of the repetitions alone.
+	// replicates and the lack of fit in it.
 	Knee      *float64   `json:"knee"`
 	KneeLow   *float64   `json:"knee_low"`
 	KneeHigh  *float64   `json:"knee_high"`
@@ -144,7 +137,7 @@ type Capacity struct {
 	Level float64 `json:"level"`
 	Held  Trials  `json:"held"`
 	// Confidence is how likely the next run at Level meets the objective, predicted
-	// from the runs that confirmed it; 0 without a level, and in older files.
+	// from the runs that confirmed it; 0 without a level.
 	Confidence float64 `json:"confidence,omitempty"`
 	Next       float64 `json:"next"`
 	After      Trials  `json:"after"`
@@ -159,19 +152,4 @@ type Capacity struct {
 type Trials struct {
 	Met int `json:"met"`
 	Of  int `json:"of"`
-}
-
-// WriteJSON writes the sweep.
-func (s Sweep) WriteJSON(w io.Writer) error { return WriteJSON(w, s) }
-
-// ReadSweep reads the file of a sweep. The error is one line.
-func ReadSweep(r io.Reader) (Sweep, error) {
-	s, err := read[Sweep](r)
-	if err != nil {
-		return Sweep{}, err
-	}
-	if s.Kind != KindSweep {
-		return Sweep{}, fmt.Errorf("not the file of a sweep: its kind is %q", s.Kind)
-	}
-	return s, nil
 }

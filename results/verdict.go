@@ -4,8 +4,7 @@ import (
 	"slices"
 )
 
-// A Verdict is the decision about one figure or a whole file. The text of an older file may have
-// another word for it, which is read as the word of today.
+// A Verdict is the decision about one figure or a whole file.
 type Verdict string
 
 // The verdicts.
@@ -21,18 +20,6 @@ const (
 // severity returns the verdicts, from the best to the worst.
 func severity() []Verdict {
 	return []Verdict{Improvement, Pass, Inconclusive, Invalid, Regression, Fail}
-}
-
-// UnmarshalText also accepts the words that files had up to schema 2.
-func (v *Verdict) UnmarshalText(text []byte) error {
-	*v = Verdict(text)
-	switch *v {
-	case "better":
-		*v = Improvement
-	case "failed", "violated":
-		*v = Fail
-	}
-	return nil
 }
 
 // Unsafe reports whether one of the runs violated safety, which makes the numbers void.

@@ -1,9 +1,7 @@
 package results
 
 import (
-	"encoding/json"
 	"maps"
-	"slices"
 
 	"github.com/stampede-bench/stampede/metrics"
 )
@@ -12,14 +10,14 @@ import (
 type Warning struct {
 	// Code says which warning it is. Codes are stable; docs/report.md lists them.
 	// One about a machine or a generator that is short of processor time begins
-	// with "cpu". It is empty in warnings of files before codes were written.
+	// with "cpu".
 	Code string `json:"code"`
 	Text string `json:"text"` // one line for people, made of the numbers and names
 	// Numbers are those of the text, by name: times end in "_ns", processors in "_cores", shares in
-	// "_share". Missing in older files.
+	// "_share".
 	Numbers map[string]float64 `json:"numbers,omitempty"`
 	// Names are what the warning is about, such as a phase or a variant of a comparison.
-	// Missing in older files.
+	//
 	Names map[string]string `json:"names,omitempty"`
 }
 
@@ -31,7 +29,7 @@ const (
 	OneVariantOnly    = "one-side-only"      // runs of one of them have no counterpart in the other
 	NothingInCommon   = "nothing-in-common"  // no run of one of them has a counterpart in the other
 	IdentityBroken    = "identity-broken"    // a count breaks an identity that holds under any schedule
-	LowPower          = "low-power"          // the comparison could well miss a change of the minimum effect
+	LowPower          = "low-power"          // the comparison could well miss a change of twice the minimum effect
 	WindowsApart      = "windows-apart"      // in a duet, the windows of some pairs coincided badly
 	SafetyViolated    = "safety-violated"    // a form violated safety, so the calibration was not kept
 )
@@ -52,7 +50,7 @@ func (w Warning) Agent() string { return w.Names[metrics.OfAgent] }
 // OfClient returns the warning about the measurement of a client library, which was not kept.
 func (w Warning) OfClient(client string) Warning { return w.with(nil, metrics.Names{"client": client}) }
 
-// with returns the warning with more numbers and names. Its text may be all that an older file has.
+// with returns the warning with more numbers and names.
 func (w Warning) with(numbers metrics.Numbers, names metrics.Names) Warning {
 	of := metrics.Warning{Code: w.Code, Numbers: metrics.Numbers{}, Names: metrics.Names{}}
 	maps.Copy(of.Numbers, w.Numbers)
@@ -60,29 +58,4 @@ func (w Warning) with(numbers metrics.Numbers, names metrics.Names) Warning {
 	maps.Copy(of.Names, w.Names)
 	maps.Copy(of.Names, names)
 	return Warning{Code: w.Code, Text: framed(of, w.Text), Numbers: of.Numbers, Names: of.Names}
-}
-
-// UnmarshalJSON also reads the warnings of older files: a warning was only its text, and a doubt
-// had a kind in place of a code, without the prefix "cpu-" that some codes have now.
-func (w *Warning) UnmarshalJSON(text []byte) error {
-	*w = Warning{}
-	if len(text) > 0 && text[0] == '"' {
-		return json.Unmarshal(text, &w.Text)
-	}
-	var v struct {
-		Code, Kind, Text string
-		Numbers          map[string]float64
-		Names            map[string]string
-	}
-	if err := json.Unmarshal(text, &v); err != nil {
-		return err
-	}
-	if slices.Contains([]string{"client-bound", "starved", "stolen"}, v.Kind) {
-		v.Kind = "cpu-" + v.Kind
-	}
-	w.Code, w.Text, w.Numbers, w.Names = v.Code, v.Text, v.Numbers, v.Names
-	if w.Code == "" {
-		w.Code = v.Kind
-	}
-	return nil
 }

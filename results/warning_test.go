@@ -1,7 +1,6 @@
 package results_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -30,34 +29,5 @@ func TestWarningsHaveCodes(t *testing.T) {
 	var again results.Run
 	if err := json.Unmarshal(text, &again); err != nil || !cmp.Equal(again.Warnings, run.Warnings) {
 		t.Errorf("written and read again: %v, %v", again.Warnings, err)
-	}
-}
-
-// In older files a warning was only its text, and a doubt had a kind.
-func TestWarningsOfOlderFilesAreRead(t *testing.T) {
-	const old = `{"schema": 1, "runs": [{"warnings": ["late", "lost"],
-		"doubts": [{"kind": "starved", "text": "late"}, {"kind": "skipped", "text": "lost"}]}]}`
-	f, err := results.Read(strings.NewReader(old))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]results.Warning{{Code: "", Text: "late"}, {Code: "", Text: "lost"}}, f.Runs[0].Warnings); diff != "" {
-		t.Errorf("warnings (-want +got):\n%s", diff)
-	}
-	doubts := []results.Warning{{Code: metrics.Starved, Text: "late"}, {Code: metrics.Skipped, Text: "lost"}}
-	if diff := cmp.Diff(doubts, f.Runs[0].Doubts); diff != "" {
-		t.Errorf("doubts (-want +got):\n%s", diff)
-	}
-	var b bytes.Buffer
-	if err := f.WriteJSON(&b); err != nil {
-		t.Fatal(err)
-	}
-	if again, err := results.Read(&b); err != nil || !cmp.Equal(again.Runs[0].Doubts, doubts) {
-		t.Errorf("written and read again: %v, %v", again.Runs, err)
-	}
-	for _, bad := range []string{`{"schema": 2, "runs": [{"warnings": [7]}]}`, `{"schema": 2, "runs": [{"warnings": [{"text": 7}]}]}`} {
-		if _, err := results.Read(strings.NewReader(bad)); err == nil {
-			t.Errorf("%s was read", bad)
-		}
 	}
 }

@@ -106,9 +106,6 @@ func ofComparison(code string, w metrics.Warning) string {
 	switch code {
 	case DifferentSettings:
 		text := fmt.Sprintf("not the same %s: %s and %s", names["setting"], names["base"], names["new"])
-		if missing := names["not_recorded"]; missing != "" {
-			text = fmt.Sprintf("the %s does not record %s, which may differ", variantOf(w), missing)
-		}
 		if subject := names["subject"]; subject != "" {
 			text = subject + ": " + text
 		}
@@ -122,9 +119,10 @@ func ofComparison(code string, w metrics.Warning) string {
 	case IdentityBroken:
 		return fmt.Sprintf("%s: IDENTITY BROKEN in %.0f of %.0f runs: %s", variantOf(w), n["broken"], n["runs"], names["formula"])
 	case LowPower:
-		text := fmt.Sprintf("low power: a true change of %s %% is shown in fewer than %.0f %% of such comparisons: %s", units.Rate(100*n["minimum_share"]), 100*n["power_share"], names["figures"])
+		text := fmt.Sprintf("low power: a true change of %s %% is shown in fewer than %.0f %% of such comparisons; that takes a change of: %s",
+			units.Rate(100*n["wanted_share"]), 100*n["power_share"], names["figures"])
 		if needed := n["needed"]; needed > 0 {
-			text += fmt.Sprintf("; it takes about %.0f %s, or longer runs", needed, names["unit"])
+			text += fmt.Sprintf("; %s %% take about %.0f %s, or longer runs", units.Rate(100*n["wanted_share"]), needed, names["unit"])
 		}
 		return text
 	case WindowsApart:

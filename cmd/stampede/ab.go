@@ -14,7 +14,7 @@ import (
 	"github.com/stampede-bench/stampede/internal/suggest"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/compare"
-	"github.com/stampede-bench/stampede/results/metric"
+	"github.com/stampede-bench/stampede/results/figure"
 	"github.com/stampede-bench/stampede/results/stats"
 )
 
@@ -132,11 +132,8 @@ func twoVariants(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-func (a *app) metricWords() (words []string) {
-	for _, f := range metric.All([]string{"handoff", "acquire"}) {
-		words = append(words, f.Name+"\t"+f.About)
-	}
-	return words
+func (a *app) metricWords() []string {
+	return spec.FigureWords(figure.All([]string{"handoff", "acquire"}))
 }
 
 func (a *app) completeVariants(*cobra.Command, []string, string) (words []string, _ cobra.ShellCompDirective) {
@@ -165,20 +162,20 @@ func (f *pairFlags) checkPairs() error {
 }
 
 // metrics returns the metrics to compare, for runs that time these phases.
-func (f *abFlags) metrics(phases []string) ([]compare.Metric, error) {
+func (f *abFlags) metrics(phases []string) ([]compare.Figure, error) {
 	metrics := compare.Default(phases)
 	if len(f.metric) > 0 {
 		metrics = nil
 	}
 	for _, name := range f.metric {
-		figure, err := metric.Parse(name, phases)
+		judged, err := figure.Parse(name, phases)
 		if err != nil {
 			return nil, cli.Flagf("metric", ": %w", err)
 		}
-		if figure.Better == metric.Neither {
+		if judged.Better == figure.Neither {
 			return nil, cli.Flagf("metric", "%s: neither more nor less of it is better, so it cannot be judged", name)
 		}
-		metrics = append(metrics, compare.Metric{Metric: figure, Gated: true})
+		metrics = append(metrics, compare.Figure{Figure: judged, Gated: true})
 	}
 	if f.all {
 		metrics = append(metrics, compare.Others(phases, metrics)...)
@@ -221,7 +218,7 @@ func (a *app) ab(cmd *cobra.Command, args []string, f abFlags) error {
 	}
 	gated := len(metrics)
 	if f.all {
-		gated = slices.IndexFunc(metrics, func(m compare.Metric) bool { return !m.Gated })
+		gated = slices.IndexFunc(metrics, func(m compare.Figure) bool { return !m.Gated })
 	}
 	looks, err := f.planned(gated * d.levels())
 	if err != nil {

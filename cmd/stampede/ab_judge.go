@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/stampede-bench/stampede/cmd/stampede/cli"
@@ -15,6 +14,7 @@ import (
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/compare"
 	"github.com/stampede-bench/stampede/results/noise"
+	"github.com/stampede-bench/stampede/results/render"
 	"github.com/stampede-bench/stampede/results/units"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/agents"
@@ -24,7 +24,7 @@ import (
 type comparison struct {
 	*pairedRuns
 	flags   abFlags
-	metrics []compare.Metric
+	metrics []compare.Figure
 	looks   []int                  // the pairs after which they are judged; only the last is certain to come
 	floors  map[string]noise.Floor // by subject; a subject without a calibration has none
 	file    results.Comparison
@@ -75,8 +75,6 @@ func (j *comparison) announce(gated int) {
 		most = "at most "
 	}
 	fmt.Fprintf(j.err, "stampede: %s%d %s, %d runs%s\n", most, j.flags.pairs, j.kindOfPairs(), j.runs(), j.takes())
-	w := tabwriter.NewWriter(j.err, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "  base\t%s\n  candidate\t%s\n", j.variants[0].label, j.variants[1].label)
 	var names []string
 	for _, m := range j.metrics[:gated] {
 		name := m.Name
@@ -85,8 +83,6 @@ func (j *comparison) announce(gated int) {
 		}
 		names = append(names, name)
 	}
-	fmt.Fprintf(w, "  decides\t%s\n", strings.Join(names, ", "))
-	fmt.Fprintf(w, "  regression\tworse by at least %s, and by at least the noise floor if one is known\n", units.Rate(100*j.flags.effect)+" %")
 	known := j.calibrated()
 	switch {
 	case j.duet != nil:
@@ -96,14 +92,19 @@ func (j *comparison) announce(gated int) {
 	case known == "":
 		known = "no noise floor known for this machine and setting: stampede calibrate measures it"
 	}
-	fmt.Fprintf(w, "  noise\t%s\n", known)
+	rows := [][]string{
+		{"base", j.variants[0].label}, {"candidate", j.variants[1].label},
+		{"decides", strings.Join(names, ", ")},
+		{"regression", fmt.Sprintf("worse by at least %s %%, and by at least the noise floor if one is known", units.Rate(100*j.flags.effect))},
+		{"noise", known},
+	}
 	if j.flags.untilSure {
-		fmt.Fprintf(w, "  judged\tafter %s pairs, and ended when the verdict is certain%s\n", units.Numbers(j.looks), j.orEarlier())
+		rows = append(rows, []string{"judged", fmt.Sprintf("after %s pairs, and ended when the verdict is certain%s", units.Numbers(j.looks), j.orEarlier())})
 	}
 	if j.flags.confirm {
-		fmt.Fprintf(w, "  confirms\ta regression by %d further pairs\n", j.flags.pairs)
+		rows = append(rows, []string{"confirms", fmt.Sprintf("a regression by %d further pairs", j.flags.pairs)})
 	}
-	w.Flush()
+	_ = render.WriteColumns(j.err, "  ", rows) // what is announced on standard error may get lost
 }
 
 // run runs the pairs, and as many again if --confirm is given and there is a regression.
@@ -141,10 +142,9 @@ func (j *comparison) run(ctx context.Context) (err error) {
 
 // begin sets the head of the result file.
 func (j *comparison) begin() {
-	head := results.New(tool(), nil, nil, j.flags.Seed)
-	j.file.Schema, j.file.Kind, j.file.ID, j.file.Started = head.Schema, results.KindComparison, head.ID+"ab", head.Started
+	j.file.Head = results.NewHead(results.KindComparison, tool(), nil, []string{"ab"}, j.flags.Seed)
 	j.file.Marks = j.flags.Saving.Marks()
-	j.file.Tool, j.file.Host, j.file.Seed, j.file.Paired, j.file.Planned = head.Tool, head.Host, head.Seed, true, j.flags.pairs
+	j.file.Paired, j.file.Planned = true, j.flags.pairs
 	j.file.Duet = j.duet
 	j.file.Base.Label, j.file.New.Label = j.variants[0].label, j.variants[1].label
 	if j.flags.untilSure {
@@ -163,9 +163,9 @@ func (j *comparison) take(subjects []compare.Subject) {
 }
 
 // asked returns the subjects with the metrics to compare.
-func (j *comparison) asked(subjects []compare.Subject, metrics []compare.Metric) []compare.Subject {
+func (j *comparison) asked(subjects []compare.Subject, metrics []compare.Figure) []compare.Subject {
 	for i := range subjects {
-		subjects[i].Metrics = metrics
+		subjects[i].Figures = metrics
 	}
 	return subjects
 }
@@ -177,14 +177,14 @@ func (j *comparison) askedAgain(subjects []compare.Subject, regressed []results.
 			if c.Subject != subjects[i].Name {
 				continue
 			}
-			at := slices.IndexFunc(j.metrics, func(m compare.Metric) bool {
+			at := slices.IndexFunc(j.metrics, func(m compare.Figure) bool {
 				return m.Name == c.Figure || m.Instead != nil && m.Instead.Name == c.Figure
 			})
 			m := j.metrics[at]
 			if m.Name != c.Figure {
-				m.Metric, m.Instead = *m.Instead, nil
+				m.Figure, m.Instead = *m.Instead, nil
 			}
-			subjects[i].Metrics = append(subjects[i].Metrics, m)
+			subjects[i].Figures = append(subjects[i].Figures, m)
 		}
 	}
 	return subjects
@@ -226,7 +226,7 @@ func (j *comparison) underpowered() []results.Warning {
 	if u := j.file.UntilSure; u != nil && u.Ended == results.EndedDecided {
 		return nil
 	}
-	return compare.Underpowered(j.file.Changes, len(j.file.Base.Runs)/max(j.levels(), 1), "pairs")
+	return compare.Underpowered(j.file.Changes, len(j.file.Base.Runs)/max(j.levels(), 1))
 }
 
 // undecided returns the changes without their verdicts, since more pairs were planned.

@@ -52,7 +52,7 @@ func (f *abFlags) planned(figures int) ([]int, error) {
 func (j *comparison) rules() compare.Rules {
 	r := compare.Rules{Paired: true, Minimum: j.flags.effect, Floor: j.floor}
 	if j.flags.untilSure {
-		r.Looks = len(j.looks)
+		r.Looks = j.looks
 	}
 	return r
 }
@@ -70,7 +70,7 @@ func (j *comparison) judge(ctx context.Context) error {
 			j.file.Changes = []results.Change{} // those of the look before are of fewer pairs
 			return err
 		}
-		j.file.Changes = j.rules().Changes(j.asked(subjects, j.metrics))
+		j.file.Changes = j.rules().Judge(j.asked(subjects, j.metrics))
 		if j.flags.untilSure {
 			j.file.UntilSure.Ended = ended(j.file.Changes, len(subjects[0].Base), look, j.flags.pairs)
 			if j.file.UntilSure.Ended != "" {
@@ -78,6 +78,7 @@ func (j *comparison) judge(ctx context.Context) error {
 			}
 		}
 	}
+	j.file.Changes = j.rules().Changes(subjects)
 	return nil
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/stampede-bench/stampede/cmd/stampede/cli"
 	"github.com/stampede-bench/stampede/internal/testenv"
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/archive"
 	"github.com/stampede-bench/stampede/workloads/namespace"
 )
 
@@ -56,16 +57,11 @@ func ab(t *testing.T, base, other string, flags ...string) (results.Comparison, 
 	if err != nil && !errors.As(err, &exit) {
 		t.Fatal(err)
 	}
-	f, err := os.Open(file)
+	v, err := archive.ReadAny(file)
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	defer f.Close()
-	c, err := results.ReadComparison(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c, cmd.ProcessState.ExitCode()
+	return v.(results.Comparison), cmd.ProcessState.ExitCode()
 }
 
 // TestAbRecordsTheOrderOfItsRuns checks that each run records its place in the order of runs, and
@@ -186,15 +182,11 @@ func program(t *testing.T) string {
 
 func wantUndecided(t *testing.T, file string) {
 	t.Helper()
-	f, err := os.Open(file)
+	v, err := archive.ReadAny(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
-	c, err := results.ReadComparison(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := v.(results.Comparison)
 	if !c.Interrupted || c.Verdict != "" || len(c.Base.Runs) != 0 || len(c.Changes) != 0 {
 		t.Errorf("interrupted %v, verdict %q, %d runs: want nothing decided of no pair", c.Interrupted, c.Verdict, len(c.Base.Runs))
 	}

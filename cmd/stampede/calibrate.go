@@ -14,7 +14,7 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/compare"
-	"github.com/stampede-bench/stampede/results/metric"
+	"github.com/stampede-bench/stampede/results/figure"
 	"github.com/stampede-bench/stampede/results/noise"
 	"github.com/stampede-bench/stampede/workloads"
 )
@@ -94,15 +94,14 @@ func (a *app) calibrate(cmd *cobra.Command, args []string, f pairFlags) error {
 		d.announceServices()
 		fmt.Fprintf(a.err, "stampede: %d pairs of %s against itself, %d runs%s\n", f.pairs, d.variants[0].label, d.runs(), d.takes())
 	}
-	head := results.New(tool(), spec.PairCommand("calibrate", args, f.given, f.Seed), nil, f.Seed)
-	file := results.Calibration{Schema: head.Schema, Kind: results.KindCalibration, Started: head.Started, Tool: head.Tool, Host: head.Host,
-		Command: head.Command, Seed: f.Seed, Pairs: f.pairs, Settings: []results.Noise{}, Warnings: []results.Warning{}}
+	file := results.Calibration{Head: results.NewHead(results.KindCalibration, tool(), spec.PairCommand("calibrate", args, f.given, f.Seed), nil, f.Seed),
+		Pairs: f.pairs, Settings: []results.Noise{}, Warnings: []results.Warning{}}
 	subjects, err := d.runSet(cmd.Context())
 	d.progress.clear()
 	if err != nil && !errors.Is(err, workloads.ErrInterrupted) {
 		return err
 	}
-	file.Interrupted, file.Took = err != nil, time.Since(head.Started)
+	file.Interrupted, file.Took = err != nil, time.Since(file.Started)
 	return d.keep(outs, file, subjects)
 }
 
@@ -138,10 +137,10 @@ func noises(s compare.Subject, phases []string) (all []results.FigureNoise) {
 	gated := compare.Default(phases)
 	shown := map[string]bool{}
 	for _, m := range append(gated, compare.Others(phases, gated)...) {
-		if m.Better == metric.Neither {
+		if m.Better == figure.Neither {
 			continue
 		}
-		n, known := noiseOf(s, m.Metric)
+		n, known := noiseOf(s, m.Figure)
 		if !known && m.Instead != nil {
 			shown[m.Instead.Name] = true
 		}
@@ -155,18 +154,18 @@ func noises(s compare.Subject, phases []string) (all []results.FigureNoise) {
 
 // noiseOf returns the noise of one figure over the pairs in which both runs have it, or false if
 // those are less than half of the pairs.
-func noiseOf(s compare.Subject, f metric.Metric) (results.FigureNoise, bool) {
-	known := compare.Subject{Metrics: []compare.Metric{{Metric: f}}}
+func noiseOf(s compare.Subject, f figure.Figure) (results.FigureNoise, bool) {
+	known := compare.Subject{Figures: []compare.Figure{{Figure: f}}}
 	for i := range s.Base {
-		_, base := f.Of(s.Base[i])
-		if _, other := f.Of(s.New[i]); base && other {
+		_, base := f.RunValue(s.Base[i])
+		if _, other := f.RunValue(s.New[i]); base && other {
 			known.Base, known.New = append(known.Base, s.Base[i]), append(known.New, s.New[i])
 		}
 	}
 	if 2*len(known.Base) < len(s.Base) {
 		return results.FigureNoise{}, false
 	}
-	c := compare.Rules{Paired: true}.Changes([]compare.Subject{known})[0]
+	c := compare.Rules{Paired: true}.Judge([]compare.Subject{known})[0]
 	return results.FigureNoise{Figure: c.Figure, Unit: c.Unit, Median: c.Base, Ratios: c.Ratios,
 		One: noise.OfPair(c.Ratios), Ten: noise.Share(c.Ratios, 10), Twenty: noise.Share(c.Ratios, 20)}, true
 }

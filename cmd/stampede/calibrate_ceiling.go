@@ -62,14 +62,13 @@ func (a *app) calibrateCeiling(cmd *cobra.Command, f pairFlags) error {
 		return err
 	}
 	defer outs.Discard()
-	head := results.New(tool(), spec.PairCommand("calibrate", nil, given, f.Seed), nil, f.Seed)
-	file := results.Calibration{Schema: head.Schema, Kind: results.KindCalibration, Started: head.Started, Tool: head.Tool, Host: head.Host,
-		Command: head.Command, Seed: f.Seed, Settings: []results.Noise{}, Warnings: []results.Warning{}}
+	file := results.Calibration{Head: results.NewHead(results.KindCalibration, tool(), spec.PairCommand("calibrate", nil, given, f.Seed), nil, f.Seed),
+		Settings: []results.Noise{}, Warnings: []results.Warning{}}
 	var disturbed []results.Warning
 	if file.Ceilings, disturbed, err = a.ceilings(cmd.Context(), f); err != nil {
 		return err
 	}
-	file.Took = time.Since(head.Started)
+	file.Took = time.Since(file.Started)
 	if len(disturbed) > 0 {
 		file.Warnings = disturbed
 		return errors.Join(outs.Write(file, ""), cli.Finding(cli.ExitInvalid, "other programs used the machine"))

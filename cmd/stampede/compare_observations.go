@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"time"
 
 	"github.com/stampede-bench/stampede/cmd/stampede/cli"
@@ -35,8 +36,11 @@ func (a *app) compareObservations(variants [2][]string, f compareFlags) error {
 	if err != nil {
 		return cli.Flagf("metric", ": %w", err)
 	}
-	if f.failOnRegression && needed > 0 {
-		return cli.Flagf("fail-on-regression", ": too few observations: latencies need %d of base and of candidate; give that many, or only counts with --metric", needed)
+	bounded := func(c results.Change) bool {
+		return c.Gated && (c.Verdict == results.Pass || c.Verdict == results.Regression)
+	}
+	if f.failOnRegression && needed > 0 && !slices.ContainsFunc(changes, bounded) {
+		return cli.Flagf("fail-on-regression", ": too few observations: give %d of base and of candidate, or a --threshold to stampede observe, which decides on one", needed)
 	}
 	outs, err := f.output.Open(results.KindComparison, a.out)
 	if err != nil {

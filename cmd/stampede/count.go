@@ -102,13 +102,17 @@ func (a *app) count(ctx context.Context, recipes []string, f countFlags) error {
 		Rate:     "one step at a time, at rest in between",
 		Duration: cli.Counted(len(f.Clients)*len(forms), "short run"),
 	})
-	t := counter{app: a, flags: f, report: results.NewCount(tool())}
+	command := slices.Concat([]string{"stampede", "count"}, recipes, f.given)
+	t := counter{app: a, flags: f, report: results.CountReport{Head: results.NewHead(results.KindCount, tool(), command, []string{results.KindCount}, 0),
+		Settled: []results.Settled{}}}
 	t.report.Marks = f.saving.Marks()
-	t.report.Command = slices.Concat([]string{"stampede", "count"}, recipes, f.given)
 	for _, s := range sources {
 		if err := t.countOn(ctx, s, forms); err != nil {
 			return interrupted(ctx, f.Explained(s, err))
 		}
+	}
+	if f.trace {
+		fmt.Fprintln(a.out)
 	}
 	if err := a.saveAndWrite(&f.saving, outs, t.report); err != nil {
 		return err

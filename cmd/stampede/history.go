@@ -14,6 +14,7 @@ import (
 	"github.com/stampede-bench/stampede/cmd/stampede/spec"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/archive"
+	"github.com/stampede-bench/stampede/results/figure"
 	"github.com/stampede-bench/stampede/results/history"
 )
 
@@ -44,11 +45,7 @@ its reason, and is no regression.`,
   stampede history --save history.jsonl
   stampede history -o table -o svg=charts -o json=history.json`,
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			words := a.metricWords()
-			for _, f := range history.OtherMetrics() {
-				words = append(words, f.Name+"\t"+f.About)
-			}
-			return words, cobra.ShellCompDirectiveNoFileComp
+			return spec.FigureWords(figure.Table([]string{"handoff", "acquire"}, nil)), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(cmd *cobra.Command, figures []string) error {
 			if err := cli.FromEnvironment(cmd.Flags()); err != nil {
@@ -85,16 +82,11 @@ func (a *app) history(figures []string, f historyFlags) error {
 	if err != nil {
 		return err
 	}
-	saved = slices.DeleteFunc(saved, func(e archive.Entry) bool { return !results.MarksOf(e.Result).Have(tags) })
-	all, err := collect(saved, figures, f.path)
+	saved = slices.DeleteFunc(saved, func(e archive.Entry) bool { return !results.HeadOf(e.Result).Marks.Have(tags) })
+	h, err := a.collect(saved, figures, f.path)
 	if err != nil {
 		return err
 	}
-	if len(all.Series) == 0 {
-		fmt.Fprintf(a.err, "stampede: no result in %s has such a figure\n", f.path)
-	}
-	h := all.History()
-	h.Made, h.Tool = time.Now().UTC(), tool()
 	if err := outs.Write(h, ""); err != nil {
 		return err
 	}
@@ -104,18 +96,48 @@ func (a *app) history(figures []string, f historyFlags) error {
 	return nil
 }
 
-// collect returns the series of figures in results that were saved at the path.
-func collect(saved []archive.Entry, figures []string, path string) (all history.Collection, err error) {
-	all.Figures = figures
-	if all.Accepted, err = accepted(path); err != nil {
-		return all, err
+// collect returns the history of the figures in results that were saved at the path. A history without any
+// value is an error: it would pass whatever happened.
+func (a *app) collect(saved []archive.Entry, figures []string, path string) (h results.History, err error) {
+	c := history.Collection{}
+	for _, name := range figures {
+		f, err := a.findFigure(name)
+		if err != nil {
+			return h, cli.Usage(err)
+		}
+		c.Figures = append(c.Figures, f.Name)
+	}
+	if c.Accepted, err = accepted(path); err != nil {
+		return h, err
 	}
 	for _, e := range saved {
-		if err := all.Add(e.ID, e.Result); err != nil {
-			return all, cli.Usage(err)
+		c.Add(e.ID, e.Result)
+	}
+	h = c.History()
+	h.Made, h.Tool = time.Now().UTC(), tool()
+	switch {
+	case len(h.Figures) > 0:
+		return h, nil
+	case len(saved) == 0:
+		return h, cli.Usagef("no results in %s: stampede run and others save them there", path)
+	case len(figures) == 0:
+		return h, cli.Usagef("no result in %s has a figure to follow", path)
+	}
+	return h, cli.Usagef("no result in %s has a known value of %s", path, strings.Join(figures, ", "))
+}
+
+// findFigure returns the figure with the name, of any kind of result.
+func (a *app) findFigure(name string) (figure.Figure, error) {
+	f, err := figure.Parse(name, a.phases())
+	if err == nil {
+		return f, nil
+	}
+	for _, other := range slices.Concat(figure.Counts(), figure.Paths(), figure.Observations(nil)) {
+		if other.Name == name {
+			return other, nil
 		}
 	}
-	return all, nil
+	return f, err
 }
 
 // savedResults returns the results in a folder, or in a file with a result in each line, in the order of
@@ -127,7 +149,7 @@ func (a *app) savedResults(path string) (all []archive.Entry, err error) {
 		all, err = a.inFolder(archive.Folder(path))
 	}
 	slices.SortStableFunc(all, func(x, y archive.Entry) int {
-		return results.StartOf(x.Result).Compare(results.StartOf(y.Result))
+		return results.HeadOf(x.Result).Started.Compare(results.HeadOf(y.Result).Started)
 	})
 	return all, err
 }
@@ -140,7 +162,7 @@ func inLines(path string) (all []archive.Entry, err error) {
 		return nil, cli.Usage(err)
 	}
 	for i, v := range lines {
-		id := results.IDOf(v)
+		id := results.HeadOf(v).ID
 		if id == "" || id != filepath.Base(id) || !filepath.IsLocal(id) {
 			id = fmt.Sprintf("line-%d", i+1)
 		}

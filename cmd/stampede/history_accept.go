@@ -15,8 +15,8 @@ import (
 
 	"github.com/stampede-bench/stampede/cmd/stampede/cli"
 	"github.com/stampede-bench/stampede/results/archive"
+	"github.com/stampede-bench/stampede/results/document"
 	"github.com/stampede-bench/stampede/results/history"
-	"github.com/stampede-bench/stampede/results/view"
 )
 
 func (a *app) historyAcceptCommand() *cobra.Command {
@@ -57,12 +57,12 @@ func (a *app) accept(path string, of history.Acceptance) error {
 	if err != nil {
 		return err
 	}
-	all, err := collect(saved, []string{of.Figure}, path)
+	h, err := a.collect(saved, []string{of.Figure}, path)
 	if err != nil {
 		return err
 	}
 	var places []string
-	for _, t := range all.History().Figures {
+	for _, t := range h.Figures {
 		for _, c := range t.Changes {
 			if from := t.Points[c.At]; from.Result != of.Result {
 				places = append(places, from.Result)
@@ -74,7 +74,7 @@ func (a *app) accept(path string, of history.Acceptance) error {
 			if err := appendAcceptance(path, of); err != nil {
 				return err
 			}
-			fmt.Fprintf(a.out, "accepted: %s: %s\n", of.Figure, view.DescribeChange(t, c))
+			fmt.Fprintf(a.out, "accepted: %s: %s\n", of.Figure, document.DescribeChange(t, c))
 			return nil
 		}
 	}

@@ -3,12 +3,12 @@ package main
 import (
 	"fmt"
 	"io"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/stampede-bench/stampede/cmd/stampede/cli"
 	"github.com/stampede-bench/stampede/drivers/backends"
+	"github.com/stampede-bench/stampede/results/render"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/catalog"
 	"github.com/stampede-bench/stampede/workloads/scenario"
@@ -77,61 +77,59 @@ func selectedForms(forms []workloads.Form, recipes []string) ([]catalog.Choice, 
 }
 
 func (a *app) listScenarios() error {
-	w := table(a.out)
-	fmt.Fprintln(w, "\nSCENARIO\tWHAT IT IS")
+	rows := [][]string{{"SCENARIO", "WHAT IT IS"}}
 	for _, name := range scenario.Names() {
 		file, err := a.parseScenario(name)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(w, "%s\t%s\n", name, file.About)
+		rows = append(rows, []string{name, file.About})
 	}
-	return w.Flush()
+	return writeFurther(a.out, rows)
 }
 
 func listForms(out io.Writer, forms []catalog.Choice) error {
-	w := table(out)
-	fmt.Fprintln(w, "RECIPE\tFORM\tFAMILY\tWHAT IT DOES")
+	rows := [][]string{{"RECIPE", "FORM", "FAMILY", "WHAT IT DOES"}}
 	for _, f := range forms {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", f.Recipe, f.Name, f.Family, f.Summary)
+		rows = append(rows, []string{f.Recipe, f.Name, string(f.Family), f.Summary})
 	}
-	return w.Flush()
+	return render.WriteColumns(out, "", rows)
+}
+
+// writeFurther writes a table after an empty line.
+func writeFurther(out io.Writer, rows [][]string) error {
+	fmt.Fprintln(out)
+	return render.WriteColumns(out, "", rows)
 }
 
 func listFamilies(out io.Writer) error {
-	w := table(out)
-	fmt.Fprintln(w, "\nFAMILY\tWHAT IT IS")
-	fmt.Fprintf(w, "%s\twakes only the clients that can proceed\n", workloads.Recipe)
-	fmt.Fprintf(w, "%s\tequally correct, but wakes many clients although only one can proceed: a herd\n", workloads.Naive)
-	fmt.Fprintf(w, "%s\twhat a client library ships\n", workloads.Library)
-	return w.Flush()
+	return writeFurther(out, [][]string{
+		{"FAMILY", "WHAT IT IS"},
+		{string(workloads.Recipe), "wakes only the clients that can proceed"},
+		{string(workloads.Naive), "equally correct, but wakes many clients although only one can proceed: a herd"},
+		{string(workloads.Library), "what a client library ships"},
+	})
 }
 
 // listLoads lists the loads, which are not recipes.
 func listLoads(out io.Writer, forms []workloads.Form) error {
-	w := table(out)
-	fmt.Fprintln(w, "\nLOAD\tFORM\tWHAT IT IS")
+	rows := [][]string{{"LOAD", "FORM", "WHAT IT IS"}}
 	for _, f := range forms {
 		if f.Family == workloads.Load {
-			fmt.Fprintf(w, "%s\t%s\t%s\n", f.Recipe, f.Name, f.Summary)
+			rows = append(rows, []string{f.Recipe, f.Name, f.Summary})
 		}
 	}
-	return w.Flush()
+	return writeFurther(out, rows)
 }
 
 func listBackends(out io.Writer) error {
-	w := table(out)
-	fmt.Fprintln(w, "\nBACKEND\tWHAT IT IS")
+	rows := [][]string{{"BACKEND", "WHAT IT IS"}}
 	for _, b := range backends.List() {
-		for i, u := range b.URLs {
-			summary := ""
-			if i == 0 {
-				summary = b.Summary
-			}
-			fmt.Fprintf(w, "%s\t%s\n", u, summary)
+		summary := b.Summary
+		for _, u := range b.URLs {
+			rows = append(rows, []string{u, summary})
+			summary = ""
 		}
 	}
-	return w.Flush()
+	return writeFurther(out, rows)
 }
-
-func table(out io.Writer) *tabwriter.Writer { return tabwriter.NewWriter(out, 0, 0, 2, ' ', 0) }

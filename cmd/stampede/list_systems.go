@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/stampede-bench/stampede/cmd/stampede/cli"
+	"github.com/stampede-bench/stampede/results/render"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/catalog"
 	"github.com/stampede-bench/stampede/workloads/costmodel"
@@ -21,13 +22,12 @@ func (a *app) listSystems(recipes []string, long bool) error {
 	if long {
 		return explainSystems(a.out, rows)
 	}
-	w := table(a.out)
-	fmt.Fprintln(w, "SYSTEM\tFORM\tRUNS ON\tNOTIFIED\tN = 8\tN = 64\tREADS\tWRITES")
+	lines := [][]string{{"SYSTEM", "FORM", "RUNS ON", "NOTIFIED", "N = 8", "N = 64", "READS", "WRITES"}}
 	for _, s := range rows {
 		c := changeOf(s)
-		fmt.Fprintf(w, "%s\t%s/%s\t%s\t%s\t%s\t%s\t%s\t%s\n", s.Name, s.Recipe, s.Form, runsOn(s), c.notifications(), c.at(8), c.at(64), c.reads(), c.writes())
+		lines = append(lines, []string{s.Name, s.Recipe + "/" + s.Form, runsOn(s), c.notifications(), c.at(8), c.at(64), c.reads(), c.writes()})
 	}
-	if err := w.Flush(); err != nil {
+	if err := render.WriteColumns(a.out, "", lines); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(a.out, "\n%s\n", herdsOf(rows))

@@ -20,7 +20,8 @@ import (
 	"github.com/stampede-bench/stampede/drivers/traffic/proxy"
 	"github.com/stampede-bench/stampede/metrics/observe"
 	"github.com/stampede-bench/stampede/results"
-	"github.com/stampede-bench/stampede/results/observation"
+	"github.com/stampede-bench/stampede/results/figure"
+	"github.com/stampede-bench/stampede/results/gate"
 )
 
 // An observeFlags holds the flags of stampede observe.
@@ -86,6 +87,7 @@ nor shown.`,
 	f.encryption.register(flags)
 	flags.StringArrayVar(&f.env, "env", nil, "`NAME=VALUE` in the environment of the command, {address} replaced; repeatable")
 	flags.StringArrayVar(&f.thresholds, "threshold", nil, "`CONDITION` such as 'fanout.max <= 5' or '/path/*: wasted < 10%'; repeatable")
+	cli.Complete(cmd, "threshold", func() []string { return spec.FigureWords(figure.Paths()) })
 	flags.DurationVar(&f.length, "for", 0, "how long to observe without a command (default: until Ctrl-C)")
 	flags.IntVar(&f.project, "project", 0, "tell what a change would cost with `N` clients")
 	f.saving.Register(cmd)
@@ -93,7 +95,7 @@ nor shown.`,
 	f.capture.register(cmd)
 	spec.RegisterMetrics(flags, &f.metrics)
 	flags.StringVar(&f.page, pageFlag, "", "`HOST:PORT` of a page that shows what was observed so far, e.g. 127.0.0.1:8080 (default: none)")
-	for _, name := range []string{"listen", "env", "threshold", "for", "project", spec.MetricsFlag, pageFlag} {
+	for _, name := range []string{"listen", "env", "for", "project", spec.MetricsFlag, pageFlag} {
 		cli.Complete(cmd, name, func() []string { return nil })
 	}
 	return cmd
@@ -109,7 +111,7 @@ func (a *app) observe(ctx context.Context, f observeFlags, command []string) err
 		return err
 	}
 	defer outs.Discard()
-	file := results.NewObservation(tool())
+	file := results.Observation{Head: results.NewHead(results.KindObservation, tool(), nil, []string{"observe"}, 0)}
 	file.Marks = f.saving.Marks()
 	file.Backend, file.Projected = checked.target.String(), f.project
 	var failed error
@@ -121,7 +123,7 @@ func (a *app) observe(ctx context.Context, f observeFlags, command []string) err
 	if file.Source == "" {
 		return failed // nothing was observed
 	}
-	file.Gates, file.Verdict = observation.Judge(checked.thresholds, file.Observed)
+	file.Gates, file.Verdict = gate.JudgePaths(checked.thresholds, file)
 	if err := a.saveAndWrite(&f.saving, outs, file); err != nil {
 		return err
 	}
@@ -156,7 +158,7 @@ func (a *app) observeProxy(ctx context.Context, f observeFlags, command []string
 // A checkedObserve holds the parsed and checked flags of observe.
 type checkedObserve struct {
 	target     backends.Target
-	thresholds []observation.Threshold
+	thresholds []gate.PathThreshold
 }
 
 // check checks everything that can be checked before anything is started.
@@ -198,7 +200,7 @@ func (f observeFlags) check(command []string) (c checkedObserve, err error) {
 		}
 	}
 	for _, text := range f.thresholds {
-		t, err := observation.ParseThreshold(text)
+		t, err := gate.ParsePath(text)
 		if err != nil {
 			return c, cli.Usage(err)
 		}

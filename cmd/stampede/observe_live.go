@@ -10,14 +10,14 @@ import (
 	"github.com/stampede-bench/stampede/metrics/export"
 	"github.com/stampede-bench/stampede/metrics/observe"
 	"github.com/stampede-bench/stampede/results"
-	"github.com/stampede-bench/stampede/results/observation"
-	"github.com/stampede-bench/stampede/results/report"
+	"github.com/stampede-bench/stampede/results/gate"
+	"github.com/stampede-bench/stampede/results/render"
 )
 
 // A following is an observation in progress, as metrics and a page show it.
 type following struct {
 	file       results.Observation // without what was observed
-	thresholds []observation.Threshold
+	thresholds []gate.PathThreshold
 	seen       *observe.Analysis
 	missed     func() int64 // bytes that were not analysed
 }
@@ -66,6 +66,6 @@ func (a *app) openReport(addr string, o following) (close func(), err error) {
 func (o following) write(w io.Writer) error {
 	file := o.file
 	file.Dropped, file.Observed = o.missed(), o.seen.SoFar()
-	file.Gates, file.Verdict = observation.Judge(o.thresholds, file.Observed)
-	return report.WriteSoFar(w, file, live.RefreshScript)
+	file.Gates, file.Verdict = gate.JudgePaths(o.thresholds, file)
+	return render.WriteSoFar(w, file, live.RefreshScript)
 }

@@ -5,8 +5,8 @@ import (
 	"io"
 	"time"
 
+	"github.com/stampede-bench/stampede/results/document"
 	"github.com/stampede-bench/stampede/results/units"
-	"github.com/stampede-bench/stampede/results/view"
 
 	"github.com/stampede-bench/stampede/cmd/stampede/cli"
 	"github.com/stampede-bench/stampede/cmd/stampede/spec"
@@ -73,10 +73,10 @@ func lapPercentiles(l metrics.Lap) []lapPercentile {
 
 // lapTimes returns the highest known percentile of the lap: "acquire p90 1.20 ms".
 func lapTimes(l metrics.Lap) string {
-	text := view.Label(l.Phase) + " n/a"
+	text := document.Label(l.Phase) + " n/a"
 	for _, of := range lapPercentiles(l) {
 		if of.value > 0 {
-			text = view.Label(l.Phase) + " " + of.name + " " + units.Duration(of.value)
+			text = document.Label(l.Phase) + " " + of.name + " " + units.Duration(of.value)
 		}
 	}
 	return text

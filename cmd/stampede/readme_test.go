@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/stampede-bench/stampede/results/formats"
+	"github.com/stampede-bench/stampede/results/render"
 	"github.com/stampede-bench/stampede/workloads/catalog"
 )
 
@@ -46,7 +46,7 @@ func readmeCountsTheLock(t *testing.T) {
 // page.
 func TestDocumentationNamesWhatThereIs(t *testing.T) {
 	readme, report := contentOf(t, "../../README.md"), contentOf(t, "../../docs/report.md")
-	for _, f := range formats.All() {
+	for _, f := range render.Formats() {
 		if !strings.Contains(readme, "`"+f.Name+"`") || !strings.Contains(report, "| `"+f.Name+"` | ") {
 			t.Errorf("README.md or docs/report.md has no format %s", f.Name)
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/stampede-bench/stampede/cmd/stampede/spec"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/archive"
-	"github.com/stampede-bench/stampede/results/report"
+	"github.com/stampede-bench/stampede/results/render"
 )
 
 func (a *app) reportCommand() *cobra.Command {
@@ -108,7 +108,7 @@ func (a *app) reportHistory(path string, args []string, output outputs.Flags) er
 	if err != nil {
 		return err
 	}
-	if err := report.WriteSite(folder, all, accepted); err != nil {
+	if err := render.WriteSite(folder, all, accepted); err != nil {
 		return cli.Usagef("-o html=%s: cannot write there: %v", folder, cli.WithoutPath(err))
 	}
 	fmt.Fprintf(a.err, "stampede: %d results in %s\n", len(all), filepath.Join(folder, "index.html"))

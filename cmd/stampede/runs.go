@@ -6,10 +6,8 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/stampede-bench/stampede/results/units"
-	"github.com/stampede-bench/stampede/results/view"
 
 	"github.com/spf13/cobra"
 
@@ -17,7 +15,7 @@ import (
 	"github.com/stampede-bench/stampede/cmd/stampede/spec"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/archive"
-	"github.com/stampede-bench/stampede/results/observation"
+	"github.com/stampede-bench/stampede/results/document"
 )
 
 func (a *app) runsCommand() *cobra.Command {
@@ -84,47 +82,32 @@ func (a *app) listRun(path, id string, back int, admits func(results.Result) boo
 	if back > 0 {
 		name = fmt.Sprintf("%s-%d", archive.Last, back)
 	}
-	l, err := lineOf(v)
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	when := l.started.Local().Format("2006-01-02 15:04")
-	if l.interrupted {
+	d := document.New(v)
+	when := d.Started.Local().Format("2006-01-02 15:04")
+	if d.Interrupted != "" {
 		when += " · interrupted"
 	}
-	if l.verdict != "" {
-		when += " · " + string(l.verdict)
+	if d.Verdict != "" {
+		when += " · " + string(d.Verdict)
 	}
-	for _, word := range results.MarksOf(v).Words() {
+	for _, word := range results.HeadOf(v).Marks.Words() {
 		when += " · " + word
 	}
-	_, err = fmt.Fprintf(a.out, "%-4s %s · %s · %s\n     %s\n     %s\n", name, id, when, units.Bytes(info.Size()), l.about, l.headline)
+	_, err = fmt.Fprintf(a.out, "%-4s %s · %s · %s\n     %s\n     %s\n", name, id, when, units.Bytes(info.Size()), about(v, d), d.Headline())
 	return err
 }
 
-// A runLine is what the list shows of a saved result.
-type runLine struct {
-	started         time.Time
-	interrupted     bool
-	verdict         results.Verdict
-	about, headline string
-}
-
-func lineOf(v results.Result) (runLine, error) {
+// about says in a few words what a saved result has.
+func about(v results.Result, d document.Document) string {
 	switch v := v.(type) {
-	case results.Observation:
-		return runLine{v.Started, false, v.Verdict, observation.Heading(v), observation.Findings(v)[0]}, nil
-	case results.Sweep:
-		return runLine{v.Started, v.Interrupted, v.Verdict, "sweep · " + view.About(v.File), view.Of(v).Findings()[0]}, nil
-	case results.Comparison:
-		return runLine{v.Started, v.Interrupted, v.Verdict, "comparison · " + v.Base.Label + " → " + v.New.Label, view.Of(v).Findings()[0]}, nil
-	case results.CountReport:
-		said := view.Of(v)
-		return runLine{v.Started, false, "", strings.TrimPrefix(said.Heading(), "stampede "), said.Findings()[0]}, nil
 	case results.File:
-		return runLine{v.Started, v.Interrupted, v.Verdict, view.About(v), view.Headline(v)}, nil
+		return document.About(v)
+	case results.Sweep:
+		return "sweep · " + document.About(v.File)
+	case results.Comparison:
+		return "comparison · " + v.Base.Label + " → " + v.New.Label
 	}
-	return runLine{}, fmt.Errorf("it is a %s; want one of %s", results.KindOf(v), strings.Join(results.Kinds(), ", "))
+	return strings.TrimPrefix(d.Heading, "stampede ")
 }
 
 func (a *app) runsExportCommand() *cobra.Command {

@@ -55,8 +55,8 @@ func (f *runFilter) admits() (func(results.Result) bool, error) {
 		return nil, cli.Flagf("tag", "%v", err)
 	}
 	return func(r results.Result) bool {
-		marks := results.MarksOf(r)
-		return (f.kind == "" || results.KindOf(r) == f.kind) && !results.StartOf(r).Before(since) &&
+		marks := results.HeadOf(r).Marks
+		return (f.kind == "" || results.KindOf(r) == f.kind) && !results.HeadOf(r).Started.Before(since) &&
 			(f.subject == "" || marks.Subject == f.subject) && marks.Have(tags)
 	}, nil
 }
@@ -140,7 +140,7 @@ func (a *app) prune(p pruning) error {
 	var gone, bytes int64
 	for i, e := range all { // the newest first
 		beyond := p.keep >= 0 && i >= p.keep
-		if !beyond && !results.StartOf(e.Result).Before(before) {
+		if !beyond && !results.HeadOf(e.Result).Started.Before(before) {
 			continue
 		}
 		path := folder.Path(e.ID)

@@ -25,7 +25,7 @@ type sweepFlags struct {
 	axes    axes
 	repeat  int
 	worseBy float64
-	slo     string
+	slo     []string
 	resume  string
 	servers []int
 
@@ -41,9 +41,9 @@ func (a *app) sweepCommand() *cobra.Command {
 times and in a random order, and shows medians, how costs and throughput grow, at
 which level the naive form becomes worse, and what limits each form. With --slo it
 searches the highest level that meets an objective, with a margin, so that another
-run at that level meets it too with 95 % confidence. If the load generator was short
-of CPU or there are too few observations, the answer is undecided and the exit code
-is 97.
+run at that level meets it too with 95 % confidence. If it was missed while the load
+generator was short of CPU, or there are too few observations, the answer is
+undecided and the exit code is 97.
 
 The axes are --clients, --rate, --groups and --hold, and of a mix --reads and
 --size. Each takes one value, levels such as 2,8,32, or a range such as 2..256,
@@ -83,7 +83,7 @@ func (f *sweepFlags) registerAll(a *app, cmd *cobra.Command) {
 	f.Agents.Register(cmd)
 	flags.IntVar(&f.repeat, "repeat", 3, "number of runs at each level; with --slo, of runs that confirm the answer, at least 2")
 	flags.Float64Var(&f.worseBy, "worse-by", 2, "how many times worse the naive form must be for a crossover")
-	flags.StringVar(&f.slo, "slo", "", "search the highest --rate, or --clients, that meets an `OBJECTIVE` such as acquire.response.p99<50ms")
+	flags.StringArrayVar(&f.slo, "slo", nil, "search the highest --rate, or --clients, that meets an `OBJECTIVE` such as acquire.response.p99<50ms; repeatable, all must be met")
 	flags.StringVar(&f.resume, "resume", "", "continue an interrupted sweep from the `FILE` that it named")
 	flags.IntSliceVar(&f.servers, "servers", nil, "start each --backend once with each of these numbers of servers: `LIST` such as 1,3,5")
 	cli.Complete(cmd, "slo", func() []string { return nil })
@@ -122,7 +122,7 @@ func (f *sweepFlags) check() error {
 	if f.repeat < 1 {
 		return cli.Flagf("repeat", "%d: must be at least 1", f.repeat)
 	}
-	if f.slo != "" && f.repeat < 2 {
+	if len(f.slo) > 0 && f.repeat < 2 {
 		return cli.Flagf("repeat", "%d: must be at least 2 with --slo, to estimate how much runs vary", f.repeat)
 	}
 	if !(f.worseBy > 1) { // also rejects NaN
@@ -139,7 +139,7 @@ func (f *sweepFlags) plan(levels []sweeps.Level, forms int) spec.Announcement {
 	}
 	each := f.Run.Warmup + f.Run.Duration
 	p.Duration = fmt.Sprintf("%s of %v", cli.Counted(f.runs(levels, forms), "run"), each)
-	if f.slo != "" {
+	if len(f.slo) > 0 {
 		p.Duration = "about " + p.Duration
 	}
 	return p
@@ -147,7 +147,7 @@ func (f *sweepFlags) plan(levels []sweeps.Level, forms int) spec.Announcement {
 
 // runs returns the number of runs; for a search, an estimate.
 func (f *sweepFlags) runs(levels []sweeps.Level, forms int) int {
-	if f.slo != "" {
+	if len(f.slo) > 0 {
 		grid := make([]float64, len(levels))
 		for i, l := range levels {
 			grid[i] = f.axes.of(l, f.axes.swept[0])
@@ -187,7 +187,7 @@ func (a *app) sweep(ctx context.Context, recipes []string, f sweepFlags) error {
 // newSweep checks everything that can be checked before anything is started.
 func (a *app) newSweep(recipes []string, f sweepFlags) (_ *sweep, err error) {
 	s := &sweep{app: a, progress: newProgress(a.err, f.Quiet)}
-	if s.levels, err = f.axes.levels(&f.Flags, f.slo != ""); err != nil {
+	if s.levels, err = f.axes.levels(&f.Flags, len(f.slo) > 0); err != nil {
 		return nil, err
 	}
 	if err := f.axes.checkMix(&f.Flags, a.forms, recipes); err != nil {
@@ -217,7 +217,7 @@ func (a *app) newSweep(recipes []string, f sweepFlags) (_ *sweep, err error) {
 	}
 	s.forms, s.sources, f.Flags = first.Chosen, first.Sources, first.Flags
 	f.Clients = f.axes.clientsOf(s.levels)
-	if s.objective, err = f.objective(s.forms); err != nil {
+	if s.objectives, err = f.objectives(s.forms); err != nil {
 		return nil, err
 	}
 	s.flags = f
@@ -228,7 +228,7 @@ func (a *app) newSweep(recipes []string, f sweepFlags) (_ *sweep, err error) {
 func (s *sweep) takeSeed(f *sweepFlags) (err error) {
 	if f.resume != "" {
 		if s.resumed, err = readSaved(f.resume); err != nil {
-			return cli.Flagf("resume", "%s: %v", f.resume, err)
+			return cli.Flagf("resume", ": %v", err)
 		}
 		f.Seed = cmp.Or(f.Seed, s.resumed.Seed)
 	}
@@ -243,14 +243,14 @@ func (s *sweep) begin(recipes []string) (err error) {
 	if f.resume != "" && !slices.Equal(command, saved.Command) {
 		return cli.Flagf("resume", "%s: it belongs to another sweep: %s", f.resume, strings.Join(saved.Command, " "))
 	}
-	s.file = results.Sweep{Kind: results.KindSweep, File: results.New(tool(), command, recipes, f.Seed),
-		Axes: f.axes.swept, Repeat: f.repeat, WorseBy: f.worseBy}
+	s.file = results.Sweep{File: results.New(tool(), command, recipes, f.Seed), Axes: f.axes.swept, Repeat: f.repeat, WorseBy: f.worseBy}
+	s.file.Kind = results.KindSweep
 	if s.file.Percentiles, err = spec.ParsePercentiles(f.Percentiles); err != nil {
 		return err
 	}
 	s.file.Marks = f.Saving.Marks()
-	if f.slo != "" {
-		s.file.Objective = s.objective.String()
+	if len(f.slo) > 0 {
+		s.file.Objective = s.objectives.String()
 	}
 	if f.resume != "" {
 		s.file.ID, s.file.Started = saved.ID, saved.Started

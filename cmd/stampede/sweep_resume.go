@@ -2,10 +2,9 @@ package main
 
 import (
 	"fmt"
-	"os"
 
-	"github.com/stampede-bench/stampede/cmd/stampede/cli"
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/archive"
 	"github.com/stampede-bench/stampede/workloads/sweeps"
 )
 
@@ -32,25 +31,15 @@ func mixCell(reads float64, size int) string {
 	return fmt.Sprintf(", a share of %v reads and values of %d bytes", reads, size)
 }
 
-// saveState writes the file to the path that the table names.
-func saveState(file results.Sweep) error {
-	f, err := os.Create(file.State)
-	if err != nil {
-		return fmt.Errorf("save what was measured: %w", err)
-	}
-	if err := file.WriteJSON(f); err != nil {
-		f.Close()
-		return fmt.Errorf("save what was measured: %w", err)
-	}
-	return f.Close()
-}
-
 // readSaved reads the file of a sweep that was interrupted.
 func readSaved(path string) (results.Sweep, error) {
-	f, err := os.Open(path)
+	v, err := archive.ReadAny(path)
 	if err != nil {
-		return results.Sweep{}, cli.WithoutPath(err)
+		return results.Sweep{}, err
 	}
-	defer f.Close()
-	return results.ReadSweep(f)
+	s, is := v.(results.Sweep)
+	if !is {
+		return s, fmt.Errorf("%s: a result of kind %s: want %s", path, results.KindOf(v), results.KindSweep)
+	}
+	return s, nil
 }

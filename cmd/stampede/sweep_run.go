@@ -11,6 +11,7 @@ import (
 	"github.com/stampede-bench/stampede/cmd/stampede/spec"
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/archive"
 	"github.com/stampede-bench/stampede/results/levels"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/catalog"
@@ -20,14 +21,14 @@ import (
 // A sweep is the state of one stampede sweep.
 type sweep struct {
 	*app
-	flags     sweepFlags
-	forms     []catalog.Choice
-	sources   []spec.Source
-	levels    []sweeps.Level
-	at        map[sweeps.Level]spec.Job
-	objective sweeps.Objective
-	length    runLength // of the runs of a search
-	progress  *progress
+	flags      sweepFlags
+	forms      []catalog.Choice
+	sources    []spec.Source
+	levels     []sweeps.Level
+	at         map[sweeps.Level]spec.Job
+	objectives sweeps.Objectives
+	length     runLength // of the runs of a search
+	progress   *progress
 
 	subjects []subject
 	measure  func(context.Context, sweeps.Cell) (*results.Run, error) // does the next run of the file
@@ -72,7 +73,7 @@ func (s *sweep) on(ctx context.Context) (err error) {
 // measureOn measures a cell on its service.
 func (s *sweep) measureOn(ctx context.Context, c sweeps.Cell) (*results.Run, error) {
 	subject, f := s.subjects[c.Subject], s.at[c.Level].Flags
-	if s.flags.slo != "" {
+	if len(s.flags.slo) > 0 {
 		f = s.length.set(f)
 	}
 	run, err := s.runOnce(ctx, &f, subject.service, subject.form, c.Level.Clients, len(s.file.Runs),
@@ -88,7 +89,7 @@ func (s *sweep) measureOn(ctx context.Context, c sweeps.Cell) (*results.Run, err
 func (s *sweep) all(ctx context.Context) error {
 	total := s.flags.runs(s.levels, len(s.subjects))
 	s.progress.of(total, len(s.resumed.Runs))
-	if s.flags.slo != "" {
+	if len(s.flags.slo) > 0 {
 		for i := range s.subjects {
 			if err := s.search(ctx, i); err != nil {
 				return err
@@ -140,7 +141,7 @@ func (s *sweep) finish(outs outputs.List, broken error) error {
 		saved := outs.JSONPath()
 		s.file.State = cmp.Or(saved, s.flags.resume, s.file.ID+".sweep.json")
 		if saved == "" {
-			if err := saveState(s.file); err != nil {
+			if err := archive.Write(s.file.State, s.file); err != nil {
 				return err
 			}
 		}

@@ -10,10 +10,10 @@ import (
 	"github.com/stampede-bench/stampede/workloads/sweeps"
 )
 
-// objective returns the objective of --slo, which must be about a phase that all forms have.
-func (f *sweepFlags) objective(forms []catalog.Choice) (sweeps.Objective, error) {
-	if f.slo == "" {
-		return sweeps.Objective{}, nil
+// objectives returns the objectives of --slo, which must be about phases that all forms have.
+func (f *sweepFlags) objectives(forms []catalog.Choice) (sweeps.Objectives, error) {
+	if len(f.slo) == 0 {
+		return nil, nil
 	}
 	phases := forms[0].Phases()
 	for _, form := range forms[1:] {
@@ -21,13 +21,13 @@ func (f *sweepFlags) objective(forms []catalog.Choice) (sweeps.Objective, error)
 		phases = slices.DeleteFunc(phases, func(p string) bool { return !slices.Contains(has, p) })
 	}
 	if len(phases) == 0 {
-		return sweeps.Objective{}, cli.Flagf("slo", ": the recipes have no phase in common: search one at a time")
+		return nil, cli.Flagf("slo", ": the recipes have no phase in common: search one at a time")
 	}
-	o, err := sweeps.ParseObjective(f.slo, phases)
+	all, err := sweeps.ParseObjectives(f.slo, phases)
 	if err != nil {
-		return sweeps.Objective{}, cli.Flagf("slo", ": %w", err)
+		return nil, cli.Flagf("slo", ": %w", err)
 	}
-	return o, nil
+	return all, nil
 }
 
 // search finds the highest level at which the subject meets the objective.
@@ -39,7 +39,8 @@ func (s *sweep) search(ctx context.Context, at int) error {
 		place := s.flags.axes.of(l, axis)
 		grid, byPlace[place] = append(grid, place), l
 	}
-	s.length = runLength{need: s.objective.Needs()}
+	_, needs := s.objectives.Scarcest(results.Run{})
+	s.length = runLength{need: needs}
 	search := sweeps.Search{Grid: grid, Times: s.flags.repeat, Try: func(level float64) (sweeps.Trial, error) {
 		return s.trial(ctx, sweeps.Cell{Subject: at, Level: byPlace[level]})
 	}}
@@ -68,7 +69,9 @@ func (s *sweep) trial(ctx context.Context, c sweeps.Cell) (sweeps.Trial, error) 
 		if err != nil {
 			return sweeps.Trial{}, err
 		}
-		judged, has := s.objective.Judge(run), s.objective.Has(run)
+		judged := s.objectives.Judge(run)
+		has, needs := s.objectives.Scarcest(run)
+		s.length.need = needs
 		s.length.learn(run, has)
 		after := s.length.set(f)
 		longer := after.Run.Duration > before.Run.Duration || after.Run.Rounds > before.Run.Rounds

@@ -87,7 +87,7 @@ func TestUndecidedSearchIsNoCapacity(t *testing.T) {
 // TestSearchWantsTwoRuns checks that a search needs two runs at a level: one cannot show how much
 // runs scatter.
 func TestSearchWantsTwoRuns(t *testing.T) {
-	f := sweepFlags{repeat: 1, worseBy: 2, slo: "acquire.p99<50ms"}
+	f := sweepFlags{repeat: 1, worseBy: 2, slo: []string{"acquire.p99<50ms"}}
 	if err := f.check(); err == nil || cli.ExitCode(err) != cli.ExitUsage || !strings.Contains(err.Error(), "--repeat 1: must be at least 2 with --slo") {
 		t.Errorf("%v", err)
 	}

@@ -2,11 +2,11 @@ package main
 
 import (
 	"fmt"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/stampede-bench/stampede/drivers/cluster/faults"
+	"github.com/stampede-bench/stampede/results/render"
 )
 
 const faultsText = `A fault names a time within the measured window, an action, its target, and
@@ -48,11 +48,11 @@ func (a *app) faultsTopic() *cobra.Command {
 	topic := &cobra.Command{Use: "faults", Short: "Faults that a run can inject"}
 	topic.SetHelpFunc(func(*cobra.Command, []string) {
 		fmt.Fprint(a.out, faultsText)
-		w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+		var rows [][]string
 		for _, row := range faults.Verbs() {
-			fmt.Fprintf(w, "  %s\t%s\t%s\n", row[0], row[1], row[2])
+			rows = append(rows, row[:])
 		}
-		w.Flush()
+		_ = render.WriteColumns(a.out, "  ", rows) // help has no errors
 	})
 	return topic
 }

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
-	"github.com/stampede-bench/stampede/results/metric"
+	"github.com/stampede-bench/stampede/results/figure"
+	"github.com/stampede-bench/stampede/results/render"
 )
 
 const thresholdsText = `A threshold is a condition that runs must meet:
@@ -32,6 +32,7 @@ threshold applies to every run that has the metric. LIMIT is one of
 Counts hardly depend on the machine: gate on them first, on ratios within one command
 second, and on absolute times only with loose limits. A time that was measured badly,
 or with too few observations, is invalid: neither a pass nor a failure, exit code 97.
+If the load generator was short of CPU, a time is at most too long, so it may pass.
 
 With --baseline and no threshold that refers to it, each form of the baseline that is
 not naive may need 25 % or 0.5 more notifications, reads and writes per round. If its
@@ -48,14 +49,21 @@ func (a *app) thresholdsTopic() *cobra.Command {
 	topic := &cobra.Command{Use: "thresholds", Short: "Thresholds and their metrics"}
 	topic.SetHelpFunc(func(*cobra.Command, []string) {
 		fmt.Fprint(a.out, thresholdsText)
-		w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-		for _, f := range metric.All([]string{"PHASE"}) {
-			fmt.Fprintf(w, "  %s\t%s\n", f.Name, f.About)
-		}
-		w.Flush()
+		a.listFigures(figure.All([]string{"PHASE"}))
 		fmt.Fprintf(a.out, "\nPHASE is one of %s; PHASE.p99 is short for\nPHASE.response.p99.\n", strings.Join(a.phases(), ", "))
+		fmt.Fprint(a.out, "\nMetrics of observed paths, for stampede observe --threshold '[PATH: ]METRIC OP LIMIT':\n\n")
+		a.listFigures(figure.Paths())
 	})
 	return topic
+}
+
+// listFigures prints a line for each figure.
+func (a *app) listFigures(all []figure.Figure) {
+	var rows [][]string
+	for _, f := range all {
+		rows = append(rows, []string{f.Name, f.About})
+	}
+	_ = render.WriteColumns(a.out, "  ", rows) // help has no errors
 }
 
 // phases returns the distinct phases of all forms, sorted.

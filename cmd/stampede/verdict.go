@@ -5,12 +5,11 @@ import (
 	"fmt"
 	"syscall"
 
-	"github.com/stampede-bench/stampede/results/view"
-
 	"github.com/stampede-bench/stampede/cmd/stampede/cli"
 	"github.com/stampede-bench/stampede/cmd/stampede/outputs"
 	"github.com/stampede-bench/stampede/cmd/stampede/spec"
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/document"
 	"github.com/stampede-bench/stampede/results/gate"
 	"github.com/stampede-bench/stampede/workloads"
 )
@@ -46,7 +45,7 @@ func (a *app) conclude(d spec.Checks, f results.File, outs outputs.List) error {
 		return verdictOn(f.Runs)
 	}
 	if f.Verdict != results.Pass && !outs.HasTable() {
-		fmt.Fprintf(a.err, "stampede: %s\n", view.Decision(f))
+		fmt.Fprintf(a.err, "stampede: %s\n", document.New(f).Decision())
 	}
 	return decided(f.Verdict, f.Runs, d.Strict)
 }

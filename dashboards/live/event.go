@@ -3,8 +3,9 @@ package live
 import (
 	"encoding/json"
 	"fmt"
-	"github.com/stampede-bench/stampede/metrics"
 	"time"
+
+	"github.com/stampede-bench/stampede/metrics"
 )
 
 // An event is the state of the page at one moment, with texts ready to show.

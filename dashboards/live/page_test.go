@@ -59,7 +59,7 @@ func measured(rounds, woken int64) metrics.Record {
 		Duration: time.Second, Rounds: rounds,
 		Phases:    []metrics.Phase{{Name: "handoff", Service: took, Response: took}},
 		Counts:    metrics.Counts{Notifications: rounds * woken, Reads: rounds * woken, Writes: 2 * rounds, Useful: rounds, Wasted: rounds * (woken - 1)},
-		Herd:      metrics.Herd{Fanout: took, Drain: took},
+		Herd:      metrics.Herd{Fanout: metrics.Tally{woken: rounds}, Drain: took},
 		Generator: metrics.Generator{CPUCores: 0.7, Lag: took},
 		Intervals: []metrics.Interval{{Notifications: 10, Reads: 5}, {Start: 500 * time.Millisecond, Notifications: 20, Writes: 10}},
 	}
@@ -180,7 +180,7 @@ func TestFormsStandSideBySide(t *testing.T) {
 			t.Errorf("release (-want +got):\n%s", diff)
 		}
 		for _, r := range e.Rows[:5] {
-			if want := map[string]string{"rounds/s": "1\u202f000 100", "notifications/s": "1\u202f000 300", "operations/s": "3\u202f000 500",
+			if want := map[string]string{"rounds": "1\u202f000 /s 100 /s", "notifications": "1\u202f000 /s 300 /s", "operations": "3\u202f000 /s 500 /s",
 				"notifications a round": "1.00 3.00", "wasted wake-ups": "0 % 66.7 %"}[r.Name]; strings.Join(r.Values, " ") != want {
 				t.Errorf("%s: %q, want %q", r.Name, r.Values, want)
 			}

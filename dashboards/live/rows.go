@@ -2,11 +2,9 @@ package live
 
 import (
 	"slices"
-	"time"
 
 	"github.com/stampede-bench/stampede/results"
-	"github.com/stampede-bench/stampede/results/units"
-	"github.com/stampede-bench/stampede/results/view"
+	"github.com/stampede-bench/stampede/results/figure"
 )
 
 // A row is one figure of all panels.
@@ -20,57 +18,38 @@ const absent = "n/a"
 
 // rows returns the figures of the panels, side by side.
 func rows(panels []*panel) (all []row) {
-	add := func(name string, of func(results.Run) string) {
-		r := row{Name: name}
-		for _, p := range panels {
-			value := absent
-			if p.figures.Rounds > 0 {
-				value = of(p.figures)
-			}
-			r.Values = append(r.Values, value)
-		}
-		all = append(all, r)
-	}
-	perSecond := func(of func(results.Run) int64) func(results.Run) string {
-		return func(r results.Run) string { return units.Rate(float64(of(r)) / r.DurationNS.Seconds()) }
-	}
-	add("rounds/s", func(r results.Run) string { return units.Rate(r.ThroughputPerS) })
-	add("notifications/s", perSecond(func(r results.Run) int64 { return r.Cost.Notifications }))
-	add("operations/s", perSecond(func(r results.Run) int64 { return r.Cost.Reads + r.Cost.Writes }))
-	add("notifications a round", func(r results.Run) string { return units.Rate(r.Cost.PerRound.Notifications) })
-	add("wasted wake-ups", func(r results.Run) string {
-		if r.Herd.Useful+r.Herd.Wasted == 0 {
-			return absent
-		}
-		return units.Value(float64(r.Herd.Wasted)/float64(r.Herd.Useful+r.Herd.Wasted), "share")
-	})
+	all = append(all, rowOf(panels, "rounds", "rounds_per_s"), rowOf(panels, "notifications", "notifications_per_s"),
+		rowOf(panels, "operations", "operations_per_s"), rowOf(panels, "notifications a round", "notifications_per_round"),
+		rowOf(panels, "wasted wake-ups", "wasted"))
 	for _, phase := range phases(panels) {
-		for _, p := range []struct {
-			name string
-			of   func(*results.Distribution) *int64
-		}{
-			{"p50", func(d *results.Distribution) *int64 { return d.P50 }},
-			{"p90", func(d *results.Distribution) *int64 { return d.P90 }},
-			{"p99", func(d *results.Distribution) *int64 { return d.P99 }},
-		} {
-			add(view.Label(phase)+" "+p.name, func(r results.Run) string { return latency(r.Times(phase), p.of) })
+		for _, percentile := range []string{"p50", "p90", "p99"} {
+			all = append(all, rowOf(panels, phase+" "+percentile, phase+".response."+percentile, phase+".service."+percentile))
 		}
 	}
-	add("errors", func(r results.Run) string {
-		n := int64(0)
-		for _, times := range r.Errors {
-			n += times
-		}
-		return units.Count(n)
-	})
-	return all
+	return append(all, rowOf(panels, "errors", "errors"))
 }
 
-func latency(d *results.Distribution, of func(*results.Distribution) *int64) string {
-	if d == nil || of(d) == nil {
+// rowOf returns the row of a figure: for each panel, the first that is known of those with the names.
+func rowOf(panels []*panel, title string, names ...string) row {
+	r := row{Name: title}
+	for _, p := range panels {
+		r.Values = append(r.Values, shown(p.figures, names))
+	}
+	return r
+}
+
+func shown(r results.Run, names []string) string {
+	if r.Rounds == 0 {
 		return absent
 	}
-	return units.Duration(time.Duration(*of(d)))
+	for _, name := range names {
+		if f, err := figure.Parse(name, r.Phases); err == nil {
+			if v, known := f.RunValue(r); known {
+				return f.Format(v)
+			}
+		}
+	}
+	return absent
 }
 
 // phases returns the phases of all panels, in the recipe's order.

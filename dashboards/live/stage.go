@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/document"
 	"github.com/stampede-bench/stampede/results/units"
-	"github.com/stampede-bench/stampede/results/view"
 )
 
 // A stage is the set of panels shown side by side: the forms of one recipe with one number of
@@ -53,7 +53,7 @@ func finding(panels []*panel) []string {
 	if len(runs) == 0 {
 		return []string{"No round has ended yet."}
 	}
-	found := view.Of(results.File{Runs: runs}).Findings()
+	found := document.New(results.File{Runs: runs}).Findings
 	if waiting { // the other findings say that there is nothing to compare
 		found = found[:1]
 	}

@@ -6,9 +6,6 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// Server returns the ID of the server's process.
-func Server(m drivers.Member) int { return m.(*member).server }
-
 // Proxy returns the proxy for the member's connections to others; "" if it connects directly.
 func Proxy(m drivers.Member) string { return m.(*member).place.Proxy }
 

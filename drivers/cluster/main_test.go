@@ -60,7 +60,7 @@ func run(ctx context.Context, args []string, ready func(string)) error {
 	}
 	said := "open"
 	for _, m := range members {
-		said += fmt.Sprintf(" %d", cluster.Server(m))
+		said += fmt.Sprintf(" %d", cluster.PID(m))
 	}
 	ready(said)
 	select {}

@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/cluster/partition"
 	"github.com/stampede-bench/stampede/drivers/cluster/reexec"
 )
@@ -33,6 +34,14 @@ func (m *member) Name() string { return strconv.Itoa(m.place.Number) }
 
 // Address returns the member's client address.
 func (m *member) Address() string { return m.place.Own().Clients }
+
+// PID returns the ID of the server's process, of a member that Start has started.
+func PID(m drivers.Member) int {
+	started := m.(*member)
+	started.mu.Lock()
+	defer started.mu.Unlock()
+	return started.server
+}
 
 // Leads asks the member whether it is the leader.
 func (m *member) Leads(ctx context.Context) (bool, error) { return m.kind.Leads(ctx, m.Address()) }

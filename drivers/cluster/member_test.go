@@ -56,7 +56,7 @@ func stopAndContinue(t *testing.T, m drivers.Member) {
 	if err := m.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	if s := states(t, cluster.Server(m)); strings.Trim(s, "T") != "" {
+	if s := states(t, cluster.PID(m)); strings.Trim(s, "T") != "" {
 		t.Errorf("its threads are %s, want each to be T, stopped", s)
 	}
 	refused(t, m.Stop(), "stop member 1: it is stopped already")
@@ -68,7 +68,7 @@ func stopAndContinue(t *testing.T, m drivers.Member) {
 	if err := m.Continue(); err != nil {
 		t.Fatal(err)
 	}
-	if s := states(t, cluster.Server(m)); strings.Contains(s, "T") {
+	if s := states(t, cluster.PID(m)); strings.Contains(s, "T") {
 		t.Errorf("its threads are %s, want none to be stopped", s)
 	}
 	leads(t, m)
@@ -77,7 +77,7 @@ func stopAndContinue(t *testing.T, m drivers.Member) {
 func killAndRestart(t *testing.T, m drivers.Member) {
 	t.Helper()
 	refused(t, m.Restart(t.Context()), "restart member 1: it has not been killed")
-	pid := cluster.Server(m)
+	pid := cluster.PID(m)
 	if err := errors.Join(m.Stop(), m.Kill()); err != nil { // a stopped member can also be killed
 		t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func killAndRestart(t *testing.T, m drivers.Member) {
 	if err := m.Restart(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if cluster.Server(m) == pid {
+	if cluster.PID(m) == pid {
 		t.Errorf("its process is %d again", pid)
 	}
 	leads(t, m)

@@ -120,47 +120,43 @@ const quorum = `initLimit=20
 syncLimit=5
 `
 
-// WriteConfig writes the configuration for [Installation.Command]: a server at an address with
-// its data in dir, which logs errors only.
-func WriteConfig(dir, addr string) error {
-	return writeConfig(dir, addr, "")
+// writeMember writes the configuration of a member for [Installation.Command]. The server logs
+// errors only.
+func writeMember(p cluster.Place) error {
+	host, port, err := net.SplitHostPort(p.Own().Clients)
+	if err != nil {
+		return err
+	}
+	zoo := fmt.Sprintf(config, p.Dir, host, port)
+	if len(p.Members) > 1 {
+		ensemble, err := writeEnsemble(p)
+		if err != nil {
+			return err
+		}
+		zoo += ensemble
+	}
+	for name, text := range map[string]string{configName: zoo, "log4j.properties": log4j, "logback.xml": logback} {
+		if err := os.WriteFile(filepath.Join(p.Dir, name), []byte(text), 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// writeMember writes the configuration of a member.
-func writeMember(p cluster.Place) error {
-	if len(p.Members) == 1 {
-		return WriteConfig(p.Dir, p.Own().Clients)
-	}
+// writeEnsemble writes the number of one of several members, and returns the lines for its zoo.cfg.
+func writeEnsemble(p cluster.Place) (string, error) {
 	if err := os.WriteFile(filepath.Join(p.Dir, "myid"), []byte(strconv.Itoa(p.Number)), 0o600); err != nil {
-		return err
+		return "", err
 	}
 	lines := quorum
 	for i, m := range p.Members {
 		_, votes, err := net.SplitHostPort(m.Votes)
 		if err != nil {
-			return err
+			return "", err
 		}
 		lines += fmt.Sprintf("server.%d=%s:%s\n", i+1, m.Peers, votes)
 	}
-	return writeConfig(p.Dir, p.Own().Clients, lines)
-}
-
-// writeConfig writes the files of a server, with additional lines for its zoo.cfg.
-func writeConfig(dir, addr, lines string) error {
-	host, port, err := net.SplitHostPort(addr)
-	if err != nil {
-		return err
-	}
-	for name, text := range map[string]string{
-		configName:         fmt.Sprintf(config, dir, host, port) + lines,
-		"log4j.properties": log4j,
-		"logback.xml":      logback,
-	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			return err
-		}
-	}
-	return nil
+	return lines, nil
 }
 
 // lastWords returns the line of a log that shows why the server ended: the last exception, or

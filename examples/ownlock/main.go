@@ -12,7 +12,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/backends"
 	"github.com/stampede-bench/stampede/drivers/cluster/reexec"
 	"github.com/stampede-bench/stampede/results"
-	"github.com/stampede-bench/stampede/results/view"
+	"github.com/stampede-bench/stampede/results/render"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/catalog"
 	"github.com/stampede-bench/stampede/workloads/recipe"
@@ -59,7 +59,7 @@ func run(ctx context.Context) error {
 			file.Runs = append(file.Runs, measured)
 		}
 	}
-	return view.Of(file).WriteTable(os.Stdout, view.Options{})
+	return render.WriteText(os.Stdout, file, render.Options{})
 }
 
 // measure runs one form and returns its results.

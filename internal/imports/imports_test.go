@@ -157,7 +157,7 @@ func reach(all map[string]*goPackage, name string) []string {
 const mostLines = 4000
 
 // unlimited are the packages without a limit: the commands, and suites of tests.
-var unlimited = []string{"cmd/stampede", "workloads/recipetest", "drivers/drivertest", "results/view"}
+var unlimited = []string{"cmd/stampede", "workloads/recipetest", "drivers/drivertest"}
 
 // oversized returns the packages that have too many lines.
 func oversized(all map[string]*goPackage) (found []string) {

@@ -23,10 +23,10 @@ func TestMain(m *testing.M) {
 // tiny includes every part, at the smallest size.
 func tiny() scale {
 	return scale{
-		connections: 2, outstanding: 2, rounds: 1, window: 30 * time.Millisecond, loaded: 30 * time.Millisecond,
+		connections: 2, inFlight: 2, rounds: 1, window: 30 * time.Millisecond, loaded: 30 * time.Millisecond,
 		watchers: 8, changes: 1,
 		sessions: 8, releases: 3, quiet: time.Millisecond,
-		parents: 2, children: 10, restarts: 1,
+		parents: 2, children: 10,
 	}
 }
 
@@ -49,22 +49,18 @@ func TestEveryRowHasFigures(t *testing.T) {
 	if err := b.close(); err != nil {
 		t.Error(err)
 	}
-	rows := 0
-	for _, table := range r.tables {
-		for _, row := range table.rows {
-			rows++
-			for _, v := range []float64{row.left, row.right, row.ratio} {
-				if !(v > 0) || math.IsInf(v, 0) {
-					t.Errorf("%s: %+v, want figures above 0", row.what, row.comparison)
-				}
-			}
-			if strings.HasPrefix(row.what, "notifications") && (row.left != 1 || row.right != 1) {
-				t.Errorf("%s: %+v, want 1 on both", row.what, row.comparison)
+	for _, row := range r.rows {
+		for _, v := range []float64{row.left.Value, row.right.Value, row.ratio.Value} {
+			if !(v > 0) || math.IsInf(v, 0) {
+				t.Errorf("%s: %+v, want figures above 0", row.what, row.comparison)
 			}
 		}
+		if strings.HasPrefix(row.what, "notifications") && (row.left.Value != 1 || row.right.Value != 1) {
+			t.Errorf("%s: %+v, want 1 on both", row.what, row.comparison)
+		}
 	}
-	if rows != 24 {
-		t.Errorf("%d rows, want 24", rows)
+	if len(r.rows) != 24 {
+		t.Errorf("%d rows, want 24", len(r.rows))
 	}
 	if left, err := os.ReadDir(os.Getenv("TMPDIR")); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v (%v)", left, err)
@@ -88,11 +84,14 @@ func TestEnsemblesHaveFigures(t *testing.T) {
 	if err := errors.Join(err, b.close()); err != nil {
 		t.Fatal(err)
 	}
-	if len(r.tables) != 1 || len(r.tables[0].rows) != 7 {
-		t.Fatalf("%+v, want one table of 7 rows", r.tables)
+	if len(r.rows) != 7 {
+		t.Fatalf("%+v, want 7 rows", r.rows)
 	}
-	for _, row := range r.tables[0].rows[:5] {
-		if !(row.left > 0 && row.right > 0) || math.IsInf(row.ratio, 0) {
+	for i, row := range r.rows {
+		if row.table != toZooKeeper {
+			t.Errorf("%s: in table %d, want that of ZooKeeper", row.what, row.table)
+		}
+		if i < 5 && (!(row.left.Value > 0 && row.right.Value > 0) || math.IsInf(row.ratio.Value, 0)) {
 			t.Errorf("%s: %+v, want figures above 0", row.what, row.comparison)
 		}
 	}
@@ -119,13 +118,45 @@ func TestTooFewFiles(t *testing.T) {
 	}
 }
 
-// If a server ends before it serves, the error contains its last lines of output.
-func TestServerThatEnds(t *testing.T) {
-	b := &bench{dir: t.TempDir()}
-	_, err := b.start(t.Context(), kind{"failing", func(*bench, string, string) ([]string, error) {
-		return []string{"sh", "-c", "echo out of luck >&2; exit 1"}, nil
-	}})
-	if err == nil || !strings.Contains(err.Error(), "out of luck") {
-		t.Errorf("got %v, want what it output", err)
+// An election raises the epoch, and writes do not.
+func TestElectionsAreCounted(t *testing.T) {
+	testenv.SkipIfShort(t)
+	sc := tiny()
+	sc.ensembles = true
+	b := &bench{scale: sc}
+	defer func() {
+		if err := b.stop(); err != nil {
+			t.Error(err)
+		}
+	}()
+	s, err := b.start(t.Context(), b.urls()[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	leader, err := awaitLeader(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// epochOfWrite writes on a new session: another one may be on the killed member.
+	epochOfWrite := func() int64 {
+		t.Helper()
+		conns, err := dial(t.Context(), s, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer closeAll(conns)
+		e, err := epoch(t.Context(), conns[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}
+	first, second := epochOfWrite(), epochOfWrite()
+	if err := leader.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	third := epochOfWrite()
+	if first < 1 || second != first || third <= second {
+		t.Errorf("epochs %d and %d of two writes, %d after an election", first, second, third)
 	}
 }

@@ -1,7 +1,24 @@
+// Serverbench compares the native server with Apache ZooKeeper, the lean client with go-zookeeper,
+// and stampede run mix with loops that only get. Each server is a separate process and syncs
+// every write to disk before it acknowledges it. Serverbench also compares the native server with
+// a floor, a server that does only what every server has to do for the same load (package floor).
+// Repeated measurements are interleaved, A B C C B A. A ratio is that of the two figures beside it,
+// with an interval that decides whether its goal is met.
+//
+// With -ensembles it compares three native servers with three ZooKeepers: operations, and the time from the
+// end of a leader to the next write.
+//
+//	make bench-servers
+//	make bench-ensembles
+//	go run ./internal/serverbench -only mix
+//
+// Note: stampede ab does not replace it. It compares runs of stampede, and the floors, the bare
+// loops, unmodified go-zookeeper, the memory of a process and the start on a snapshot are not runs;
+// in a run, the load generator would be part of each figure. The table of the mix measures how
+// large that part is.
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -15,7 +32,9 @@ import (
 	"syscall"
 
 	"github.com/stampede-bench/stampede/drivers/backends"
+	"github.com/stampede-bench/stampede/drivers/cluster"
 	"github.com/stampede-bench/stampede/drivers/cluster/reexec"
+	"github.com/stampede-bench/stampede/drivers/zookeeper"
 	"github.com/stampede-bench/stampede/internal/serverbench/floor"
 	"github.com/stampede-bench/stampede/internal/suggest"
 )
@@ -24,10 +43,10 @@ func main() {
 	reexec.Dispatch(roles())
 	sc := full()
 	flag.BoolVar(&sc.ensembles, "ensembles", false, "compare three native servers with three ZooKeepers")
-	flag.StringVar(&sc.only, "only", "", "measure one `PART`: "+strings.Join(names(parts()), ", ")+
-		", or with -ensembles "+strings.Join(names(ensembleParts()), ", ")+" (default: all)")
+	flag.StringVar(&sc.only, "only", "", "measure one `PART`: "+strings.Join(names(parts(false)), ", ")+
+		", or with -ensembles "+strings.Join(names(parts(true)), ", ")+" (default: all)")
 	flag.Parse()
-	if all := names(sc.parts()); sc.only != "" && !slices.Contains(all, sc.only) {
+	if all := names(parts(sc.ensembles)); sc.only != "" && !slices.Contains(all, sc.only) {
 		fmt.Fprintln(os.Stderr, "serverbench:", suggest.Unknown("part", sc.only, all))
 		os.Exit(2)
 	}
@@ -41,16 +60,23 @@ func main() {
 	}
 }
 
-// The roles of child processes: one runs a server that is another program, one holds sessions.
-const (
-	commandRole  = "serverbench-command"
-	sessionsRole = "serverbench-sessions"
-)
+// sessionsRole is the role of the child process that holds many sessions.
+const sessionsRole = "serverbench-sessions"
+
+// heap is the JVM's maximum heap for one server, as in ZooKeeper's own zkServer.sh: a million nodes
+// do not fit into the heap that is enough for tests.
+const heap = "-Xmx1000m"
 
 // roles returns the roles in which this program starts itself as a child process.
 func roles() map[string]reexec.Role {
 	all := backends.Roles()
-	all[commandRole], all[sessionsRole], all[floor.Role] = runCommand, holdSessions, floor.Run
+	all[sessionsRole], all[floor.Role] = holdSessions, floor.Run
+	all["zookeeper"] = cluster.InPlace(func(ctx context.Context, p cluster.Place, announce func(string)) error {
+		if len(p.Members) == 1 {
+			os.Setenv("_JAVA_OPTIONS", heap) // takes precedence over the command line
+		}
+		return zookeeper.RunMember(ctx, p, announce)
+	})
 	return all
 }
 
@@ -75,31 +101,23 @@ type part struct {
 	rows        func(context.Context, *bench) ([]row, error)
 }
 
-// The tables of a report.
-const (
-	ofServers = iota
-	ofFloors
-	ofClients
-	ofGenerator
-)
-
-func parts() []part {
+// parts returns the parts of the comparison of single servers, or of ensembles of three.
+func parts(ensembles bool) []part {
+	if ensembles {
+		return []part{
+			{"throughput", "operations of ensembles", throughput},
+			{"failover", "the end of a leader", failover},
+			{"elections", "elections under full load", elections},
+		}
+	}
 	return []part{
 		{"operations", "operations", operations},
 		{"fanout", "a write that many watch", fanout},
 		{"sessions", "many sessions", sessions},
 		{"nodes", "many nodes", nodes},
 		{"clients", "clients", clients},
-		{"mix", "stampede run mix", generator},
+		{"mix", "stampede run mix", mix},
 	}
-}
-
-// parts returns the parts of the comparison that the scale chooses.
-func (sc scale) parts() []part {
-	if sc.ensembles {
-		return ensembleParts()
-	}
-	return parts()
 }
 
 func names(parts []part) (all []string) {
@@ -111,10 +129,7 @@ func names(parts []part) (all []string) {
 
 // measure runs the parts one after the other, so that they do not disturb each other.
 func measure(ctx context.Context, b *bench, progress io.Writer) (r report, err error) {
-	r.scale, r.busy = b.scale, b.busy
-	tables := []table{{left: "native", right: "ZooKeeper"}, {left: "native", right: "floor"}, {left: "lean client", right: "go-zookeeper"},
-		{left: "mix", right: "bare loop"}}
-	for _, part := range b.parts() {
+	for _, part := range parts(b.ensembles) {
 		if b.only != "" && b.only != part.name {
 			continue
 		}
@@ -123,11 +138,8 @@ func measure(ctx context.Context, b *bench, progress io.Writer) (r report, err e
 		if err := errors.Join(err, b.stop()); err != nil {
 			return r, fmt.Errorf("%s: %w", part.title, err)
 		}
-		for _, row := range rows {
-			tables[row.of].rows = append(tables[row.of].rows, row)
-		}
+		r.rows = append(r.rows, rows...)
 	}
-	r.server = cmp.Or(b.release, "ZooKeeper")
-	r.tables = slices.DeleteFunc(tables, func(t table) bool { return len(t.rows) == 0 })
+	r.scale, r.busy, r.server = b.scale, b.busy, b.release
 	return r, nil
 }

@@ -27,13 +27,13 @@ func (s *soFar) SoFar() metrics.Record { return s.Record }
 // recorded returns a run of the given number of rounds, each of which took 1 ms and caused
 // three notifications.
 func recorded(rounds int64) metrics.Record {
-	took, fanout := hdrhistogram.New(1, int64(time.Hour), 3), hdrhistogram.New(1, 1000, 3)
-	_, _ = took.RecordValues(int64(time.Millisecond), rounds), fanout.RecordValues(3, rounds)
+	took := hdrhistogram.New(1, int64(time.Hour), 3)
+	_ = took.RecordValues(int64(time.Millisecond), rounds)
 	return metrics.Record{
 		Duration: time.Second, Rounds: rounds,
 		Phases: []metrics.Phase{{Name: "acquire", Service: took, Response: took}},
 		Counts: metrics.Counts{Reads: 3 * rounds, Writes: 2 * rounds, FailedWrites: rounds, Notifications: 3 * rounds, Useful: rounds, Wasted: 2 * rounds},
-		Herd:   metrics.Herd{Fanout: fanout},
+		Herd:   metrics.Herd{Fanout: metrics.Tally{3: rounds}},
 		Errors: map[string]int64{"session lost": 1},
 		Generator: metrics.Generator{CPUCores: 0.5, Machine: &metrics.Machine{Stolen: 0.25}, GCPause: time.Millisecond, Lag: took,
 			Offered: rounds, Late: rounds / 2, Skipped: rounds / 10, Waiting: 7, Behind: 3 * time.Second},

@@ -1,6 +1,7 @@
 package export
 
 import (
+	"iter"
 	"maps"
 	"math"
 	"slices"
@@ -9,6 +10,8 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+
+	"github.com/stampede-bench/stampede/metrics"
 )
 
 // scale is the scale of all exponential histograms: 8 buckets per doubling, so that a
@@ -31,14 +34,42 @@ func (e *exponential) clone() *exponential {
 	return &c
 }
 
-// add adds the values recorded in a histogram, each multiplied by unit.
-func (e *exponential) add(h *hdrhistogram.Histogram, unit float64) {
-	for _, bar := range h.Distribution() {
-		if bar.Count == 0 {
-			continue
+// values are the recorded values and how often each came; nil if nothing was recorded.
+type values iter.Seq2[float64, int64]
+
+// valuesOf returns the values of a histogram, which may be nil.
+func valuesOf(h *hdrhistogram.Histogram) values {
+	if h == nil {
+		return nil
+	}
+	return func(yield func(float64, int64) bool) {
+		for _, bar := range h.Distribution() {
+			if bar.Count > 0 && !yield((float64(bar.From)+float64(bar.To))/2, bar.Count) {
+				return
+			}
 		}
-		n := uint64(bar.Count)
-		value := (float64(bar.From) + float64(bar.To)) / 2 * unit
+	}
+}
+
+// countsOf returns the values of a tally, which may be nil.
+func countsOf(t metrics.Tally) values {
+	if t == nil {
+		return nil
+	}
+	return func(yield func(float64, int64) bool) {
+		for value, times := range t {
+			if !yield(float64(value), times) {
+				return
+			}
+		}
+	}
+}
+
+// add adds the values, each multiplied by unit.
+func (e *exponential) add(all values, unit float64) {
+	for value, times := range all {
+		n := uint64(times)
+		value *= unit
 		e.count += n
 		e.sum += value * float64(n)
 		if value == 0 {

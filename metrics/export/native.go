@@ -11,6 +11,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
 	"github.com/stampede-bench/stampede/drivers/server"
+	"github.com/stampede-bench/stampede/results/figure"
 )
 
 // Native returns the producer of a native server's metrics. Its sums start at the time of the
@@ -31,27 +32,27 @@ type serverMetric struct {
 
 func nativeMetrics() []serverMetric {
 	return []serverMetric{
-		{Metric{"stampede.server.connections", "{connection}", "connections to the server"}, false,
+		{figure.Export("stampede.server.connections"), false,
 			only(func(s server.Stats) int64 { return s.Connections })},
-		{Metric{"stampede.server.sessions", "{session}", "sessions, connected or not"}, false,
+		{figure.Export("stampede.server.sessions"), false,
 			only(func(s server.Stats) int64 { return s.Sessions })},
-		{Metric{"stampede.server.nodes", "{node}", "nodes that the server holds"}, false,
+		{figure.Export("stampede.server.nodes"), false,
 			only(func(s server.Stats) int64 { return s.Nodes })},
-		{Metric{"stampede.server.ephemerals", "{node}", "ephemeral nodes"}, false,
+		{figure.Export("stampede.server.ephemerals"), false,
 			only(func(s server.Stats) int64 { return s.Ephemerals })},
-		{Metric{"stampede.server.watches", "{watch}", "armed watches"}, false,
+		{figure.Export("stampede.server.watches"), false,
 			only(func(s server.Stats) int64 { return s.Watches })},
-		{Metric{"stampede.server.data", "By", "bytes of paths and data"}, false,
+		{figure.Export("stampede.server.data"), false,
 			only(func(s server.Stats) int64 { return s.Bytes })},
-		{Metric{"stampede.server.packets", "{packet}", "packets on all connections"}, true, []part[server.Stats, int64]{
+		{figure.Export("stampede.server.packets"), true, []part[server.Stats, int64]{
 			kind("network.io.direction", "receive", func(s server.Stats) int64 { return s.PacketsReceived }),
 			kind("network.io.direction", "transmit", func(s server.Stats) int64 { return s.PacketsSent }),
 		}},
-		{Metric{"stampede.server.operations", "{operation}", "requests answered; heartbeats are among the reads"}, true, []part[server.Stats, int64]{
+		{figure.Export("stampede.server.operations"), true, []part[server.Stats, int64]{
 			kind("stampede.operation", "read", func(s server.Stats) int64 { return s.Reads }),
 			kind("stampede.operation", "write", func(s server.Stats) int64 { return s.Writes }),
 		}},
-		{Metric{"stampede.server.notifications", "{notification}", "watches that fired"}, true,
+		{figure.Export("stampede.server.notifications"), true,
 			only(func(s server.Stats) int64 { return s.Notifications })},
 	}
 }
@@ -62,22 +63,22 @@ func memberMetrics() []serverMetric {
 		return only(func(s server.Stats) int64 { return value(*s.Member) })
 	}
 	return []serverMetric{
-		{Metric{"stampede.server.member.leads", "{leader}", "1 if this member leads the ensemble, 0 if not"}, false,
+		{figure.Export("stampede.server.member.leads"), false,
 			of(func(m server.MemberStats) int64 {
 				if m.Leads {
 					return 1
 				}
 				return 0
 			})},
-		{Metric{"stampede.server.member.lag", "{entry}", "committed entries that this member has not applied"}, false,
+		{figure.Export("stampede.server.member.lag"), false,
 			of(func(m server.MemberStats) int64 { return m.Lag })},
-		{Metric{"stampede.server.member.proposals", "{transaction}", "transactions of this member's clients that are not applied"}, false,
+		{figure.Export("stampede.server.member.proposals"), false,
 			of(func(m server.MemberStats) int64 { return m.Proposals })},
-		{Metric{"stampede.server.member.elections", "{election}", "leaders that this member has seen"}, true,
+		{figure.Export("stampede.server.member.elections"), true,
 			of(func(m server.MemberStats) int64 { return m.Elections })},
-		{Metric{"stampede.server.member.followers", "{member}", "members that the leader hears of; 0 on other members"}, false,
+		{figure.Export("stampede.server.member.followers"), false,
 			of(func(m server.MemberStats) int64 { return m.Followers })},
-		{Metric{"stampede.server.member.synced", "{member}", "those of the followers that have all but the latest entries"}, false,
+		{figure.Export("stampede.server.member.synced"), false,
 			of(func(m server.MemberStats) int64 { return m.Synced })},
 	}
 }

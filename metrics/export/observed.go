@@ -14,6 +14,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
 	"github.com/stampede-bench/stampede/metrics/observe"
+	"github.com/stampede-bench/stampede/results/figure"
 )
 
 // mostPaths is how many path patterns have series of their own. All others share the value
@@ -52,11 +53,11 @@ func observedMetrics() []observedMetric {
 		return func(p observe.Pattern) map[attribute.KeyValue]int64 { return map[attribute.KeyValue]int64{{}: of(p)} }
 	}
 	return []observedMetric{
-		{Metric{"stampede.observed.notifications", "{notification}", "notifications that servers sent to observed clients"}, true,
+		{figure.Export("stampede.observed.notifications"), true,
 			only(func(p observe.Pattern) int64 { return p.Notifications })},
-		{Metric{"stampede.observed.wakeups", "{wakeup}", "notifications by what the session did next: it acted, it read the change, or it waited again"}, true, wakeups},
-		{Metric{"stampede.observed.requests", "{request}", "requests of observed clients; parts of a transaction count one by one"}, true, requests},
-		{Metric{"stampede.observed.watches", "{watch}", "standing watches of observed clients"}, false,
+		{figure.Export("stampede.observed.wakeups"), true, wakeups},
+		{figure.Export("stampede.observed.requests"), true, requests},
+		{figure.Export("stampede.observed.watches"), false,
 			only(func(p observe.Pattern) int64 { return p.Watches })},
 	}
 }
@@ -79,9 +80,9 @@ func requests(p observe.Pattern) map[attribute.KeyValue]int64 {
 
 // The metrics of an observation that are not simple counts of a pattern.
 var (
-	observedFanout = Metric{"stampede.observed.change.fanout", "{notification}", "notifications that one change caused; the count is the number of changes"}
-	observedWasted = Metric{"stampede.observed.wakeups.wasted", "{wakeup}", "wake-ups so far that were wasted for the form that is recognised now; absent where no form is"}
-	observedMissed = Metric{"stampede.observed.unanalysed", "By", "bytes that were passed on and not analysed: the other metrics are too low"}
+	observedFanout = figure.Export("stampede.observed.change.fanout")
+	observedWasted = figure.Export("stampede.observed.wakeups.wasted")
+	observedMissed = figure.Export("stampede.observed.unanalysed")
 )
 
 func allObserved() (all []Metric) {
@@ -186,7 +187,7 @@ func (o *observation) fanout(patterns []observe.Pattern, now time.Time) metricda
 		if sums[set] == nil {
 			sums[set] = newExponential()
 		}
-		sums[set].add(p.Fanout, 1)
+		sums[set].add(countsOf(p.Fanout), 1)
 	}
 	h := metricdata.ExponentialHistogram[float64]{Temporality: metricdata.CumulativeTemporality}
 	for set, e := range sums {

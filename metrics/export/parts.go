@@ -1,6 +1,9 @@
 package export
 
-import "github.com/stampede-bench/stampede/metrics"
+import (
+	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/results/figure"
+)
 
 // operations returns the parts of the operations that a server answered.
 func operations() []part[metrics.Record, float64] {
@@ -46,13 +49,13 @@ type gauge struct {
 
 func gauges() []gauge {
 	return []gauge{
-		{Metric{"stampede.run.clients", "{client}", "clients of the run in progress; 0 after the run"},
+		{figure.Export("stampede.run.clients"),
 			func(about Run, _ metrics.Record) float64 { return float64(about.Clients) }},
-		{Metric{"stampede.arrivals.waiting", "{arrival}", "approximate number of due arrivals that no client has started"},
+		{figure.Export("stampede.arrivals.waiting"),
 			func(_ Run, r metrics.Record) float64 { return float64(r.Generator.Waiting) }},
-		{Metric{"stampede.arrivals.lag", "s", "time since the oldest waiting arrival was due"},
+		{figure.Export("stampede.arrivals.lag"),
 			func(_ Run, r metrics.Record) float64 { return r.Generator.Behind.Seconds() }},
-		{Metric{"stampede.generator.cpu.limit", "{cpu}", "processors that the load generator may use at the same time"},
+		{figure.Export("stampede.generator.cpu.limit"),
 			func(Run, metrics.Record) float64 { return float64(metrics.Cores()) }},
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
 	"github.com/stampede-bench/stampede/metrics/export"
+	"github.com/stampede-bench/stampede/results/figure"
 )
 
 // The table of dashboards/README.md has exactly one row for each metric, with the attribute
@@ -35,6 +36,15 @@ func TestEveryMetricIsDocumented(t *testing.T) {
 	got := regexp.MustCompile("(?m)^\\| `stampede\\..*$").FindAllString(string(text), -1)
 	if !slices.Equal(got, want) {
 		t.Errorf("the rows are not those of the metrics, which are\n%s", strings.Join(want, "\n"))
+	}
+}
+
+// Everything that the table of figures says to be exported is exported, as it describes it.
+func TestTheTableIsExported(t *testing.T) {
+	for _, e := range figure.Exports() {
+		if !slices.Contains(export.Metrics(), e) {
+			t.Errorf("%+v is not exported", e)
+		}
 	}
 }
 

@@ -7,11 +7,11 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 
 	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/results/figure"
 )
 
-// A Metric describes one exported metric: its name and unit after OpenTelemetry's semantic
-// conventions, and a description.
-type Metric struct{ Name, Unit, About string }
+// A Metric describes one exported metric.
+type Metric = figure.Exported
 
 // Metrics returns all metrics that runs, servers and observations can have.
 func Metrics() []Metric { return slices.Concat(runMetrics(), serverMetrics(), allObserved()) }
@@ -53,35 +53,34 @@ func counters() []counter {
 	count := func(of func(metrics.Counts) int64) func(metrics.Record) float64 {
 		return func(r metrics.Record) float64 { return float64(of(r.Counts)) }
 	}
-	// Unless the description says otherwise, the values are those of the runs themselves.
 	return []counter{
-		{Metric{"stampede.run.duration", "s", "time measured"},
+		{figure.Export("stampede.run.duration"),
 			only(func(r metrics.Record) float64 { return r.Duration.Seconds() })},
-		{Metric{"stampede.rounds", "{round}", "rounds completed"},
+		{figure.Export("stampede.rounds"),
 			only(func(r metrics.Record) float64 { return float64(r.Rounds) })},
-		{Metric{"stampede.notifications", "{notification}", "notifications that the server sent"},
+		{figure.Export("stampede.notifications"),
 			only(count(func(c metrics.Counts) int64 { return c.Notifications }))},
-		{Metric{"stampede.operations", "{operation}", "operations that the server answered"}, operations()},
-		{Metric{"stampede.background.operations", "{operation}", "operations of the background load, not included in stampede.operations"}, ofBackground(operations())},
-		{Metric{"stampede.network.io", "By", "bytes on the wire, measured at the clients"}, []part[metrics.Record, float64]{
+		{figure.Export("stampede.operations"), operations()},
+		{figure.Export("stampede.background.operations"), ofBackground(operations())},
+		{figure.Export("stampede.network.io"), []part[metrics.Record, float64]{
 			kind("network.io.direction", "receive", count(func(c metrics.Counts) int64 { return c.BytesIn })),
 			kind("network.io.direction", "transmit", count(func(c metrics.Counts) int64 { return c.BytesOut })),
 		}},
-		{Metric{"stampede.wakeups", "{wakeup}", "notifications after which a client completed its phase (useful) or waited again (wasted)"}, []part[metrics.Record, float64]{
+		{figure.Export("stampede.wakeups"), []part[metrics.Record, float64]{
 			kind("stampede.wakeup", "useful", count(func(c metrics.Counts) int64 { return c.Useful })),
 			kind("stampede.wakeup", "wasted", count(func(c metrics.Counts) int64 { return c.Wasted })),
 		}},
-		{Metric{"stampede.errors", "{error}", "operations that failed"},
+		{figure.Export("stampede.errors"),
 			only(func(r metrics.Record) float64 { return float64(failures(r)) })},
-		{Metric{"stampede.safety.violations", "{violation}", "safety violations; known when a run is over"},
+		{figure.Export("stampede.safety.violations"),
 			only(func(r metrics.Record) float64 { return float64(r.Safety.Violations) })},
-		{Metric{"stampede.arrivals", "{arrival}", "arrivals of an open loop; on-time arrivals count when they are complete"}, arrivals()},
-		{Metric{"stampede.background.arrivals", "{arrival}", "arrivals of the background load, if it has a rate"}, ofBackground(arrivals())},
-		{Metric{"stampede.generator.cpu.time", "s", "processor time that the load generator used"},
+		{figure.Export("stampede.arrivals"), arrivals()},
+		{figure.Export("stampede.background.arrivals"), ofBackground(arrivals())},
+		{figure.Export("stampede.generator.cpu.time"),
 			only(func(r metrics.Record) float64 { return r.Generator.CPUCores * r.Duration.Seconds() })},
-		{Metric{"stampede.generator.cpu.steal.time", "s", "processor time that the hypervisor gave to other machines (steal)"},
+		{figure.Export("stampede.generator.cpu.steal.time"),
 			only(func(r metrics.Record) float64 { return stolen(r) * r.Duration.Seconds() })},
-		{Metric{"stampede.generator.gc.pause.time", "s", "time for which the garbage collector stopped the load generator"},
+		{figure.Export("stampede.generator.gc.pause.time"),
 			only(func(r metrics.Record) float64 { return r.Generator.GCPause.Seconds() })},
 	}
 }
@@ -111,37 +110,35 @@ type histogram struct {
 	key  attribute.Key // attribute for the keys of the map; "" if there is only one histogram
 }
 
-// A spread returns the histograms of a record, by value of the attribute key.
-type spread func(metrics.Record) map[string]*hdrhistogram.Histogram
+// A spread returns the values of a record, by value of the attribute key.
+type spread func(metrics.Record) map[string]values
 
 func histograms() []histogram {
-	one := func(of func(metrics.Record) *hdrhistogram.Histogram) spread {
-		return func(r metrics.Record) map[string]*hdrhistogram.Histogram {
-			return map[string]*hdrhistogram.Histogram{"": of(r)}
-		}
+	one := func(recorded func(metrics.Record) values) spread {
+		return func(r metrics.Record) map[string]values { return map[string]values{"": recorded(r)} }
 	}
-	phases := func(of func(metrics.Phase) *hdrhistogram.Histogram) spread {
-		return func(r metrics.Record) map[string]*hdrhistogram.Histogram {
-			all := make(map[string]*hdrhistogram.Histogram)
+	phases := func(recorded func(metrics.Phase) *hdrhistogram.Histogram) spread {
+		return func(r metrics.Record) map[string]values {
+			all := make(map[string]values)
 			for _, p := range r.Phases {
-				all[p.Name] = of(p)
+				all[p.Name] = valuesOf(recorded(p))
 			}
 			return all
 		}
 	}
 	response := phases(func(p metrics.Phase) *hdrhistogram.Histogram { return p.Response })
 	return []histogram{
-		{Metric{"stampede.phase.response.duration", "s", "response time of a phase: from the moment when it was due"}, seconds,
+		{figure.Export("stampede.phase.response.duration"), seconds,
 			response, "stampede.phase"},
-		{Metric{"stampede.phase.service.duration", "s", "service time of a phase: from its call"}, seconds,
+		{figure.Export("stampede.phase.service.duration"), seconds,
 			phases(func(p metrics.Phase) *hdrhistogram.Histogram { return p.Service }), "stampede.phase"},
-		{Metric{"stampede.background.response.duration", "s", "response time of an operation of the background load"}, seconds,
-			func(r metrics.Record) map[string]*hdrhistogram.Histogram { return response(behind(r)) }, "stampede.phase"},
-		{Metric{"stampede.write.fanout", "{notification}", "notifications that one write caused"}, 1,
-			one(func(r metrics.Record) *hdrhistogram.Histogram { return r.Herd.Fanout }), ""},
-		{Metric{"stampede.write.drain.duration", "s", "from the first to the last notification of one write"}, seconds,
-			one(func(r metrics.Record) *hdrhistogram.Histogram { return r.Herd.Drain }), ""},
-		{Metric{"stampede.generator.lag.duration", "s", "delay of the load generator's timers"}, seconds,
-			one(func(r metrics.Record) *hdrhistogram.Histogram { return r.Generator.Lag }), ""},
+		{figure.Export("stampede.background.response.duration"), seconds,
+			func(r metrics.Record) map[string]values { return response(behind(r)) }, "stampede.phase"},
+		{figure.Export("stampede.write.fanout"), 1,
+			one(func(r metrics.Record) values { return countsOf(r.Herd.Fanout) }), ""},
+		{figure.Export("stampede.write.drain.duration"), seconds,
+			one(func(r metrics.Record) values { return valuesOf(r.Herd.Drain) }), ""},
+		{figure.Export("stampede.generator.lag.duration"), seconds,
+			one(func(r metrics.Record) values { return valuesOf(r.Generator.Lag) }), ""},
 	}
 }

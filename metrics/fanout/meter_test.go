@@ -359,3 +359,24 @@ func TestQuiet(t *testing.T) {
 	c.arm(drivers.OpExists, "/a", 2, drivers.ErrNoNode)
 	expect(true, "after arming again, with a request cut off before")
 }
+
+// TestFanoutIsExact checks that a write that wakes 2,100 watchers is not one that wakes 2,101.
+func TestFanoutIsExact(t *testing.T) {
+	const watchers, writes = 2100, 3
+	m, w := script(1 + watchers)
+	for i := range int64(writes) {
+		woken := watchers - i // one fewer with each write
+		for _, one := range w[1 : 1+woken] {
+			one.arm(drivers.OpGet, "/c", 2*i+1, nil)
+		}
+		w[0].ask(drivers.OpSet, "/c")
+		w[0].answer(drivers.OpSet, "/c", 2*i+2)
+		for _, one := range w[1 : 1+woken] {
+			one.notify(drivers.DataChanged, "/c")
+		}
+	}
+	h := m.Herd()
+	if diff := cmp.Diff(metrics.Tally{2100: 1, 2099: 1, 2098: 1}, h.Fanout); diff != "" || h.Largest != watchers {
+		t.Errorf("the largest fan-out is %d; fan-outs (-want +got):\n%s", h.Largest, diff)
+	}
+}

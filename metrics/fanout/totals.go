@@ -1,6 +1,7 @@
 package fanout
 
 import (
+	"maps"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -17,23 +18,15 @@ func (w window) contains(t time.Time) bool {
 
 // A totals sums up triggers.
 type totals struct {
-	fanout, drain                             *hdrhistogram.Histogram
-	triggers, foreign, notifications, largest int64
+	fanout                           metrics.Tally
+	drain                            *hdrhistogram.Histogram
+	triggers, foreign, notifications int64
 }
 
-// largestFanout is the largest fan-out that the histogram can hold; Herd.Largest is exact
-// beyond it.
-const largestFanout = 10_000_000
-
-func newTotals() totals {
-	return totals{
-		fanout: hdrhistogram.New(1, largestFanout, metrics.Digits),
-		drain:  metrics.NewDurations(),
-	}
-}
+func newTotals() totals { return totals{fanout: metrics.Tally{}, drain: metrics.NewDurations()} }
 
 func (t totals) clone() totals {
-	t.fanout, t.drain = t.fanout.Clone(), t.drain.Clone()
+	t.fanout, t.drain = maps.Clone(t.fanout), t.drain.Clone()
 	return t
 }
 
@@ -43,8 +36,7 @@ func (t *totals) add(w trigger, foreign bool) {
 		t.foreign++
 	}
 	t.notifications += w.n
-	t.largest = max(t.largest, w.n)
-	_ = t.fanout.RecordValue(min(w.n, largestFanout)) // in range
+	t.fanout[w.n]++
 	metrics.RecordDuration(t.drain, w.last.Sub(w.first))
 }
 
@@ -87,7 +79,7 @@ func (l *ledger) soFar() metrics.Herd {
 	t := l.totals.clone()
 	return metrics.Herd{
 		Triggers: t.triggers, Foreign: t.foreign, Notifications: t.notifications,
-		Fanout: t.fanout, Drain: t.drain, Largest: t.largest, Leftover: l.armed,
+		Fanout: t.fanout, Drain: t.drain, Largest: t.fanout.Max(), Leftover: l.armed,
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/traffic"
+	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/metrics/fanout"
 )
 
@@ -78,8 +79,8 @@ type totals struct {
 	mostSessions                   int64
 	churn                          Churn
 	rearming                       rearmings
-	triggers, foreign, largest     int64
-	fanout                         *hdrhistogram.Histogram
+	triggers, foreign              int64
+	fanout                         metrics.Tally
 	latency                        [drivers.OpFlush + 1]*hdrhistogram.Histogram
 }
 
@@ -91,17 +92,13 @@ func New(l Limits) *Analysis {
 		others: newPattern("others", nil),
 	}
 	a.all.clients = map[string]struct{}{}
-	a.all.fanout = hdrhistogram.New(1, largestFanout, digits)
+	a.all.fanout = metrics.Tally{}
 	a.meter = fanout.NewListening(listener{a}, func() time.Time { return a.now }, l.Waiting)
 	return a
 }
 
-// largestFanout is the largest fan-out that a histogram can hold, and digits the number of
-// significant decimal digits that histograms keep.
-const (
-	largestFanout = 10_000_000
-	digits        = 2
-)
+// digits is the number of significant decimal digits that histograms of times keep.
+const digits = 2
 
 func (a *Analysis) setTime(at time.Time) {
 	a.now = at
@@ -218,7 +215,7 @@ type Pattern struct {
 	// Acted, Read and Waited count the notifications by what the session did next: it acted, it read
 	// what had changed, or it waited again.
 	Acted, Read, Waited int64
-	Fanout              *hdrhistogram.Histogram // notifications for each change, nil without a change
+	Fanout              metrics.Tally // notifications for each change, nil without a change
 }
 
 // Patterns returns the path patterns with requests or notifications, sorted by path. The last one is
@@ -243,8 +240,6 @@ func (p *pattern) soFar() Pattern {
 	for _, of := range p.woken {
 		now.Acted, now.Read, now.Waited = now.Acted+of[acted], now.Read+of[read], now.Waited+of[waited]
 	}
-	if p.fanout != nil {
-		now.Fanout = p.fanout.Clone()
-	}
+	now.Fanout = maps.Clone(p.fanout)
 	return now
 }

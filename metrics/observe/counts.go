@@ -6,6 +6,7 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/metrics"
 )
 
 // A pattern is what is counted of the paths of one pattern.
@@ -23,8 +24,7 @@ type pattern struct {
 	mostStanding int64
 
 	changes    int64
-	fanout     *hdrhistogram.Histogram // nil without a change
-	largest    int64
+	fanout     metrics.Tally // nil without a change
 	settle     *hdrhistogram.Histogram
 	woken      [standings][outcomes]int64 // notifications
 	fresh      int64
@@ -91,11 +91,10 @@ func recordDuration(h *hdrhistogram.Histogram, d time.Duration) {
 // changed adds one write that caused n notifications.
 func (p *pattern) changed(n int64) {
 	if p.fanout == nil {
-		p.fanout, p.settle = hdrhistogram.New(1, largestFanout, digits), newDurations()
+		p.fanout, p.settle = metrics.Tally{}, newDurations()
 	}
 	p.changes++
-	_ = p.fanout.RecordValue(min(n, largestFanout)) // in range
-	p.largest = max(p.largest, n)
+	p.fanout[n]++
 }
 
 // polledAfter adds a read that returned the same as the one that long before.

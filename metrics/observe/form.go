@@ -17,6 +17,9 @@ type Form struct {
 	// Herd reports that the form wakes sessions that cannot go on: all of Forms are naive forms
 	// that do so.
 	Herd bool `json:"herd"`
+	// Most is how many sessions a change wakes at most, if that does not depend on the number of clients; 0
+	// otherwise.
+	Most int64 `json:"most_woken,omitempty"`
 	// Instead is the form that would wake fewer, and Wakes how many a change would wake then; ""
 	// if there is none.
 	Instead string `json:"instead,omitempty"`

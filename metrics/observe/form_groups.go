@@ -229,7 +229,8 @@ func (l lineGroup) aheadWatch() Form {
 		return Form{Name: "lock or election, predecessor or leader", Forms: []string{"lock/predecessor", "election/predecessor", "lock/go-zookeeper", "election/watch-leader"}, kind: turns,
 			Evidence: "sessions watch the node ahead of their own; with no more than two in line that is also the first"}
 	}
-	return Form{Name: "lock or election, predecessor", Forms: []string{"lock/predecessor", "election/predecessor", "lock/go-zookeeper"}, kind: turns, Evidence: evidence}
+	return Form{Name: "lock or election, predecessor", Forms: []string{"lock/predecessor", "election/predecessor", "lock/go-zookeeper"},
+		Most: 1, kind: turns, Evidence: evidence}
 }
 
 func (a *ahead) add(b ahead) {

@@ -95,3 +95,23 @@ func TestOldestChangeIsFlushedFirst(t *testing.T) {
 		}
 	}
 }
+
+// TestFanoutIsExact checks that a change that wakes 300 sessions is not one that wakes 301.
+func TestFanoutIsExact(t *testing.T) {
+	const watchers = 300
+	a := New(DefaultLimits)
+	writer := newScript(a, 1)
+	var all []script
+	for i := range int64(watchers) {
+		all = append(all, newScript(a, 2+i))
+		all[i].call(drivers.Message{Op: drivers.OpGet, Path: []byte("/config"), Watch: true, Pos: 1})
+	}
+	writer.call(drivers.Message{Op: drivers.OpSet, Path: []byte("/config"), Pos: 2})
+	for _, w := range all {
+		w.Message(time.Unix(10, 0), drivers.Message{Kind: drivers.Notification, Event: drivers.DataChanged, Path: []byte("/config")})
+	}
+	r := a.Report()
+	if tr, p := r.Traffic, r.Places[0]; tr.FanoutMax != watchers || tr.FanoutP50 != watchers || p.FanoutMax != watchers || p.FanoutP50 != watchers {
+		t.Errorf("fan-out of all traffic %d, median %d, of %s %d, median %d; want %d", tr.FanoutMax, tr.FanoutP50, p.Path, p.FanoutMax, p.FanoutP50, watchers)
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/metrics"
 )
 
 // A Report is what an Analysis has observed so far.
@@ -150,9 +151,7 @@ func (t *totals) traffic(a *Analysis) Traffic {
 		Gaps: t.gaps, GapBytes: t.gapBytes, Beyond: t.beyond,
 	}
 	r.Beyond.Early += a.meter.Early()
-	if t.triggers > 0 {
-		r.FanoutP50, r.FanoutMax = t.fanout.ValueAtQuantile(50), t.largest
-	}
+	r.FanoutP50, r.FanoutMax = t.fanout.Quantile(50), t.fanout.Max()
 	return r
 }
 
@@ -223,7 +222,7 @@ func siblingsOf(groups map[string]group, g group) (all []group) {
 // notifications.
 func placeOf(f Form, of []*pattern) Place {
 	r := Place{OfPatterns: len(of)}
-	fanout, settled := hdrhistogram.New(1, largestFanout, digits), newDurations()
+	fanout, settled := metrics.Tally{}, newDurations()
 	latency, polled, watchers := newDurations(), newDurations(), sessions{}
 	var useful, wasted, most int64
 	known := f.Name != ""
@@ -235,7 +234,6 @@ func placeOf(f Form, of []*pattern) Place {
 		r.Notifications += n
 		r.Watches += p.standing
 		r.Changes += p.changes
-		r.FanoutMax = max(r.FanoutMax, p.largest)
 		r.ReadsAfter, r.LostAfter = r.ReadsAfter+p.readsAfter, r.LostAfter+p.lostAfter
 		r.Polls, r.PollsSame = r.Polls+p.polls, r.PollsSame+p.unchanged
 		for s := range p.watchers {
@@ -252,16 +250,14 @@ func placeOf(f Form, of []*pattern) Place {
 			}
 			latency.Merge(orEmpty(p.ops[op].latency))
 		}
-		fanout.Merge(orEmpty(p.fanout))
+		fanout.Add(p.fanout)
 		settled.Merge(orEmpty(p.settle))
 		polled.Merge(orEmpty(p.interval))
 		u, w, ok := f.kind.useful(p)
 		useful, wasted, known = useful+u, wasted+w, known && ok
 	}
 	r.Sessions = len(watchers)
-	if r.Changes > 0 {
-		r.FanoutP50 = fanout.ValueAtQuantile(50)
-	}
+	r.FanoutP50, r.FanoutMax = fanout.Quantile(50), fanout.Max()
 	r.PollEvery = quantile(polled, 50)
 	r.SettledP90, r.LatencyP90 = quantile(settled, 90), quantile(latency, 90)
 	if known {

@@ -28,7 +28,7 @@ func TestSoFarDecidesNothing(t *testing.T) {
 	if want := map[string]int64{"get": 2, "set": 1}; !maps.Equal(p.Requests, want) {
 		t.Errorf("requests %v, want %v", p.Requests, want)
 	}
-	if p.Waited != 1 || p.Acted+p.Read != 0 || p.Watches != 1 || p.Fanout.TotalCount() != 1 {
+	if p.Waited != 1 || p.Acted+p.Read != 0 || p.Watches != 1 || p.Fanout.Count() != 1 {
 		t.Errorf("%+v, want one change, after which the session waits again", p)
 	}
 }

@@ -308,8 +308,7 @@ func (a *Analysis) flush(c *change) {
 	}
 	c.counted = true
 	a.all.triggers++
-	a.all.largest = max(a.all.largest, c.n)
-	_ = a.all.fanout.RecordValue(min(c.n, largestFanout)) // in range
+	a.all.fanout[c.n]++
 	for _, s := range c.by {
 		s.pattern.changed(s.n)
 	}

@@ -16,7 +16,7 @@ func saved(t *testing.T, ids ...string) archive.Folder {
 	t.Helper()
 	f := archive.Folder(filepath.Join(t.TempDir(), "of", "runs"))
 	for _, id := range ids {
-		if err := f.Save(id, results.File{Schema: results.Schema, ID: id}); err != nil {
+		if err := f.Save(id, results.File{Head: results.Head{Schema: results.Schema, ID: id}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -44,7 +44,7 @@ func TestSavedIsReadAgain(t *testing.T) {
 func TestSaveOverwritesNothing(t *testing.T) {
 	f := saved(t, "20261121-lock")
 	before, _ := os.ReadFile(f.Path("20261121-lock"))
-	err := f.Save("20261121-lock", results.File{Schema: results.Schema, ID: "20261121-lock", Seed: 7})
+	err := f.Save("20261121-lock", results.File{Head: results.Head{Schema: results.Schema, ID: "20261121-lock", Seed: 7}})
 	if err == nil || !strings.Contains(err.Error(), "is there already") {
 		t.Errorf("error %v", err)
 	}
@@ -59,7 +59,7 @@ func TestSaveWhereNothingCanBe(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := archive.Folder(file+"/runs").Save("a", results.File{ID: "a"}); err == nil {
+	if err := archive.Folder(file+"/runs").Save("a", results.File{Head: results.Head{ID: "a"}}); err == nil {
 		t.Error("saved below a file")
 	}
 }
@@ -124,7 +124,7 @@ func TestFindSaysWhatIsWrong(t *testing.T) {
 func TestReadNamesTheFile(t *testing.T) {
 	f := saved(t, "a")
 	for text, want := range map[string]string{
-		`{"schema": 99}`:           "a result file of schema 99: this stampede reads up to 3; use a newer one",
+		`{"schema": 99}`:           "a result file of schema 99: this stampede reads schema 4",
 		`{"schema": 1, "runs": [{`: "not a result file: unexpected end of JSON input",
 	} {
 		if err := os.WriteFile(f.Path("a"), []byte(text), 0o644); err != nil {

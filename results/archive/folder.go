@@ -58,7 +58,7 @@ func (f Folder) Save(id string, r results.Result) error {
 // it is missing.
 func Write(path string, r results.Result) error {
 	var text bytes.Buffer
-	if err := r.WriteJSON(&text); err != nil {
+	if err := results.WriteJSON(&text, r); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

@@ -21,7 +21,7 @@ type Entry struct {
 // WriteLine writes the result as one line of JSON.
 func WriteLine(w io.Writer, r results.Result) error {
 	var text, line bytes.Buffer
-	if err := r.WriteJSON(&text); err != nil {
+	if err := results.WriteJSON(&text, r); err != nil {
 		return err
 	}
 	if err := json.Compact(&line, text.Bytes()); err != nil {

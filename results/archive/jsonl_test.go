@@ -44,7 +44,7 @@ func TestReadLinesNamesTheLine(t *testing.T) {
 	if err := os.WriteFile(path, []byte("\n{\"schema\": 99}\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	want := path + ": line 2: a result file of schema 99: this stampede reads up to 3; use a newer one"
+	want := path + ": line 2: a result file of schema 99: this stampede reads schema 4"
 	if _, err := archive.ReadLines(path); err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}

@@ -170,3 +170,38 @@ func (s subject) first() string {
 	}
 	return s.runs[0].Phases[0]
 }
+
+// Key explains the family of each form in the charts of a result.
+func Key(result results.Result) (lines []string) {
+	var forms []results.Run
+	switch r := result.(type) {
+	case results.File:
+		forms = r.Runs
+	case results.Sweep:
+		forms = r.Runs
+	case results.CountReport:
+		for _, s := range r.Settled {
+			forms = append(forms, results.Run{Form: s.Form, Family: s.Family})
+		}
+	}
+	for _, family := range []struct{ name, one, many string }{
+		{"recipe", "is the recipe, which avoids the herd", "are recipes, which avoid the herd"},
+		{"library", "is the form of the client library", "are forms of client libraries"},
+		{"naive", "is the naive form, which causes it", "are naive forms, which cause it"},
+	} {
+		var names []string
+		for _, r := range forms {
+			if r.Family == family.name && !slices.Contains(names, r.Form) {
+				names = append(names, r.Form)
+			}
+		}
+		switch len(names) {
+		case 0:
+		case 1:
+			lines = append(lines, names[0]+" "+family.one)
+		default:
+			lines = append(lines, strings.Join(names, ", ")+" "+family.many)
+		}
+	}
+	return lines
+}

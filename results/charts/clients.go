@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/document"
 	"github.com/stampede-bench/stampede/results/units"
-	"github.com/stampede-bench/stampede/results/view"
 )
 
 // throughputByClients draws the rounds per second of runs against the number of clients. It needs two
@@ -44,7 +44,7 @@ func latencyByClients(s subject) *Chart {
 		if slices.ContainsFunc(s.runs, func(r results.Run) bool { _, known := value(r); return !known }) {
 			continue
 		}
-		label := view.Label(phase) + " " + p.name
+		label := document.Label(phase) + " " + p.name
 		c := byClients(s, "latency-by-clients", upper(label)+" against clients", label, topped, clock, value,
 			func(v float64) string { return label + " " + units.Duration(time.Duration(v)) })
 		if c != nil {

@@ -10,10 +10,10 @@ import (
 	"gonum.org/v1/plot"
 
 	"github.com/stampede-bench/stampede/results"
-	"github.com/stampede-bench/stampede/results/metric"
+	"github.com/stampede-bench/stampede/results/document"
+	"github.com/stampede-bench/stampede/results/figure"
 	"github.com/stampede-bench/stampede/results/stats"
 	"github.com/stampede-bench/stampede/results/units"
-	"github.com/stampede-bench/stampede/results/view"
 )
 
 // Trend draws a figure from result to result: a thin line through the results, a thick one at the
@@ -31,10 +31,10 @@ func Trend(t results.Trend) Chart {
 	p := panel{height: tall, lines: append([]line{all}, between(t)...)}
 	about := []string{fmt.Sprintf("%d results, first %s, last %s", len(t.Points), write(t.Points[0].Value), write(t.Points[len(t.Points)-1].Value))}
 	for _, c := range t.Changes {
-		p.rules = append(p.rules, rule{x: float64(c.At) - 0.5, name: view.SizeOf(c)})
-		about = append(about, view.DescribeChange(t, c))
+		p.rules = append(p.rules, rule{x: float64(c.At) - 0.5, name: document.SizeOf(c)})
+		about = append(about, document.DescribeChange(t, c))
 	}
-	p.x, p.y = alongResults(t.Points), near(t.About, valuesOf(p.lines, func(p point) float64 { return p.y }), writer(metric.Unit(t.Unit)))
+	p.x, p.y = alongResults(t.Points), near(t.About, valuesOf(p.lines, func(p point) float64 { return p.y }), writer(figure.Unit(t.Unit)))
 	c := Chart{Name: slug(t.Of, t.Machine, t.Figure), Title: t.Figure, panels: []panel{p}}
 	c.Caption = "The thick line is the median between changes. The vertical axis need not begin at 0."
 	c.About = c.Title + " of " + t.Of + ". " + strings.Join(about, "; ") + "."
@@ -125,13 +125,13 @@ func near(label string, values []float64, write func(float64) string) axis {
 }
 
 // writer returns the function that writes a value of the unit at an axis.
-func writer(u metric.Unit) func(float64) string {
+func writer(u figure.Unit) func(float64) string {
 	switch u {
-	case metric.Nanoseconds:
+	case figure.Nanoseconds:
 		return clock
-	case metric.Bytes:
+	case figure.Bytes:
 		return func(v float64) string { return units.Bytes(int64(v)) }
-	case metric.Share:
+	case figure.Share:
 		return func(v float64) string { return number(math.Round(1000*v)/10) + " %" }
 	}
 	return number

@@ -11,8 +11,8 @@ import (
 	"gonum.org/v1/plot"
 
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/document"
 	"github.com/stampede-bench/stampede/results/units"
-	"github.com/stampede-bench/stampede/results/view"
 )
 
 // latencies draws the latency of a phase by percentile, for all forms at the largest number of clients.
@@ -21,7 +21,7 @@ func latencies(s subject, phase string) *Chart {
 	forms, clients := s.crowd()
 	c := &Chart{
 		Name:    slug(s.name, "latency", phase),
-		Title:   titled(fmt.Sprintf("%s latency by percentile, %s clients", upper(view.Label(phase)), units.Count(int64(clients))), s),
+		Title:   titled(fmt.Sprintf("%s latency by percentile, %s clients", upper(document.Label(phase)), units.Count(int64(clients))), s),
 		Caption: fmt.Sprintf("Lower is faster. A line ends where fewer than %d observations lie beyond.", results.Beyond),
 	}
 	p := panel{height: tall}
@@ -39,7 +39,7 @@ func latencies(s subject, phase string) *Chart {
 		return nil
 	}
 	p.x = percentiles(p.lines)
-	p.y = topped(view.Label(phase)+" latency", valuesOf(p.lines, func(p point) float64 { return p.y }), clock)
+	p.y = topped(document.Label(phase)+" latency", valuesOf(p.lines, func(p point) float64 { return p.y }), clock)
 	if n := len(forms[0]); n > 1 {
 		c.Caption += fmt.Sprintf(" Each is of %d runs, put together.", n)
 	}

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/document"
 	"github.com/stampede-bench/stampede/results/levels"
 	"github.com/stampede-bench/stampede/results/units"
-	"github.com/stampede-bench/stampede/results/view"
 )
 
 // tails draws the highest percentile that the levels have, along a sweep's first axis. For a recipe it
@@ -42,7 +42,7 @@ func tails(s results.Sweep, of subject) *Chart {
 // the given number of other lines.
 func tailsOfAll(s results.Sweep, series levels.Series, phases []string, percentile string, others int) (all []line) {
 	for i, phase := range phases {
-		l := line{name: view.Label(phase), look: nth(others+len(all), colours()[i%len(colours())]), at: tail(s.Axes[0], series, phase, percentile), marked: true, joined: true}
+		l := line{name: document.Label(phase), look: nth(others+len(all), colours()[i%len(colours())]), at: tail(s.Axes[0], series, phase, percentile), marked: true, joined: true}
 		if series.Beside != "" {
 			l.name += ", " + series.Beside
 		}
@@ -72,7 +72,7 @@ func tailsOf(s results.Sweep, of subject, p panel, phases []string, percentile s
 	}
 	what := "latency"
 	if len(phases) == 1 {
-		what = view.Label(phases[0])
+		what = document.Label(phases[0])
 	}
 	p.x = along(s.Axes[0], placesOf(s, of))
 	p.y = topped(what+" "+percentile, intervalsOf(p.lines), clock)

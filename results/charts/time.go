@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/document"
 	"github.com/stampede-bench/stampede/results/units"
-	"github.com/stampede-bench/stampede/results/view"
 )
 
 // fewest is the minimum number of intervals of a line over time.
@@ -51,7 +51,7 @@ func overTime(s subject) *Chart {
 		what = "Throughput and latency"
 		c.panels[0].x.label = ""
 		tails.x = rates.x
-		tails.y = topped(view.Label(s.first())+" "+percentile, valuesOf(tails.lines, func(p point) float64 { return p.y }), clock)
+		tails.y = topped(document.Label(s.first())+" "+percentile, valuesOf(tails.lines, func(p point) float64 { return p.y }), clock)
 		c.panels = append(c.panels, tails)
 	}
 	if broken != "" {

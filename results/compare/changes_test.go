@@ -12,7 +12,7 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/compare"
-	"github.com/stampede-bench/stampede/results/metric"
+	"github.com/stampede-bench/stampede/results/figure"
 )
 
 // run returns a run of the lock with the given number of rounds in one second, hand-off time and
@@ -37,7 +37,7 @@ func runs(factor float64) (all []results.Run) {
 }
 
 func judged(base, other []results.Run, rules compare.Rules) []results.Change {
-	return rules.Changes([]compare.Subject{{Base: base, New: other, Metrics: compare.Default([]string{"acquire", "handoff"})}})
+	return rules.Changes([]compare.Subject{{Base: base, New: other, Figures: compare.Default([]string{"acquire", "handoff"})}})
 }
 
 func verdicts(all []results.Change) (words []string) {
@@ -108,10 +108,24 @@ func herding(notifications float64) []results.Run {
 	return all
 }
 
-// A count that hardly varies is decided by its values: it has no p-value, and the other figures are
-// tested as if it did not exist.
+// A count that a formula fixes is decided by its values, of one run of each if there are no more: it has no
+// p-value, and the other figures are tested as if it did not exist. A count that no formula fixes is tested,
+// however equal its values are.
 func TestExactCountsLeaveTheFamily(t *testing.T) {
-	all := judged(runs(1), runs(0.8), paired)
+	metrics := append(compare.Default([]string{"acquire", "handoff"})[:3],
+		compare.Figure{Figure: figure.Known(nil, "whole.notifications_per_round")[0], Gated: true})
+	judged := func(base, other []results.Run) []results.Change {
+		return paired.Changes([]compare.Subject{{Base: base, New: other, Figures: metrics}})
+	}
+	fixed := func(factor, notifications float64) []results.Run {
+		all := runs(factor)
+		for i := range all {
+			all[i].Cost.Whole, all[i].Cost.WholeRounds = results.Totals{Notifications: int64(100 * notifications)}, 100
+			all[i].Cost.Expected = &results.Expected{Identities: []results.Identity{{Fixes: "whole.notifications_per_round", Holds: true}}}
+		}
+		return all
+	}
+	all := judged(fixed(1, 1), fixed(0.8, 1))
 	if count := all[3]; !count.Exact || count.P != nil || count.Adjusted != nil || count.Verdict != results.Pass {
 		t.Errorf("%+v", count)
 	}
@@ -119,17 +133,21 @@ func TestExactCountsLeaveTheFamily(t *testing.T) {
 		t.Errorf("p %v, adjusted %v: want Holm over three figures", p, adjusted)
 	}
 	for notifications, verdict := range map[float64]results.Verdict{1.04: results.Pass, 1.05: results.Regression, 1: results.Pass, 0.99: results.Improvement} {
-		if c := judged(runs(1), herding(notifications), paired)[3]; c.Verdict != verdict || !c.Exact {
-			t.Errorf("%v notifications a round instead of 1: %+v, want %s", notifications, c, verdict)
+		for _, n := range []int{1, 10} {
+			if c := judged(fixed(1, 1)[:n], fixed(1, notifications)[:n])[3]; c.Verdict != verdict || !c.Exact {
+				t.Errorf("%v notifications a round instead of 1 in %d runs: %+v, want %s", notifications, n, c, verdict)
+			}
 		}
 	}
-	varied := runs(0.8)
-	for i := range varied {
-		varied[i].Cost.PerRound.Notifications = 1 + 0.02*float64(i)
+	unfixed := fixed(1, 7)
+	for i := range unfixed {
+		unfixed[i].Cost.Expected = nil
 	}
-	all = judged(runs(1), varied, paired)
-	if count := all[3]; count.Exact || count.P == nil || *all[0].Adjusted != 4**all[0].P {
-		t.Errorf("%+v: want a test of a count that varies, and Holm over four figures: p %v, adjusted %v", count, *all[0].P, *all[0].Adjusted)
+	if c := judged(fixed(1, 1)[:1], unfixed[:1])[3]; c.Verdict != results.Inconclusive || c.Exact {
+		t.Errorf("one run without a formula: %+v", c)
+	}
+	if c := judged(fixed(1, 1), unfixed)[3]; c.Verdict != results.Regression || c.Exact || c.P == nil {
+		t.Errorf("ten runs without a formula: %+v", c)
 	}
 }
 
@@ -141,50 +159,53 @@ func TestBetterIsCorrectedByHolm(t *testing.T) {
 		other[i].ThroughputPerS = base[i].ThroughputPerS * (1.01 + 0.001*float64(i))
 	}
 	other[4].ThroughputPerS = base[4].ThroughputPerS * 0.98
-	one := []compare.Metric{{Metric: parse(t, "rounds_per_s"), Gated: true}}
-	want(t, paired.Changes([]compare.Subject{{Base: base, New: other, Metrics: one}}), "rounds_per_s: improvement")
+	one := []compare.Figure{{Figure: parse(t, "rounds_per_s"), Gated: true}}
+	want(t, paired.Changes([]compare.Subject{{Base: base, New: other, Figures: one}}), "rounds_per_s: improvement")
 	got := judged(base, other, paired)
 	if c := got[0]; c.Verdict != results.Pass || *c.P > 0.05 || *c.Adjusted <= 0.05 || c.Effect.Low <= 0 {
 		t.Errorf("%s, p %v, adjusted %v, from %v: want a pass", c.Verdict, *c.P, *c.Adjusted, c.Effect.Low)
 	}
 }
 
-// Four runs of each cannot show a regression among four figures, whatever their values.
+// Four runs of each cannot show anything, whatever their values.
 func TestNeededRuns(t *testing.T) {
 	variants := func(n int) []compare.Subject {
-		return []compare.Subject{{Base: runs(1)[:n], New: runs(0.3)[:n], Metrics: compare.Default([]string{"handoff"})}}
+		return []compare.Subject{{Base: runs(1)[:n], New: runs(0.3)[:n], Figures: compare.Default([]string{"handoff"})}}
 	}
 	unpaired := compare.Rules{Minimum: 0.05}
 	for n, needed := range map[int]int{1: 5, 4: 5, 5: 0} {
-		if figures, got := compare.Needed(variants(n)); figures != 4 || got != needed {
-			t.Errorf("%d runs of each: %d figures need %d, want %d", n, figures, got, needed)
+		if got := compare.Needed(variants(n)); got != needed {
+			t.Errorf("%d runs of each: need %d, want %d", n, got, needed)
 		}
 	}
 	if v := compare.Verdict(unpaired.Changes(variants(4))); v == results.Regression {
-		t.Error("four runs of each show something of three figures after all")
+		t.Error("four runs of each show something after all")
 	}
 	if v := compare.Verdict(unpaired.Changes(variants(5))); v != results.Regression {
 		t.Errorf("five runs of each: %s, want a regression", v)
 	}
-	one := variants(4)
-	one[0].Metrics = one[0].Metrics[:1]
-	if v := compare.Verdict(unpaired.Changes(one)); v != results.Regression {
-		t.Errorf("four runs of each of one figure: %s, want a regression", v)
-	}
 }
 
+// What is detectable is compared with twice the minimum effect. The warning names the figures with what is,
+// and a number of pairs only if it is known to help.
 func TestUnderpowered(t *testing.T) {
-	low, high, detectable := 0.4, 0.9, 0.1
-	of := func(power *float64, gated bool) results.Change {
-		return results.Change{Figure: "rounds_per_s", Gated: gated, Minimum: 0.05, Power: power, Detectable: &detectable}
+	power := 0.4
+	of := func(detectable, floor float64, gated bool) results.Change {
+		return results.Change{Figure: "rounds_per_s", Gated: gated, Minimum: 0.05, Floor: floor, Power: &power, Detectable: &detectable}
 	}
-	if lines := compare.Underpowered([]results.Change{of(&high, true), of(&low, false), of(nil, true)}, 25, "pairs"); lines != nil {
+	if lines := compare.Underpowered([]results.Change{of(0.1, 0, true), of(0.2, 0, false), {Gated: true, Minimum: 0.05}}, 25); lines != nil {
 		t.Errorf("%v", lines)
 	}
-	got := compare.Underpowered([]results.Change{of(&high, true), of(&low, true)}, 25, "pairs")
-	words := "low power: a true change of 5.00 % is shown in fewer than 80 % of such comparisons: rounds_per_s 40 %; it takes about 100 pairs, or longer runs"
-	if len(got) != 1 || got[0].Code != results.LowPower || got[0].Text != words || got[0].Numbers["needed"] != 100 {
-		t.Errorf("%+v", got)
+	const words = "low power: a true change of 10.0 % is shown in fewer than 80 % of such comparisons; that takes a change of: rounds_per_s 20.0 %"
+	for _, c := range []struct {
+		floor float64
+		pairs int
+		more  string
+	}{{0, 25, "; 10.0 % take about 100 pairs, or longer runs"}, {0, 0, ""}, {0.1, 25, ""}} {
+		got := compare.Underpowered([]results.Change{of(0.1, 0, true), of(0.2, c.floor, true)}, c.pairs)
+		if len(got) != 1 || got[0].Code != results.LowPower || got[0].Text != words+c.more {
+			t.Errorf("%+v", got)
+		}
 	}
 }
 
@@ -240,21 +261,21 @@ func TestFromNothing(t *testing.T) {
 	for i := range silent {
 		silent[i] = run(5000, time.Millisecond, 0)
 	}
-	metric := []compare.Metric{{Metric: parse(t, "notifications_per_round"), Gated: true}}
-	got := paired.Changes([]compare.Subject{{Base: silent, New: runs(1), Metrics: metric}})
+	metric := []compare.Figure{{Figure: parse(t, "notifications_per_round"), Gated: true}}
+	got := paired.Changes([]compare.Subject{{Base: silent, New: runs(1), Figures: metric}})
 	if c := got[0]; c.Verdict != results.Regression || c.Effect != nil || len(c.Ratios) != 0 {
 		t.Errorf("%+v", c)
 	}
-	got = paired.Changes([]compare.Subject{{Base: runs(1), New: silent, Metrics: metric}})
+	got = paired.Changes([]compare.Subject{{Base: runs(1), New: silent, Figures: metric}})
 	if c := got[0]; c.Verdict != results.Improvement || c.Effect.Value != -1 {
 		t.Errorf("%+v", c)
 	}
-	want(t, paired.Changes([]compare.Subject{{Base: silent, New: silent, Metrics: metric}}), "notifications_per_round: pass")
+	want(t, paired.Changes([]compare.Subject{{Base: silent, New: silent, Figures: metric}}), "notifications_per_round: pass")
 }
 
-func parse(t *testing.T, name string) metric.Metric {
+func parse(t *testing.T, name string) figure.Figure {
 	t.Helper()
-	f, err := metric.Parse(name, nil)
+	f, err := figure.Parse(name, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -265,7 +286,7 @@ func parse(t *testing.T, name string) metric.Metric {
 // gated ones. A figure for which neither direction is better has no verdict.
 func TestOthers(t *testing.T) {
 	gated := compare.Default([]string{"handoff"})
-	s := compare.Subject{Base: runs(1), New: runs(0.8), Metrics: append(gated, compare.Others([]string{"handoff"}, gated)...)}
+	s := compare.Subject{Base: runs(1), New: runs(0.8), Figures: append(gated, compare.Others([]string{"handoff"}, gated)...)}
 	all := paired.Changes([]compare.Subject{s})
 	by := map[string]results.Change{}
 	for _, c := range all {
@@ -339,7 +360,7 @@ func TestRows(t *testing.T) {
 func TestUnlikeSettings(t *testing.T) {
 	base, other := run(9, 1, 1), run(9, 1, 1)
 	other.Backend = results.Backend{Name: "native", URL: "native:?durability=fsync", Durability: "fsync", Client: "lean", Reads: "sync"}
-	other.HoldNS = time.Millisecond
+	base.Settings, other.Settings = map[string]string{"hold": "0s"}, map[string]string{"hold": "1ms"}
 	fs := files([]results.Run{other})
 	fs[0].Host.Cores = 64
 	rows, warnings := compare.Rows(files([]results.Run{base}), fs)

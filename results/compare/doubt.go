@@ -6,32 +6,13 @@ import (
 
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
-	"github.com/stampede-bench/stampede/results/metric"
 )
-
-// tolerated is the share of the runs that may be doubtful. The estimates are robust against some
-// disturbed runs. Leaving those runs out instead would let the user choose what counts.
-const tolerated = 0.2
-
-// doubts says why the figure proves nothing if too many of the runs are doubtful, "" otherwise.
-func doubts(f metric.Metric, runs []results.Run) string {
-	n, why := 0, ""
-	for _, r := range runs {
-		if d, doubtful := f.Doubt(r); doubtful {
-			n, why = n+1, d.Text
-		}
-	}
-	if float64(n) <= tolerated*float64(len(runs)) {
-		return ""
-	}
-	return fmt.Sprintf("%d of %d runs are doubtful: %s", n, len(runs), why)
-}
 
 // Doubted returns a warning for each code of a doubt, with the number of runs that have it.
 func Doubted(variant string, runs []results.Run) (warnings []results.Warning) {
 	count, last, order := map[string]int{}, map[string]results.Warning{}, []string{}
 	for _, r := range runs {
-		for _, d := range r.Doubted() {
+		for _, d := range r.Doubts {
 			if count[d.Code] == 0 {
 				order = append(order, d.Code)
 			}

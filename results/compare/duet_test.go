@@ -9,6 +9,7 @@ import (
 	"github.com/stampede-bench/stampede/internal/testenv"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/compare"
+	"github.com/stampede-bench/stampede/results/noisetest"
 )
 
 // The two runs of a duet meet the same noise in the same seconds, which cancels within the pair, while
@@ -20,7 +21,7 @@ func TestDuetUnderNoise(t *testing.T) {
 	testenv.SkipIfShort(t)
 	cases := []struct {
 		name       string
-		common     noise
+		common     noisetest.Noise
 		own, taken float64
 		cancels    bool // most of the noise is common to both runs of a duet
 	}{
@@ -90,7 +91,7 @@ func TestWindowsApart(t *testing.T) {
 // detectable returns the median of the detectable change of the rate, over some trials without a
 // difference.
 func (e experiment) detectable() float64 {
-	const enough = 50
+	const enough = 20
 	var all []float64
 	for seed := range uint64(enough) {
 		changes := e.rules.Changes([]compare.Subject{e.subject(seed)})

@@ -13,7 +13,7 @@ func TestLooksAreStricter(t *testing.T) {
 	e.change = 0.06
 	s := e.subject(1)
 	once := e.rules.Changes([]compare.Subject{s})
-	e.rules.Looks = 5
+	e.rules.Looks = []int{10, 14, 18, 22, 25}
 	often := e.rules.Changes([]compare.Subject{s})
 	for i, c := range once {
 		if c.P == nil {

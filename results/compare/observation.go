@@ -4,33 +4,25 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/stampede-bench/stampede/internal/suggest"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/metrics/observe"
 	"github.com/stampede-bench/stampede/results"
-	"github.com/stampede-bench/stampede/results/metric"
+	"github.com/stampede-bench/stampede/results/figure"
 	"github.com/stampede-bench/stampede/results/stats"
+	"github.com/stampede-bench/stampede/results/units"
 )
 
-// AllPaths is the subject of the figures of a whole observation.
-const AllPaths = "all paths"
-
-// observedFigure is a figure of an observation or of one path pattern in it. All of them are better if
-// they are less.
+// observedFigure is a figure of a whole observation or of one path pattern in it.
 type observedFigure struct {
-	name  string
-	timed bool
-	of    func(results.Observation) (value float64, known bool)
+	figure.Figure
+	value func(results.Observation) (value float64, known bool)
 }
 
-// wholeFigures returns the figures of a whole observation.
-func wholeFigures(all []results.Observation) []observedFigure {
-	figures := countFigures(func(o results.Observation) (observe.Place, bool) {
-		t := o.Observed.Traffic
-		return observe.Place{FanoutMax: t.FanoutMax, FanoutP50: t.FanoutP50, Notifications: t.Notifications,
-			Changes: t.Changes, Requests: t.Requests}, true
-	})
+// wholeFigures returns the figures of whole observations.
+func wholeFigures(all []results.Observation) (figures []observedFigure) {
 	var names []string
 	for _, o := range all {
 		for _, op := range o.Observed.Operations {
@@ -38,117 +30,81 @@ func wholeFigures(all []results.Observation) []observedFigure {
 		}
 	}
 	slices.Sort(names)
-	for _, name := range slices.Compact(names) {
-		timed := func(percentile string, of func(observe.Operation) *int64) observedFigure {
-			return observedFigure{name + "." + percentile, true, func(o results.Observation) (float64, bool) {
-				i := slices.IndexFunc(o.Observed.Operations, func(op observe.Operation) bool { return op.Name == name })
-				if i < 0 {
-					return 0, false
-				}
-				return number(of(o.Observed.Operations[i]))
-			}}
-		}
-		figures = append(figures, timed("p50", func(op observe.Operation) *int64 { return op.P50 }),
-			timed("p99", func(op observe.Operation) *int64 { return op.P99 }))
+	for _, f := range mainFirst(figure.Observations(slices.Compact(names))) {
+		figures = append(figures, observedFigure{f, f.ObservationValue})
 	}
 	return figures
 }
 
-// placeFigures returns the figures of one path pattern.
-func placeFigures(path string) []observedFigure {
-	at := func(o results.Observation) (observe.Place, bool) {
-		i := slices.IndexFunc(o.Observed.Places, func(p observe.Place) bool { return p.Path == path })
-		if i < 0 {
-			return observe.Place{}, false
+// mainFirst puts the figures that are compared by default in front of the others.
+func mainFirst(all []figure.Figure) []figure.Figure {
+	rank := func(f figure.Figure) int {
+		if i := slices.Index(figure.ComparedPaths(), f.Name); i >= 0 {
+			return i
 		}
-		return o.Observed.Places[i], true
+		return len(all)
 	}
-	timed := func(name string, of func(observe.Place) *int64) observedFigure {
-		return observedFigure{name, true, func(o results.Observation) (float64, bool) {
-			p, _ := at(o)
-			return number(of(p))
-		}}
-	}
-	return append(countFigures(at), timed("settled.p90", func(p observe.Place) *int64 { return p.SettledP90 }),
-		timed("latency.p90", func(p observe.Place) *int64 { return p.LatencyP90 }))
+	slices.SortStableFunc(all, func(a, b figure.Figure) int { return rank(a) - rank(b) })
+	return all
 }
 
-// countFigures returns the figures that are counted, and so do not depend on the speed of the machine.
-func countFigures(at func(results.Observation) (observe.Place, bool)) []observedFigure {
-	count := func(name string, of func(observe.Place) (float64, bool)) observedFigure {
-		return observedFigure{name, false, func(o results.Observation) (float64, bool) {
-			p, found := at(o)
-			value, known := of(p)
-			return value, known && found
-		}}
-	}
-	perChange := func(n func(observe.Place) int64) func(observe.Place) (float64, bool) {
-		return func(p observe.Place) (float64, bool) {
-			return float64(n(p)) / float64(max(p.Changes, 1)), p.Changes > 0
+// placeFigures returns the figures of one path pattern. Amounts, which grow with the length of an
+// observation, are not compared.
+func placeFigures(path string) (figures []observedFigure) {
+	for _, f := range mainFirst(figure.Paths()) {
+		if f.Better == figure.Neither {
+			continue
 		}
+		figures = append(figures, observedFigure{f, func(o results.Observation) (float64, bool) {
+			i := slices.IndexFunc(o.Observed.Places, func(p observe.Place) bool { return p.Path == path })
+			if i < 0 {
+				return 0, false
+			}
+			return f.PathValue(o.Observed.Places[i])
+		}})
 	}
-	return []observedFigure{
-		count("fanout.max", func(p observe.Place) (float64, bool) { return float64(p.FanoutMax), true }),
-		count("fanout.p50", func(p observe.Place) (float64, bool) { return float64(p.FanoutP50), true }),
-		count("notifications_per_change", perChange(func(p observe.Place) int64 { return p.Notifications })),
-		count("requests_per_change", perChange(func(p observe.Place) int64 { return p.Requests })),
-	}
-}
-
-func number(n *int64) (float64, bool) {
-	if n == nil {
-		return 0, false
-	}
-	return float64(*n), true
+	return figures
 }
 
 // Observations compares observations, as a whole and at each path pattern that base and candidate have. The
 // counts are gated, or the figures with the given names if there are any; the others are left out
-// unless all are wanted. Needed is the number of observations that each variant needs for the timed figures
-// that are gated, 0 if there are enough.
+// unless all are wanted. Needed is the number of observations that each variant needs before it can show a
+// difference that no formula bounds, 0 if there are enough.
+//
+// Note: counts of an observation are not compared by their values. How many notifications a change causes
+// depends on when clients arm their watches, so two observations of one program differ.
 func (r Rules) Observations(base, others []results.Observation, names []string, every bool) (changes []results.Change, warnings []results.Warning, needed int, err error) {
+	base, others = inTime(base), inTime(others)
 	paths, warnings := matchPaths(base, others)
-	subjects := map[string][]observedFigure{AllPaths: wholeFigures(slices.Concat(base, others))}
+	subjects := map[string][]observedFigure{results.AllPaths: wholeFigures(slices.Concat(base, others))}
 	for _, p := range paths {
 		subjects[p] = placeFigures(p)
 	}
-	order := append([]string{AllPaths}, paths...)
+	order := append([]string{results.AllPaths}, paths...)
 	if err := allKnown(names, subjects, order); err != nil {
 		return nil, nil, 0, err
 	}
 	var all []change
-	timed := 0
 	for _, s := range order {
 		for _, f := range subjects[s] {
-			gated := slices.Contains(names, f.name) || len(names) == 0 && !f.timed
+			gated := slices.Contains(names, f.Name) || len(names) == 0 && slices.Contains(figure.ComparedPaths(), f.Name)
 			if !gated && !every {
 				continue
 			}
 			if c, ok := r.observed(s, f, gated, base, others); ok {
 				all = append(all, c)
-				if gated && f.timed {
-					timed++
-				}
 			}
 		}
 	}
-	r.adjust(all)
-	for i := range all {
-		all[i].decide()
-		changes = append(changes, all[i].Change)
+	if min(len(base), len(others)) < stats.FewestRuns {
+		needed = stats.FewestRuns
 	}
-	if !stats.CanShow(len(base), len(others), timed) && timed > 0 {
-		needed = stats.FewestRuns(timed)
-	}
-	return changes, append(warnings, unlikeObservations(base, others)...), needed, nil
+	return r.written(all, true), append(warnings, unlikeObservations(base, others)...), needed, nil
 }
 
 // observed compares one figure. It returns false for one that neither has.
 func (r Rules) observed(subject string, f observedFigure, gated bool, base, others []results.Observation) (change, bool) {
-	c := change{better: metric.Less, Change: results.Change{Subject: subject, Figure: f.name, Gated: gated, Minimum: r.Minimum}}
-	if f.timed {
-		c.Unit = string(metric.Nanoseconds)
-	}
+	c := change{better: f.Better, Change: results.Change{Subject: subject, Figure: f.Name, Unit: string(f.Unit), Gated: gated, Minimum: r.Minimum}}
 	before, after := observedValues(f, base), observedValues(f, others)
 	switch {
 	case len(before) == 0 && len(after) == 0:
@@ -158,48 +114,66 @@ func (r Rules) observed(subject string, f observedFigure, gated bool, base, othe
 		return c, gated
 	}
 	c.Base, c.New = stats.Median(before).Value, stats.Median(after).Value
-	r.estimate(&c, before, after)
+	r.estimate(&c, before, after, sequence(started(base), started(others)))
 	if c.Verdict == results.Inconclusive {
-		c.Why = "too few observations for a figure that varies"
+		c.Why = fmt.Sprintf("%d observations of base and of candidate can show a difference", stats.FewestRuns)
 	}
-	if !f.timed {
-		if why := losses(slices.Concat(base, others)); why != "" {
-			c.void(results.Invalid, why)
-			return c, true
-		}
-		c.Verdict, c.Why = "", ""
-		if c.compareExactly(before, after); c.Verdict == "" && c.P == nil {
-			c.void(results.Inconclusive, "the count varies more than it differs")
+	if f.Name == "fanout.max" {
+		c.compareWithBound(subject, base, after)
+	}
+	for _, o := range slices.Concat(base, others) {
+		if why, bias := f.ObservationDoubt(o); bias != 0 && c.Verdict != results.Regression {
+			c.void(results.Invalid, o.ID+": "+why)
 		}
 	}
 	return c, true
 }
 
+// compareWithBound decides the largest fan-out where the forms of the base bound it, as where each session
+// watches its predecessor. If such a form was recognised at the path in all observations of the base, or at all
+// paths whose changes woke a session, a candidate that was seen to wake more has left it, and any other has
+// kept to it.
+func (c *change) compareWithBound(path string, base []results.Observation, after []float64) {
+	most := int64(0)
+	for _, o := range base {
+		for _, p := range o.Observed.Places {
+			switch {
+			case path != results.AllPaths && path != p.Path || p.FanoutMax == 0:
+			case p.Form == nil || p.Form.Most == 0:
+				return
+			default:
+				most = max(most, p.Form.Most)
+			}
+		}
+	}
+	if most == 0 {
+		return
+	}
+	c.P, c.Verdict, c.Why = nil, results.Pass, fmt.Sprintf("the form of the base wakes at most %s", units.Plural(int(most), "session"))
+	if slices.Max(after) > float64(most) {
+		c.Verdict = results.Regression
+	}
+}
+
+// inTime returns the observations in the order of their time.
+func inTime(all []results.Observation) []results.Observation {
+	return slices.SortedStableFunc(slices.Values(all), func(a, b results.Observation) int { return a.Started.Compare(b.Started) })
+}
+
+func started(all []results.Observation) (times []time.Time) {
+	for _, o := range all {
+		times = append(times, o.Started)
+	}
+	return times
+}
+
 func observedValues(f observedFigure, of []results.Observation) (all []float64) {
 	for _, o := range of {
-		if v, known := f.of(o); known {
+		if v, known := f.value(o); known {
 			all = append(all, v)
 		}
 	}
 	return all
-}
-
-// losses says why the counts of an observation are too small, "" if all are exact.
-func losses(all []results.Observation) string {
-	for _, o := range all {
-		t := o.Observed.Traffic
-		switch {
-		case o.Dropped > 0 || t.GapBytes > 0 || o.PacketsDropped > 0:
-			return o.ID + " has not analysed all traffic"
-		case t.Joined > 0:
-			return o.ID + " has connections that were open before it began"
-		case t.Unfollowed > 0:
-			return o.ID + " has not followed all watches"
-		case t.Beyond.Any():
-			return o.ID + " has not followed all that it observed"
-		}
-	}
-	return ""
 }
 
 // matchPaths returns the path patterns that both have, in the order of the candidate, and warns
@@ -238,8 +212,8 @@ func allKnown(names []string, subjects map[string][]observedFigure, order []stri
 	var known []string
 	for _, s := range order {
 		for _, f := range subjects[s] {
-			if !slices.Contains(known, f.name) {
-				known = append(known, f.name)
+			if !slices.Contains(known, f.Name) {
+				known = append(known, f.Name)
 			}
 		}
 	}
@@ -272,7 +246,7 @@ func unlikeObservations(base, others []results.Observation) (warnings []results.
 // filesOf returns the part of the observations that all results have.
 func filesOf(all []results.Observation) (files []results.File) {
 	for _, o := range all {
-		files = append(files, results.File{ID: o.ID, Host: o.Host})
+		files = append(files, results.File{Head: o.Head})
 	}
 	return files
 }

@@ -12,7 +12,7 @@ import (
 
 // observation returns an observation of a path whose ten changes wake as many sessions each.
 func observation(id, path string, woken, latency int64) results.Observation {
-	o := results.NewObservation(results.Tool{})
+	o := results.Observation{Head: results.NewHead(results.KindObservation, results.Tool{}, nil, []string{"observe"}, 0)}
 	o.ID, o.Backend, o.Source = id, "native:", "proxy"
 	p := observe.Place{Path: path, Changes: 10, FanoutMax: woken, FanoutP50: woken, Notifications: 10 * woken, Requests: 50, LatencyP90: &latency}
 	o.Observed.Places = []observe.Place{p, {Path: "/never-changes", Sessions: 1}}
@@ -35,28 +35,54 @@ func verdictsBySubject(changes []results.Change) map[string]results.Verdict {
 	return all
 }
 
-// One observation of each decides counts, in both directions, and no latency.
-func TestOneObservationDecidesCounts(t *testing.T) {
+// One observation of each decides what the formula of the base's form bounds, and nothing else: the counts of
+// two observations of one program differ by chance.
+func TestOneObservationDecidesWhatAFormulaBounds(t *testing.T) {
 	rules := compare.Rules{Minimum: 0.05}
-	for _, c := range []struct {
+	predecessor := &observe.Form{Name: "lock, predecessor", Forms: []string{"lock/predecessor", "election/predecessor"}, Most: 1}
+	herd := &observe.Form{Name: "lock, one node", Forms: []string{"lock/one-node"}, Herd: true}
+	for name, c := range map[string]struct {
+		form          *observe.Form // of the base
 		before, after int64
-		want          results.Verdict
-	}{{1, 7, results.Regression}, {0, 7, results.Regression}, {7, 1, results.Improvement}, {7, 7, results.Pass}} {
-		changes, warnings, needed, err := rules.Observations(observations(1, c.before, 1e6), observations(1, c.after, 9e6), nil, true)
-		if err != nil || needed != 0 || len(warnings) != 0 {
+		want          results.Verdict // of the largest fan-outs
+	}{
+		"a herd comes":          {predecessor, 1, 7, results.Regression},
+		"no herd comes":         {predecessor, 1, 1, results.Pass},
+		"no form is recognised": {nil, 1, 7, results.Inconclusive},
+		"the base is a herd":    {herd, 7, 1, results.Inconclusive},
+		"a herd that stays":     {herd, 7, 7, results.Inconclusive},
+		"a herd with more":      {herd, 7, 9, results.Inconclusive},
+	} {
+		base := observations(1, c.before, 1e6)
+		base[0].Observed.Places[0].Form = c.form
+		changes, warnings, needed, err := rules.Observations(base, observations(1, c.after, 9e6), nil, true)
+		if err != nil || needed != 5 || len(warnings) != 0 {
 			t.Fatalf("%v, %d needed, %v", err, needed, warnings)
 		}
-		got := verdictsBySubject(changes)
-		for _, figure := range []string{"all paths fanout.max", "/lock fanout.max", "/lock fanout.p50", "/lock notifications_per_change"} {
-			if got[figure] != c.want {
-				t.Errorf("from %d to %d: %s: %q, want %q", c.before, c.after, figure, got[figure], c.want)
+		for figure, got := range verdictsBySubject(changes) {
+			want := results.Inconclusive
+			if figure == "/lock fanout.max" || figure == "all paths fanout.max" {
+				want = c.want
+			}
+			if got != want {
+				t.Errorf("%s: %s: %q, want %q", name, figure, got, want)
 			}
 		}
-		if got["/lock requests_per_change"] != results.Pass || got["/lock latency.p90"] != results.Inconclusive {
-			t.Errorf("%v", got)
+		for _, change := range changes {
+			if change.Exact {
+				t.Errorf("%s: %s is called exact", name, change.Figure)
+			}
 		}
-		if v := compare.Verdict(changes); (v == results.Regression) != (c.want == results.Regression) {
-			t.Errorf("from %d to %d: verdict %q", c.before, c.after, v)
+	}
+}
+
+// Enough observations show a difference, and that there is none, as those of runs do.
+func TestCountsOfSeveralObservations(t *testing.T) {
+	rules := compare.Rules{Minimum: 0.05}
+	for after, want := range map[int64]results.Verdict{7: results.Regression, 1: results.Pass} {
+		changes, _, needed, err := rules.Observations(observations(10, 1, 1e6), observations(10, after, 1e6), nil, false)
+		if v := compare.Verdict(changes); err != nil || needed != 0 || v != want {
+			t.Errorf("from 1 to %d: %q, %d needed, %v; want %q", after, v, needed, err, want)
 		}
 	}
 }
@@ -66,10 +92,10 @@ func TestLatenciesOfObservations(t *testing.T) {
 	rules := compare.Rules{Minimum: 0.05}
 	latency := []string{"latency.p90"}
 	_, _, needed, err := rules.Observations(observations(1, 1, 1e6), observations(1, 1, 2e6), latency, false)
-	if err != nil || needed != 4 {
-		t.Errorf("%d needed, %v; want 4", needed, err)
+	if err != nil || needed != 5 {
+		t.Errorf("%d needed, %v; want 5", needed, err)
 	}
-	changes, _, needed, err := rules.Observations(observations(4, 1, 1e6), observations(4, 1, 2e6), latency, false)
+	changes, _, needed, err := rules.Observations(observations(5, 1, 1e6), observations(5, 1, 2e6), latency, false)
 	if err != nil || needed != 0 || len(changes) != 1 || changes[0].Verdict != results.Regression {
 		t.Errorf("%+v, %d needed, %v", changes, needed, err)
 	}

@@ -11,7 +11,7 @@ import (
 // Quantiles returns the quantiles of each phase's latency in base and candidate, over the merged histograms of
 // each variant's runs. It returns nil for subjects with enough runs for a test.
 func Quantiles(s Subject) (all []results.Quantile) {
-	if stats.Shift(make([]float64, len(s.Base)), make([]float64, len(s.New))).Confidence >= stats.Confidence {
+	if min(len(s.Base), len(s.New)) >= stats.FewestRuns {
 		return nil
 	}
 	for _, phase := range s.Base[0].Phases {

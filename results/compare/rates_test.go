@@ -12,6 +12,7 @@ import (
 	"github.com/stampede-bench/stampede/internal/testenv"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/compare"
+	"github.com/stampede-bench/stampede/results/noisetest"
 	"github.com/stampede-bench/stampede/results/stats"
 )
 
@@ -25,11 +26,11 @@ const (
 // noises returns the kinds of noise that the whole ab is tested with, by their names in the documents.
 func noises() []struct {
 	name string
-	of   noise
+	of   noisetest.Noise
 } {
 	return []struct {
 		name string
-		of   noise
+		of   noisetest.Noise
 	}{
 		{"normal, 8 %", normal}, {"heavy-tailed (t, 2 degrees of freedom), 5 %", heavyTailed}, {"autocorrelated (ρ = 0.9), 12 %", autocorrelated},
 		{"periodic, a 10 % sine of 4 runs", periodic(4)}, {"shared machine", shared},
@@ -159,11 +160,11 @@ func (e experiment) calibrated() map[string]float64 {
 	e.pairs = 20
 	s := e.subject(1 << 32)
 	floors := map[string]float64{}
-	for _, m := range s.Metrics {
+	for _, m := range s.Figures {
 		var differences []float64
 		for i := range s.Base {
-			base, _ := m.Of(s.Base[i])
-			other, _ := m.Of(s.New[i])
+			base, _ := m.RunValue(s.Base[i])
+			other, _ := m.RunValue(s.New[i])
 			differences = append(differences, math.Log(other/base))
 		}
 		floors[m.Name] = math.Expm1(stats.Floor(differences, pairs, 1))
@@ -171,29 +172,93 @@ func (e experiment) calibrated() map[string]float64 {
 	return floors
 }
 
-// A change of the size of the detectable effect is found in about 80 % of all cases.
-func TestDetectableIsFound(t *testing.T) {
+// The power that a comparison prints is the share of comparisons that find a change of the minimum effect,
+// and the change that it calls detectable is found in 80 %.
+func TestPowerIsWhatIsFound(t *testing.T) {
 	testenv.SkipIfRaced(t)
 	testenv.SkipIfShort(t)
-	for name, of := range map[string]noise{"shared": shared, "normal": normal} {
-		e := newExperiment(of)
-		var detectable []float64
-		for seed := range uint64(trials) {
-			detectable = append(detectable, *e.rules.Changes([]compare.Subject{e.subject(seed)})[1].Detectable)
+	cases := []struct {
+		name string
+		of   noisetest.Noise
+		ab   func(*experiment)
+	}{
+		{"normal, 8 %", normal, func(*experiment) {}},
+		{"normal, 3 %", noisetest.Normal(0.03), func(*experiment) {}},
+		{"normal, 0.5 %", noisetest.Normal(0.005), func(*experiment) {}},
+		{"autocorrelated (ρ = 0.5), 8 %", noisetest.Autocorrelated(0.5, 0.08), func(*experiment) {}},
+		{"autocorrelated (ρ = 0.9), 12 %", autocorrelated, func(*experiment) {}},
+		{"shared machine", shared, func(*experiment) {}},
+		{"shared machine, minimum effect 15 %", shared, func(e *experiment) { e.rules.Minimum = 0.15 }},
+		{"shared machine, noise floor 9 %", shared, func(e *experiment) { e.rules.Floor = func(string, string) float64 { return 0.09 } }},
+		{"shared machine, until sure", shared, func(e *experiment) { *e = e.until(40) }},
+	}
+	rows := make([]string, len(cases))
+	t.Run("noises", func(t *testing.T) {
+		for i, c := range cases {
+			t.Run(c.name, func(t *testing.T) {
+				t.Parallel()
+				e := newExperiment(c.of)
+				e.apart = true
+				c.ab(&e)
+				const reports = 50
+				var power float64
+				var detectable []float64
+				for seed := range uint64(reports) {
+					p50 := e.rules.Changes([]compare.Subject{e.subject(seed)})[1]
+					power += *p50.Power / reports
+					detectable = append(detectable, *p50.Detectable)
+				}
+				found := func(change float64) (share float64) {
+					const times = 1000
+					e.change = change
+					for seed := range uint64(times) {
+						if e.finds(reports + seed) {
+							share += 1. / times
+						}
+					}
+					return share
+				}
+				slices.Sort(detectable)
+				size := detectable[reports/2]
+				minimum, atSize := found(e.rules.Minimum), found(size)
+				if math.Abs(power-minimum) > 0.05 || math.Abs(atSize-stats.Wanted) > 0.05 {
+					t.Errorf("power %s, found %s; %s is called detectable, found %s", percent(power), percent(minimum), percent(size), percent(atSize))
+				}
+				rows[i] = row(c.name, percent(power), percent(minimum), percent(size), percent(atSize))
+			})
 		}
-		slices.Sort(detectable)
-		e.change = detectable[trials/2]
-		e.rules.Minimum = 0
-		n := 0
-		for seed := range uint64(trials) {
-			if e.rules.Changes([]compare.Subject{e.subject(trials + seed)})[1].Verdict == results.Regression {
-				n++
-			}
-		}
-		t.Logf("%s: %s is detectable, and found in %s", name, percent(e.change), percent(float64(n)/trials))
-		if share := float64(n) / trials; share < 0.65 || share > 0.9 {
-			t.Errorf("%s: a change of %s is found in %s, want about 80 %%", name, percent(e.change), percent(share))
-		}
+	})
+	documented(t, "../../docs/compare.md", rows)
+}
+
+// finds reports whether one ab finds that the median is worse, at one of its looks.
+func (e experiment) finds(seed uint64) bool {
+	s := e.subject(seed)
+	return slices.ContainsFunc(append(e.looks, e.pairs), func(pairs int) bool {
+		look := s
+		look.Base, look.New = s.Base[:pairs], s.New[:pairs]
+		return e.rules.Judge([]compare.Subject{look})[1].Verdict == results.Regression
+	})
+}
+
+// The number of pairs that a warning names is enough to find twice the minimum effect, and no warning
+// promises that a number of pairs finds the minimum effect itself.
+func TestNeededPairsAreEnough(t *testing.T) {
+	e := newExperiment(shared)
+	e.apart, e.pairs = true, 10
+	warnings := compare.Underpowered(e.rules.Changes([]compare.Subject{e.subject(1)}), e.pairs)
+	if len(warnings) != 1 || warnings[0].Numbers["needed"] <= 10 {
+		t.Fatalf("%+v: want a number of pairs", warnings)
+	}
+	e.pairs, e.change = int(warnings[0].Numbers["needed"]), 0.1
+	t.Logf("%s: found in %s", warnings[0].Text, percent(e.rates(trials)[results.Regression]))
+	if found := e.rates(trials)[results.Regression]; found < stats.Wanted {
+		t.Errorf("%s, and is found in %s", warnings[0].Text, percent(found))
+	}
+	e.pairs, e.noise = 25, noisetest.Normal(0.005)
+	changes := e.rules.Changes([]compare.Subject{e.subject(1)})
+	if w := compare.Underpowered(changes, e.pairs); w != nil || *changes[1].Power > 0.6 || *changes[1].Detectable <= 0.05 {
+		t.Errorf("%+v, power %v, %v detectable", w, *changes[1].Power, *changes[1].Detectable)
 	}
 }
 
@@ -213,28 +278,6 @@ func TestFixedOrdersResonate(t *testing.T) {
 		t.Errorf("in a fixed order %s claim a regression, want far more than drawn ones", percent(worse))
 	} else {
 		t.Logf("in a fixed order %s claim a regression", percent(worse))
-	}
-}
-
-func TestBlocksAreWorse(t *testing.T) {
-	e := newExperiment(shared)
-	e.orders = func(uint64, int) []bool { return make([]bool, pairs) }
-	n := 0
-	for seed := range uint64(trials) {
-		s := e.subject(seed)
-		var all []results.Run // in the order in which they ran
-		for i := range s.Base {
-			all = append(all, s.Base[i], s.New[i])
-		}
-		s.Base, s.New = all[:pairs], all[pairs:]
-		if compare.Verdict(e.rules.Changes([]compare.Subject{s})) == results.Regression {
-			n++
-		}
-	}
-	if share := float64(n) / trials; share < 0.1 {
-		t.Errorf("in blocks %s claim a regression, want far more than in pairs", percent(share))
-	} else {
-		t.Logf("in blocks %s claim a regression", percent(share))
 	}
 }
 

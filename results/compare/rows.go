@@ -5,20 +5,31 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
 )
 
 // Rows matches the runs of the base with those of the candidate, in the order of the latter, and warns about
-// their differences. Runs match if they have the same recipe, form, backend URL and number of clients.
-// If there is no match, Rows compares the name of the backend instead of its URL. If there is still no
-// match and each variant has only one kind of run, Rows compares these with each other.
+// their differences. Runs match if they have the same recipe, form, backend URL and number of clients, and
+// the same values of settings that vary within base or candidate. If there is no match, Rows compares the
+// name of the backend instead of its URL. If there is still no match and each variant has only one kind of
+// run, Rows compares these with each other.
 func Rows(base, other []results.File) (rows []Subject, warnings []results.Warning) {
-	for _, name := range []func(results.Run) string{exactly, byName, anything} {
-		if rows, warnings = match(base, other, tellApart(name, base, other)); len(rows) > 0 {
-			break
-		}
+	namer := func(service func(results.Backend) string) func(results.Run) string {
+		return results.Namer(service, runsOf(base), runsOf(other))
+	}
+	exactly := namer(func(b results.Backend) string { return b.URL })
+	rows, warnings = match(base, other, exactly)
+	if len(rows) == 0 {
+		rows, warnings = match(base, other, namer(func(b results.Backend) string { return b.Name }))
+	}
+	if len(rows) == 0 && (len(byKind(base, exactly)) != 1 || len(byKind(other, exactly)) != 1) {
+		return nil, append([]results.Warning{warning(results.NothingInCommon, nil)}, hosts(base, other)...)
+	}
+	if len(rows) == 0 {
+		rows, warnings = match(base, other, func(results.Run) string { return "" })
 	}
 	if len(rows) == 1 {
 		rows[0].Name = ""
@@ -39,73 +50,6 @@ func warning(code string, names metrics.Names) results.Warning {
 	return results.WarningOf(metrics.Warning{Code: code, Names: names})
 }
 
-func exactly(r results.Run) string { return described(r, r.Backend.URL) }
-
-func byName(r results.Run) string { return described(r, r.Backend.Name) }
-
-func anything(results.Run) string { return "" }
-
-func described(r results.Run, backend string) string {
-	parts := []string{fmt.Sprintf("%s/%s on %s, %d clients", r.Recipe, r.Form, backend, r.Clients)}
-	if r.Scenario != "" {
-		parts = append(parts, r.Scenario)
-	}
-	if r.Groups > 1 {
-		parts = append(parts, fmt.Sprintf("%d groups", r.Groups))
-	}
-	if r.Open != nil {
-		parts = append(parts, r.Open.Rate+"/s")
-	}
-	if r.ReadRatio != nil {
-		parts = append(parts, fmt.Sprintf("%v reads", r.ReadRatio.Asked))
-	}
-	return strings.Join(parts, ", ")
-}
-
-// tellApart extends the name function: it also distinguishes runs of the same name by the settings that
-// vary within a variant. A setting that differs only between base and candidate is not part of the name: such runs
-// are compared, with a warning.
-func tellApart(name func(results.Run) string, base, other []results.File) func(results.Run) string {
-	if name(results.Run{}) == "" {
-		return name
-	}
-	vary := map[string][]string{} // the settings, by name
-	for _, variant := range [][]results.File{base, other} {
-		for _, k := range byKind(variant, name) {
-			vary[k.name] = append(vary[k.name], varying(k.runs)...)
-		}
-	}
-	return func(r results.Run) string {
-		is, chosen := name(r), r.Chosen()
-		text := is
-		slices.Sort(vary[is])
-		for _, setting := range slices.Compact(vary[is]) {
-			if value, known := chosen[setting]; known {
-				text += fmt.Sprintf(", %s %s", setting, cmp.Or(value, "none"))
-			}
-		}
-		return text
-	}
-}
-
-// varying returns the settings that have several values among the runs, except for those that described
-// includes.
-func varying(runs []results.Run) (names []string) {
-	first := map[string]string{}
-	for _, r := range runs {
-		for name, value := range r.Chosen() {
-			was, seen := first[name]
-			if !seen {
-				first[name] = value
-			}
-			if seen && was != value && !slices.Contains([]string{"groups", "rate", "reads"}, name) {
-				names = append(names, name)
-			}
-		}
-	}
-	return names
-}
-
 // match pairs the runs with the same name, and warns about runs without a match.
 func match(base, other []results.File, name func(results.Run) string) (rows []Subject, warnings []results.Warning) {
 	old, fresh := byKind(base, name), byKind(other, name)
@@ -115,50 +59,69 @@ func match(base, other []results.File, name func(results.Run) string) (rows []Su
 			warnings = append(warnings, warning(results.OneVariantOnly, metrics.Names{"side": "NEW", "subject": k.name}))
 			continue
 		}
-		rows = append(rows, Subject{Name: k.name, Base: old[i].runs, New: k.runs})
+		rows = append(rows, Subject{Name: k.name, Base: old[i].runs, New: k.runs, Sequence: sequence(old[i].started, k.started)})
 	}
 	for _, k := range old {
 		if !slices.ContainsFunc(fresh, func(o kind) bool { return o.name == k.name }) {
 			warnings = append(warnings, warning(results.OneVariantOnly, metrics.Names{"side": "OLD", "subject": k.name}))
 		}
 	}
-	if name(results.Run{}) == "" && (kinds(base) != 1 || kinds(other) != 1) {
-		return nil, []results.Warning{warning(results.NothingInCommon, nil)}
-	}
 	return rows, warnings
 }
 
-func kinds(files []results.File) int { return len(byKind(files, exactly)) }
-
-// A kind is the runs that have the same name.
+// A kind is the runs that have the same name, in the order of their time.
 type kind struct {
-	name string
-	runs []results.Run
+	name    string
+	runs    []results.Run
+	started []time.Time // those of their files
 }
 
-// byKind groups the runs of the files by name. It omits the last run of an interrupted file, which may
-// be partial.
-func byKind(files []results.File, name func(results.Run) string) (all []kind) {
-	for _, f := range files {
-		runs := f.Runs
-		if f.Interrupted && len(runs) > 0 {
-			runs = runs[:len(runs)-1]
+// sequence returns in the order of their time which results are of the other side. Those of one side are in
+// that order already.
+func sequence(base, other []time.Time) (of []bool) {
+	for len(base)+len(other) > 0 {
+		if len(other) == 0 || len(base) > 0 && !base[0].After(other[0]) {
+			base, of = base[1:], append(of, false)
+		} else {
+			other, of = other[1:], append(of, true)
 		}
-		for _, r := range runs {
+	}
+	return of
+}
+
+// byKind groups the runs of the files by name, in the order of their time.
+func byKind(files []results.File, name func(results.Run) string) (all []kind) {
+	files = slices.Clone(files)
+	slices.SortStableFunc(files, func(a, b results.File) int { return a.Started.Compare(b.Started) })
+	for _, f := range files {
+		for _, r := range runsOf([]results.File{f}) {
 			is := name(r)
 			i := slices.IndexFunc(all, func(k kind) bool { return k.name == is })
 			if i < 0 {
 				i = len(all)
 				all = append(all, kind{name: is})
 			}
-			all[i].runs = append(all[i].runs, r)
+			all[i].runs, all[i].started = append(all[i].runs, r), append(all[i].started, f.Started)
 		}
 	}
 	return all
 }
 
-// unlike returns the settings in which base and candidate differ, with both values, and the settings that
-// one of them does not record.
+// runsOf returns the runs of the files, those of each file in the order of their time. It omits the last run
+// of an interrupted file, which may be partial.
+func runsOf(files []results.File) (all []results.Run) {
+	for _, f := range files {
+		runs := slices.Clone(f.Runs)
+		if f.Interrupted && len(runs) > 0 {
+			runs = runs[:len(runs)-1]
+		}
+		slices.SortStableFunc(runs, func(a, b results.Run) int { return cmp.Compare(a.Order, b.Order) })
+		all = append(all, runs...)
+	}
+	return all
+}
+
+// unlike returns the settings in which base and candidate differ, with both values.
 func unlike(base, other []results.Run) (all []metrics.Names) {
 	for _, s := range []struct {
 		name string
@@ -172,14 +135,8 @@ func unlike(base, other []results.Run) (all []metrics.Names) {
 			all = append(all, metrics.Names{"setting": s.name, "base": a, "new": b})
 		}
 	}
-	differences, unrecorded := results.Differences(base, other)
-	for _, d := range differences {
+	for _, d := range results.Differences(base, other) {
 		all = append(all, metrics.Names{"setting": d.Name, "base": d.Base, "new": d.New})
-	}
-	for i, variant := range []string{"OLD", "NEW"} {
-		if len(unrecorded[i]) > 0 {
-			all = append(all, metrics.Names{"side": variant, "not_recorded": strings.Join(unrecorded[i], ", ")})
-		}
 	}
 	return all
 }

@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/stampede-bench/stampede/results"
-	"github.com/stampede-bench/stampede/results/metric"
+	"github.com/stampede-bench/stampede/results/figure"
 	"github.com/stampede-bench/stampede/results/stats"
 )
 
@@ -17,7 +17,18 @@ type Subject struct {
 	Name    string // "" if there is only one subject
 	Base    []results.Run
 	New     []results.Run // in pairs, in the order of Base
-	Metrics []Metric
+	Figures []Figure
+	// Sequence says of saved runs, which are no pairs, which of them were of New, in the order of their
+	// time: runs of Base and New follow each other in it. If it is nil, those of New came after all of Base.
+	Sequence []bool
+}
+
+// sequence returns the sequence of saved runs.
+func (s Subject) sequence() []bool {
+	if s.Sequence != nil {
+		return s.Sequence
+	}
+	return slices.Concat(make([]bool, len(s.Base)), slices.Repeat([]bool{true}, len(s.New)))
 }
 
 // Rules are the rules of the verdicts.
@@ -27,9 +38,9 @@ type Rules struct {
 	// Floor returns the noise floor of a figure, a share, 0 if it is not known. A smaller estimate
 	// shows nothing. The margin of a pass is Minimum, whatever the floor.
 	Floor func(subject, figure string) float64
-	// Looks is how often the pairs of a sequential comparison are judged while they come, 0 if they are
-	// judged once. Each look may use an equal share of the permitted error: see [stats.Looks].
-	Looks int
+	// Looks are the numbers of pairs after which a sequential comparison is judged, nil if it is judged
+	// once. Each look may use an equal share of the permitted error: see [stats.Looks].
+	Looks []int
 }
 
 // Decided reports whether further pairs cannot change the verdict of a sequential comparison: a gated
@@ -39,40 +50,56 @@ func Decided(all []results.Change) bool {
 	return v == results.Regression || v == results.Fail || v == results.Pass || v == results.Improvement
 }
 
-// Changes returns the changes of all metrics of all subjects. The gated ones are judged together.
+// Changes returns the changes of all figures of all subjects. The gated ones are judged together. It
+// simulates the comparison to say what it can detect.
 func (r Rules) Changes(subjects []Subject) []results.Change {
-	var all []change
+	return r.written(r.changes(subjects), true)
+}
+
+// Judge returns the changes without what can be detected, which takes a moment to simulate.
+func (r Rules) Judge(subjects []Subject) []results.Change {
+	return r.written(r.changes(subjects), false)
+}
+
+func (r Rules) changes(subjects []Subject) (all []change) {
 	for _, s := range subjects {
-		for _, m := range s.Metrics {
+		for _, m := range s.Figures {
 			if c, ok := r.change(s, m); ok {
 				all = append(all, c)
 			}
 		}
 	}
-	r.adjust(all)
-	written := []results.Change{}
-	for _, c := range all {
-		c.decide()
-		written = append(written, c.Change)
+	return all
+}
+
+// written judges the changes and returns them as they are written to a file.
+func (r Rules) written(all []change, power bool) []results.Change {
+	together := r.judge(all)
+	if power && len(together) > 0 {
+		r.measurePower(together)
 	}
-	return written
+	changes := []results.Change{}
+	for _, c := range all {
+		changes = append(changes, c.Change)
+	}
+	return changes
 }
 
 // A change is a change without a final verdict.
 type change struct {
 	results.Change
-	better metric.Direction
-	logs   stats.Estimate                          // of the log ratios
-	at     func(confidence float64) stats.Estimate // the same for another confidence
+	better figure.Direction
+	figure stats.Figure // of the log ratios; without a sample if there is nothing to test
+	pairs  int
 }
 
-// change estimates the change of one metric, without a final verdict. It returns false for a metric that
+// change estimates the change of one figure, without a final verdict. It returns false for a figure that
 // is neither gated nor known.
-func (r Rules) change(s Subject, m Metric) (change, bool) {
+func (r Rules) change(s Subject, m Figure) (change, bool) {
 	runs := slices.Concat(s.Base, s.New)
-	f, unknown := m.in(runs)
+	f, unknown := m.measuredIn(runs)
 	c := change{better: f.Better, Change: results.Change{Subject: s.Name, Figure: f.Name, Unit: string(f.Unit), Gated: m.Gated, Minimum: r.Minimum}}
-	if r.Floor != nil && f.Timed {
+	if r.Floor != nil && f.Timed() {
 		c.Floor = r.Floor(s.Name, f.Name)
 	}
 	base, others := values(f, s.Base), values(f, s.New)
@@ -85,14 +112,15 @@ func (r Rules) change(s Subject, m Metric) (change, bool) {
 		c.void(results.Invalid, fmt.Sprintf("n/a in %d of %d runs: too few observations; a longer --duration has more", unknown, len(runs)))
 		return c, true
 	}
-	r.estimate(&c, base, others)
-	if why := doubts(f, runs); why != "" {
+	r.estimate(&c, base, others, s.sequence())
+	if why := f.Void(runs); why != "" {
 		c.void(results.Invalid, why)
 	}
 	if why := broken(runs); why != "" {
 		c.void(results.Fail, why)
 	}
-	if c.Verdict == "" && !f.Timed && f.Better != metric.Neither {
+	exact := !slices.ContainsFunc(runs, func(r results.Run) bool { return !f.Exact(r) })
+	if exact && f.Better != figure.Neither && (c.Verdict == "" || c.Verdict == results.Inconclusive) {
 		c.compareExactly(base, others)
 	}
 	return c, true
@@ -100,9 +128,9 @@ func (r Rules) change(s Subject, m Metric) (change, bool) {
 
 func (c *change) void(v results.Verdict, why string) { c.Verdict, c.Why = v, why }
 
-func values(f metric.Metric, runs []results.Run) (all []float64) {
+func values(f figure.Figure, runs []results.Run) (all []float64) {
 	for _, r := range runs {
-		if v, known := f.Of(r); known {
+		if v, known := f.RunValue(r); known {
 			all = append(all, v)
 		}
 	}
@@ -110,47 +138,53 @@ func values(f metric.Metric, runs []results.Run) (all []float64) {
 }
 
 // estimate computes the size of the change and its confidence interval.
-func (r Rules) estimate(c *change, base, others []float64) {
-	var p float64
+func (r Rules) estimate(c *change, base, others []float64, sequence []bool) {
+	var sample stats.Sample
 	if r.Paired {
-		d := make([]float64, len(base))
+		d := make(stats.Pairs, len(base))
 		for i := range d {
 			d[i] = logRatio(base[i], others[i])
 			if ratio := math.Exp(d[i]); !math.IsInf(ratio, 0) {
 				c.Ratios = append(c.Ratios, ratio)
 			}
 		}
-		p = min(1, stats.PairsP(d)*float64(r.looks()))
-		c.at = func(confidence float64) stats.Estimate { return stats.PairsAt(d, confidence) }
+		sample, c.pairs = d, len(d)
 	} else {
-		p = stats.ShiftP(base, others)
-		c.at = func(confidence float64) stats.Estimate { return stats.ShiftAt(logs(base), logs(others), confidence) }
+		if min(len(base), len(others)) < stats.FewestRuns {
+			c.void(results.Inconclusive, "") // the number of runs needed is reported once, for all figures
+			return
+		}
+		sample = stats.NewContrast(inOrder(base, others, sequence), sequence)
 	}
 	wanted := stats.Strict(r.looks())
-	c.logs = c.at(wanted)
-	switch {
-	case c.logs.Confidence < wanted && r.Paired:
+	e := sample.Interval(wanted)
+	if e.Confidence < wanted {
 		c.void(results.Inconclusive, fmt.Sprintf("%d pairs show nothing: it takes %d", len(base), stats.FewestPairs(r.looks())))
 		return
-	case c.logs.Confidence < wanted:
-		c.void(results.Inconclusive, "") // the number of runs needed is reported once, for all figures
-		return
 	}
+	c.figure = stats.Figure{Sample: sample, Lower: c.better == figure.More,
+		Limits: stats.Limits{Minimum: c.worse(c.Minimum), Floor: c.worse(c.Floor)}}
+	p := c.figure.Test(r.looks()).P
 	c.P = &p
-	if e := c.logs; !math.IsInf(e.High, 1) {
+	if !math.IsInf(e.High, 1) {
 		c.Effect = &results.Estimate{Value: math.Expm1(e.Value), Low: math.Expm1(e.Low), High: math.Expm1(e.High), Confidence: e.Confidence}
 	}
 }
 
-func (r Rules) looks() int { return max(r.Looks, 1) }
-
-func logs(values []float64) []float64 {
-	all := make([]float64, len(values))
-	for i, v := range values {
-		all[i] = math.Log(v)
+// inOrder returns the logarithms of the values of both sides in the order of their time.
+func inOrder(base, others []float64, sequence []bool) []float64 {
+	all := make([]float64, len(sequence))
+	for i, other := range sequence {
+		from := &base
+		if other {
+			from = &others
+		}
+		all[i], *from = math.Log((*from)[0]), (*from)[1:]
 	}
 	return all
 }
+
+func (r Rules) looks() int { return max(len(r.Looks), 1) }
 
 // logRatio returns 0 if both values are equal, also if both are 0.
 func logRatio(base, other float64) float64 {
@@ -160,70 +194,69 @@ func logRatio(base, other float64) float64 {
 	return math.Log(other) - math.Log(base)
 }
 
-// adjust corrects for the number of gated figures that are tested together.
-func (r Rules) adjust(all []change) {
-	var p []float64
-	var of []*change
+// judge sets the verdicts of the changes, unless they have one already. It corrects for the number of gated
+// figures that are tested together, and returns these.
+func (r Rules) judge(all []change) (together []*change) {
+	var tests []stats.Test
 	for i := range all {
-		if c := &all[i]; c.Gated && c.P != nil {
-			p, of = append(p, *c.P), append(of, c)
+		switch c := &all[i]; {
+		case c.P == nil:
+		case c.Gated:
+			together, tests = append(together, c), append(tests, c.figure.Test(r.looks()))
+		default:
+			c.decide(c.figure.Test(r.looks()), *c.P)
 		}
 	}
-	for i, adjusted := range stats.Holm(p) {
-		of[i].Adjusted = &adjusted
+	_, adjusted := stats.Judge(tests)
+	for i, c := range together {
+		c.Adjusted = &adjusted[i]
+		c.decide(tests[i], adjusted[i])
 	}
-	for i := range all {
-		tested := 1
-		if all[i].Gated {
-			tested = len(p)
-		}
-		all[i].measurePower(tested * r.looks())
-	}
+	return together
 }
 
-// measurePower computes the power and the detectable effect of a figure that is tested that many times:
-// together with others, and at each look.
-func (c *change) measurePower(tested int) {
-	if c.P == nil || c.better == metric.Neither {
-		return
+// measurePower computes the power and the detectable effect of the figures that are tested together.
+func (r Rules) measurePower(together []*change) {
+	var figures []stats.Figure
+	var of []*change
+	pairs := 0
+	for _, c := range together {
+		if e := c.figure.Interval(stats.Confidence); c.better != figure.Neither && !math.IsInf(e.High-e.Low, 0) && !math.IsNaN(e.High-e.Low) {
+			figures, of = append(figures, c.figure), append(of, c)
+			pairs = c.pairs
+		}
 	}
-	precision, known := stats.PrecisionOf(c.logs, c.at(stats.Strict(tested)), tested, c.worse(c.Floor))
-	if !known {
-		return
+	simulation := stats.Simulate(figures, results.UntilSure{Looks: r.Looks}.Until(pairs), r.looks())
+	for i, c := range of {
+		size, can := simulation.Detectable(i)
+		if !can {
+			continue
+		}
+		power := simulation.Power(i, c.figure.Minimum)
+		if c.better == figure.More {
+			size = -size
+		}
+		detectable := math.Abs(math.Expm1(size))
+		c.Power, c.Detectable = &power, &detectable
 	}
-	power, detectable := precision.Power(c.worse(c.Minimum)), precision.Detectable()
-	if c.better == metric.More {
-		detectable = -detectable
-	}
-	detectable = math.Abs(math.Expm1(detectable))
-	c.Power, c.Detectable = &power, &detectable
 }
 
 // worse returns the logarithm of a change by the share for the worse.
 func (c *change) worse(share float64) float64 {
-	if c.better == metric.More {
+	if c.better == figure.More {
 		return -math.Log1p(-min(share, 1)) // a value cannot fall below 0
 	}
 	return math.Log1p(share)
 }
 
-// decide sets the verdict, unless there is one already.
-func (c *change) decide() {
-	if c.Verdict != "" || c.better == metric.Neither {
+// decide sets the verdict by a test with the adjusted probability, unless there is one already.
+func (c *change) decide(t stats.Test, p float64) {
+	if c.Verdict != "" || c.better == figure.Neither {
 		return
 	}
-	worse := c.logs
-	if c.better == metric.More {
-		worse = stats.Estimate{Value: -worse.Value, Low: -worse.High, High: -worse.Low, Confidence: worse.Confidence}
-	}
-	p := *c.P
-	if c.Adjusted != nil {
-		p = *c.Adjusted
-	}
-	limits := stats.Limits{Minimum: c.worse(c.Minimum), Floor: c.worse(c.Floor)}
-	decision := stats.Decide(worse, p, limits)
-	if decision == stats.Inconclusive && stats.Decide(worse, p, stats.Limits{Minimum: limits.Minimum}) == stats.Regression {
-		c.Why = fmt.Sprintf("worse by less than the noise floor of %s", metric.Metric{Unit: metric.Share}.Format(c.Floor))
+	decision := stats.Decide(t.Estimate, p, t.Limits)
+	if decision == stats.Inconclusive && stats.Decide(t.Estimate, p, stats.Limits{Minimum: t.Minimum}) == stats.Regression {
+		c.Why = fmt.Sprintf("worse by less than the noise floor of %s", figure.Figure{Unit: figure.Share}.Format(c.Floor))
 	}
 	c.Verdict = map[stats.Decision]results.Verdict{stats.Regression: results.Regression, stats.Pass: results.Pass,
 		stats.Improvement: results.Improvement, stats.Inconclusive: results.Inconclusive}[decision]

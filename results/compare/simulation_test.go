@@ -3,51 +3,24 @@ package compare_test
 import (
 	"math"
 	"math/rand/v2"
-	"time"
 
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/compare"
+	"github.com/stampede-bench/stampede/results/noisetest"
 	"github.com/stampede-bench/stampede/results/stats"
 )
 
 // pairs is the default number of pairs of stampede ab.
 const pairs = 25
 
-// A noise starts a machine: a function that returns, run after run, how much slower the run is than
-// without noise, as a logarithm.
-type noise func(random *rand.Rand) func() float64
-
-// shared is the project's own noise: the noise of a shared machine on consecutive runs. It has a slow
-// part with memory, an independent part for each run, and one run in twelve that takes half as long
-// again.
-func shared(random *rand.Rand) func() float64 {
-	slow, jitter := autocorrelated(random), normal(random)
-	return func() float64 {
-		log := slow() + jitter()/2
-		if random.Float64() < 0.08 {
-			log += math.Log(1.5)
-		}
-		return log
-	}
-}
-
-// autocorrelated is an AR(1) process with ρ = 0.9 and a standard deviation of 12 %.
-func autocorrelated(random *rand.Rand) func() float64 {
-	const rho, sd = 0.9, 0.12
-	slow := sd * random.NormFloat64()
-	return func() float64 {
-		slow = rho*slow + sd*math.Sqrt(1-rho*rho)*random.NormFloat64()
-		return slow
-	}
-}
-
 // quiet is no noise at all.
 func quiet(*rand.Rand) func() float64 { return func() float64 { return 0 } }
 
-// normal is normal noise with a standard deviation of 8 %, independent for each run.
-func normal(random *rand.Rand) func() float64 {
-	return func() float64 { return 0.08 * random.NormFloat64() }
-}
+var (
+	normal         = noisetest.Normal(0.08)
+	autocorrelated = noisetest.Autocorrelated(0.9, 0.12)
+	shared         = noisetest.Noise(noisetest.Shared)
+)
 
 // heavyTailed is Student's t with two degrees of freedom, which has no variance.
 func heavyTailed(random *rand.Rand) func() float64 {
@@ -55,7 +28,7 @@ func heavyTailed(random *rand.Rand) func() float64 {
 }
 
 // periodic is a sine of 10 % with a period of the given number of runs.
-func periodic(runs float64) noise {
+func periodic(runs float64) noisetest.Noise {
 	return func(random *rand.Rand) func() float64 {
 		at := runs * random.Float64()
 		return func() float64 {
@@ -67,7 +40,7 @@ func periodic(runs float64) noise {
 
 // An experiment is one configuration of stampede ab, simulated many times.
 type experiment struct {
-	noise  noise
+	noise  noisetest.Noise
 	apart  bool // each figure has its own noise; otherwise all figures of a run share it
 	pairs  int
 	change float64 // of all times, as a share
@@ -81,7 +54,7 @@ type experiment struct {
 	taken float64
 }
 
-func newExperiment(of noise) experiment {
+func newExperiment(of noisetest.Noise) experiment {
 	return experiment{noise: of, pairs: pairs, orders: stats.Orders, rules: compare.Rules{Paired: true, Minimum: 0.05}}
 }
 
@@ -99,14 +72,14 @@ func (e experiment) subject(seed uint64) compare.Subject {
 		}
 		return logs
 	}
-	run := func(truth float64) results.Run { return timed(e.alone(moment(), 0, random), truth, random) }
-	s := compare.Subject{Metrics: compare.Default([]string{"handoff"})}
+	run := func(truth float64) results.Run { return noisetest.Run(e.alone(moment(), 0, random), truth, random) }
+	s := compare.Subject{Figures: compare.Default([]string{"handoff"})}
 	for _, newFirst := range e.orders(seed, e.pairs) {
 		var base, other results.Run
 		if e.duet {
 			logs, taken := moment(), e.taken*random.NormFloat64()
-			s.Base = append(s.Base, timed(e.alone(logs, taken, random), 0, random))
-			s.New = append(s.New, timed(e.alone(logs, -taken, random), math.Log1p(e.change), random))
+			s.Base = append(s.Base, noisetest.Run(e.alone(logs, taken, random), 0, random))
+			s.New = append(s.New, noisetest.Run(e.alone(logs, -taken, random), math.Log1p(e.change), random))
 			continue
 		}
 		if newFirst {
@@ -132,21 +105,10 @@ func (e experiment) alone(logs [3]float64, taken float64, random *rand.Rand) [3]
 	return logs
 }
 
-// timed returns a run whose times are all multiplied by the exponential of noise and truth. Its
-// notifications per round are off by those of one round in progress.
-func timed(logs [3]float64, truth float64, random *rand.Rand) results.Run {
-	rate := 5000 * math.Exp(-logs[0]-truth)
-	p50 := int64(float64(time.Millisecond) * math.Exp(logs[1]+truth))
-	p99 := int64(3 * float64(time.Millisecond) * math.Exp(logs[2]+truth))
-	return results.Run{Rounds: int64(rate), ThroughputPerS: rate,
-		Latency: map[string]results.Latency{"handoff": {Response: &results.Distribution{P50: &p50, P90: &p50, P99: &p99}}},
-		Cost:    results.Cost{PerRound: &results.PerRound{Notifications: 1 + (random.Float64()-0.5)/rate}}}
-}
-
 // until returns the experiment with a sequential comparison of at most that number of pairs.
 func (e experiment) until(most int) experiment {
 	e.pairs, e.looks = most, stats.Looks(most, 4)
-	e.rules.Looks = len(e.looks)
+	e.rules.Looks = e.looks
 	return e
 }
 
@@ -160,7 +122,7 @@ func (e experiment) judged(seed uint64) (changes []results.Change, pairs int) {
 	for _, pairs = range looks {
 		s := all
 		s.Base, s.New = all.Base[:pairs], all.New[:pairs]
-		changes = e.rules.Changes([]compare.Subject{s})
+		changes = e.rules.Judge([]compare.Subject{s})
 		if compare.Decided(changes) {
 			break
 		}

@@ -59,15 +59,13 @@ func (c evaluation) limitOfBaseline(t Threshold, run results.Run) limit {
 	}
 	*v *= t.operand.value
 	if base.Safety.Violations > 0 {
-		return limit{v, results.Invalid, "in the baseline the form violated safety"}
+		return limit{value: v, verdict: results.Invalid, why: "in the baseline the form violated safety"}
 	}
-	if why := c.incomparable(run, base); why != "" && t.figure.Timed {
-		return limit{v, results.Invalid, why}
+	if why := c.incomparable(run, base); why != "" && t.figure.Timed() {
+		return limit{value: v, verdict: results.Invalid, why: why}
 	}
-	if why := doubtful(t.figure, base); why != "" {
-		return limit{v, results.Invalid, "in the baseline: " + why}
-	}
-	return limit{value: v}
+	doubt, bias := t.figure.Doubt(base)
+	return limit{value: v, bias: bias, doubt: "in the baseline: " + doubt.Text}
 }
 
 // base returns the baseline's run with the same scenario, form, number of clients and kind of

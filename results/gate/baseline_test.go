@@ -33,10 +33,10 @@ func TestAgainstABaseline(t *testing.T) {
 		"another processor":        {timed, func(f *results.File) { f.Host.CPU = "other" }, results.Invalid, "another machine: 2 × some, linux, the baseline's is 2 × other, linux"},
 		"another kernel":           {timed, func(f *results.File) { f.Host.Kernel = "6.2" }, results.Pass, ""},
 		"counts on another":        {counted, func(f *results.File) { f.Host.Cores = 64 }, results.Pass, ""},
-		"another hold":             {timed, func(f *results.File) { f.Runs[0].HoldNS = 0 }, results.Invalid, "hold is 1ms, in the baseline 0s"},
+		"another hold":             {timed, func(f *results.File) { f.Runs[0].Settings = map[string]string{"hold": "0s", "background": ""} }, results.Invalid, "hold is 1ms, in the baseline 0s"},
 		"another durability":       {timed, func(f *results.File) { f.Runs[0].Backend.Durability = "fsync" }, results.Invalid, "durability is memory, in the baseline fsync"},
-		"a background":             {timed, func(f *results.File) { f.Runs[0].Background = &results.Background{Clients: 1} }, results.Invalid, "background is none, in the baseline 1 clients at 0/s, 0 reads, 0 keys of 0 B, 0 watchers"},
-		"counts with another hold": {counted, func(f *results.File) { f.Runs[0].HoldNS = 0 }, results.Pass, ""},
+		"a background":             {timed, func(f *results.File) { f.Runs[0].Settings = map[string]string{"hold": "1ms", "background": "1 client"} }, results.Invalid, "background is none, in the baseline 1 client"},
+		"counts with another hold": {counted, func(f *results.File) { f.Runs[0].Settings = map[string]string{"hold": "0s", "background": ""} }, results.Pass, ""},
 		"doubtful":                 {timed, func(f *results.File) { f.Runs[0].Doubts = []results.Warning{{Code: "cpu-stolen", Text: "why"}} }, results.Invalid, "in the baseline: why"},
 		"void":                     {counted, func(f *results.File) { f.Runs[0].Safety.Violations = 1 }, results.Invalid, "in the baseline the form violated safety"},
 	} {
@@ -127,7 +127,7 @@ func TestBaseline(t *testing.T) {
 	f.Gates, f.Verdict = []results.Gate{{Text: "errors==0"}}, results.Pass
 	text := func(f results.File) string {
 		var b bytes.Buffer
-		if err := f.WriteJSON(&b); err != nil {
+		if err := results.WriteJSON(&b, f); err != nil {
 			t.Fatal(err)
 		}
 		return b.String()

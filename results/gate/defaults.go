@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/results"
-	"github.com/stampede-bench/stampede/results/metric"
+	"github.com/stampede-bench/stampede/results/figure"
 )
 
 // The default thresholds on a baseline. Two runs with the same setting differ by chance; on a
@@ -56,35 +56,30 @@ func baseRow(row Row, baseline results.File) (results.Run, bool) {
 }
 
 func defaults(row Row, base results.Run) (texts []string) {
-	ask := func(figure string, op metric.Op, factor float64) {
-		f, err := metric.Parse(figure, row.Phases)
+	ask := func(name string, op figure.Op, factor float64) {
+		f, err := figure.Parse(name, row.Phases)
 		if err != nil || value(f, base) == nil || factor == 0 {
 			return
 		}
-		texts = append(texts, fmt.Sprintf("%s/%s@%d.%s %s %.3g * %s", row.Recipe, row.Form, row.Clients, figure, op, factor, baselineWord))
+		texts = append(texts, fmt.Sprintf("%s/%s@%d.%s %s %.3g * %s", row.Recipe, row.Form, row.Clients, name, op, factor, baselineWord))
 	}
 	if row.Family != "load" {
-		for _, what := range []string{"notifications", "reads", "writes"} {
-			figure := "whole." + what + "_per_round"
-			ask(figure, metric.AtMost, allowance(figure, base))
+		for _, f := range figure.Known(nil, figure.WholeCosts()...) {
+			ask(f.Name, figure.AtMost, allowance(f, base))
 		}
 	}
 	if base.DurationNS < longEnough {
 		return texts
 	}
-	ask("rounds_per_s", metric.AtLeast, throughputWithin)
+	ask("rounds_per_s", figure.AtLeast, throughputWithin)
 	for _, phase := range row.Phases {
-		ask(tail(phase, base), metric.AtMost, tailWithin)
+		ask(tail(phase, base), figure.AtMost, tailWithin)
 	}
 	return texts
 }
 
 // allowance returns the allowed factor of a count, or 0 if there is none because the count is 0.
-func allowance(figure string, base results.Run) float64 {
-	f, err := metric.Parse(figure, nil)
-	if err != nil {
-		return 0
-	}
+func allowance(f figure.Figure, base results.Run) float64 {
 	v := value(f, base)
 	if v == nil || *v == 0 {
 		return 0

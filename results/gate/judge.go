@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/stampede-bench/stampede/results"
-	"github.com/stampede-bench/stampede/results/metric"
+	"github.com/stampede-bench/stampede/results/figure"
 )
 
 // Judge judges the file's runs by the thresholds, in their order, and returns the gates and the
@@ -72,15 +72,19 @@ func (c evaluation) judgeRun(t Threshold, at int) results.Gate {
 	g.Measured = value(t.figure, run)
 	l := c.limit(t, at)
 	g.Limit = l.value
-	switch why := doubtful(t.figure, run); {
+	doubt, bias := t.figure.Doubt(run)
+	switch {
 	case run.Safety.Violations > 0:
 		g.Verdict, g.Why = results.Fail, "the form violated safety"
 	case g.Measured == nil:
 		g.Verdict, g.Why = results.Invalid, unknown(t.figure)
 	case l.value == nil || l.verdict != "":
 		g.Verdict, g.Why = l.verdict, l.why
-	case why != "" && !t.failsAnyway(run, *g.Measured, *g.Limit):
-		g.Verdict, g.Why = results.Invalid, why
+	case figure.Voids(t.op, t.op.Holds(*g.Measured, *g.Limit), bias, l.bias):
+		g.Verdict, g.Why = results.Invalid, l.doubt
+		if bias != 0 {
+			g.Why = doubt.Text
+		}
 	case t.op.Holds(*g.Measured, *g.Limit):
 		g.Verdict = results.Pass
 	case t.NeedsBaseline():
@@ -92,8 +96,8 @@ func (c evaluation) judgeRun(t Threshold, at int) results.Gate {
 }
 
 // value returns the figure of the run, nil if it is unknown.
-func value(f metric.Metric, r results.Run) *float64 {
-	v, known := f.Of(r)
+func value(f figure.Figure, r results.Run) *float64 {
+	v, known := f.RunValue(r)
 	if !known {
 		return nil
 	}
@@ -101,7 +105,7 @@ func value(f metric.Metric, r results.Run) *float64 {
 }
 
 // unknown says why a figure is unknown.
-func unknown(f metric.Metric) string {
+func unknown(f figure.Figure) string {
 	if last := f.Name[strings.LastIndex(f.Name, ".")+1:]; strings.HasPrefix(last, "p") {
 		return "too few observations"
 	}
@@ -114,6 +118,8 @@ type limit struct {
 	value   *float64
 	verdict results.Verdict
 	why     string
+	bias    figure.Bias // of the value, and
+	doubt   string      // why
 }
 
 func (c evaluation) limit(t Threshold, at int) limit {
@@ -135,14 +141,13 @@ func (c evaluation) limitOfRun(o operand, at int) limit {
 	}
 	run, who := c.file.Runs[i], strings.TrimSuffix(c.rows[i].String(), ":")+": "
 	v := value(o.other.figure, run)
-	switch why := doubtful(o.other.figure, run); {
+	doubt, bias := o.other.figure.Doubt(run)
+	switch {
 	case run.Safety.Violations > 0:
 		return limit{verdict: results.Fail, why: who + "the form violated safety"}
 	case v == nil:
 		return limit{verdict: results.Invalid, why: who + unknown(o.other.figure)}
-	case why != "":
-		return limit{verdict: results.Invalid, why: who + why}
 	}
 	*v *= o.value
-	return limit{value: v}
+	return limit{value: v, bias: bias, doubt: who + doubt.Text}
 }

@@ -22,8 +22,8 @@ func herding(form string, clients int) results.Run {
 	}
 	ns := func(d time.Duration) *int64 { n := int64(d); return &n }
 	return results.Run{Recipe: "lock", Form: form, Family: family, Clients: clients, Phases: []string{"acquire", "handoff"},
-		Backend: results.Backend{Name: "native", URL: "native:", Durability: "memory", Client: "go-zookeeper", Started: "own process"},
-		HoldNS:  time.Millisecond, DurationNS: 2 * time.Second, Rounds: 1000, ThroughputPerS: 500,
+		Backend:  results.Backend{Name: "native", URL: "native:", Durability: "memory", Client: "go-zookeeper", Started: "own process"},
+		Settings: map[string]string{"hold": "1ms", "background": ""}, HoldNS: time.Millisecond, DurationNS: 2 * time.Second, Rounds: 1000, ThroughputPerS: 500,
 		Latency: map[string]results.Latency{
 			"acquire": {Count: 1000, Response: &results.Distribution{P50: ns(p99 / 2)}},
 			"handoff": {Count: 1000, Response: &results.Distribution{P50: ns(p99 / 2), P90: ns(p99 / 2), P99: ns(p99), HDR: "HISTFAAA"}}},
@@ -33,7 +33,7 @@ func herding(form string, clients int) results.Run {
 }
 
 func file(runs ...results.Run) results.File {
-	return results.File{Schema: results.Schema, Host: results.Host{OS: "linux", Kernel: "6.1", CPU: "some", Cores: 2}, Runs: runs}
+	return results.File{Head: results.Head{Schema: results.Schema, Host: results.Host{OS: "linux", Kernel: "6.1", CPU: "some", Cores: 2}}, Runs: runs}
 }
 
 // judged judges a file by one threshold. It returns a line with the verdict and its reason for each
@@ -83,33 +83,35 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// TestDoubtsAreNoPass checks that doubts make figures that depend on time invalid, whether they
-// would pass or not, and leave counts unaffected.
-func TestDoubtsAreNoPass(t *testing.T) {
+// TestDoubts checks that doubts make figures that depend on time invalid where the true value could give
+// another verdict, and only there, and leave counts unaffected. A hand-off took 1 ms, 500 times a second.
+func TestDoubts(t *testing.T) {
 	for _, c := range []struct {
 		kind, text string
 		verdict    results.Verdict
 	}{
-		{"cpu-client-bound", "handoff.p99<5ms", results.Invalid}, {"cpu-client-bound", "handoff.p99<5us", results.Invalid},
-		{"cpu-client-bound", "rounds_per_s>5", results.Invalid}, {"cpu-starved", "handoff.p99<5ms", results.Invalid},
-		{"cpu-stolen", "handoff.p99<5ms", results.Invalid}, {"behind", "handoff.p99<5ms", results.Invalid},
+		{"cpu-client-bound", "handoff.p99<5ms", results.Pass}, {"cpu-client-bound", "handoff.p99<5us", results.Invalid},
+		{"cpu-starved", "handoff.p99<=5ms", results.Pass}, {"cpu-starved", "handoff.p99<=5us", results.Invalid},
+		{"cpu-stolen", "handoff.p99>5us", results.Invalid}, {"cpu-stolen", "handoff.p99>5ms", results.Fail}, // at most too long
+		{"cpu-others", "handoff.p99>=5us", results.Invalid}, {"cpu-others", "handoff.p99>=5ms", results.Fail},
+		{"cpu-client-bound", "rounds_per_s>5", results.Pass}, {"cpu-client-bound", "rounds_per_s>5000", results.Invalid},
+		{"cpu-stolen", "rounds_per_s<5000", results.Invalid}, {"cpu-stolen", "rounds_per_s<5", results.Fail}, // at most too few
+		{"behind", "handoff.p99<5ms", results.Invalid}, {"behind", "handoff.p99<5us", results.Invalid},
 		{"cpu-client-bound", "whole.notifications_per_round<=1", results.Pass}, {"cpu-client-bound", "whole.notifications_per_round<1", results.Fail},
 		{"cpu-client-bound", "generator.cpu_cores<1", results.Pass},
 		{"skipped", "handoff.p99<5ms", results.Invalid}, {"unfinished", "handoff.p99<5ms", results.Invalid},
 		{"failed", "handoff.p99<5ms", results.Invalid}, {"failed", "handoff.p99<5us", results.Fail},
 		{"skipped", "handoff.p99<5us", results.Fail}, // true times are at least as long as the measured ones
+		{"skipped", "handoff.p99>5us", results.Pass}, {"skipped", "handoff.p99>5ms", results.Invalid},
+		{"skipped", "rounds_per_s>5", results.Invalid}, {"skipped", "rounds_per_s>5000", results.Invalid},
 		{"skipped", "whole.notifications_per_round<=1", results.Pass},
 		{"abandoned", "whole.notifications_per_round<=1", results.Invalid}, {"abandoned", "safety.violations==0", results.Pass},
 		{"bystanders", "handoff.p99<5ms", results.Pass}, {"bystanders", "background.read.p99<5ms", results.Invalid},
-		{"", "handoff.p99<5ms", results.Invalid}, // from before doubts had codes
 	} {
 		r := herding("predecessor", 32)
 		one := int64(1)
 		r.Background = &results.Background{Latency: map[string]results.Latency{"read": {Response: &results.Distribution{P99: &one}}}}
 		r.Doubts = []results.Warning{{Code: c.kind, Text: "why"}}
-		if c.kind == "" {
-			r.Doubts, r.Warnings = nil, []results.Warning{{Text: "why"}}
-		}
 		lines, v := judged(t, c.text, file(r), nil)
 		if v != c.verdict || v == results.Invalid && !strings.HasSuffix(lines[0], ": why") {
 			t.Errorf("%s, %s: %s, %q; want %s", c.kind, c.text, v, lines, c.verdict)
@@ -118,13 +120,23 @@ func TestDoubtsAreNoPass(t *testing.T) {
 }
 
 // TestDoubtsOfThePartner checks that the run that a figure is compared with must have been measured
-// well, too.
+// well, too, where its true value could give another verdict.
 func TestDoubtsOfThePartner(t *testing.T) {
-	naive := herding("one-node", 32)
-	naive.Doubts = []results.Warning{{Code: "cpu-stolen", Text: "time stolen"}}
-	lines, v := judged(t, "predecessor.handoff.p99 < 0.5 * one-node.handoff.p99", file(herding("predecessor", 32), naive), nil)
-	if v != results.Invalid || !strings.HasSuffix(lines[0], ": time stolen") {
-		t.Errorf("%s, %q", v, lines)
+	for _, c := range []struct {
+		code, text string
+		want       results.Verdict
+	}{
+		{"cpu-stolen", "predecessor.handoff.p99 < 0.5 * one-node.handoff.p99", results.Invalid},
+		{"cpu-stolen", "predecessor.handoff.p99 < 0.05 * one-node.handoff.p99", results.Fail}, // the limit can only be lower
+		{"unfinished", "predecessor.handoff.p99 < 0.5 * one-node.handoff.p99", results.Pass},  // the limit can only be higher
+		{"unfinished", "predecessor.handoff.p99 < 0.05 * one-node.handoff.p99", results.Invalid},
+	} {
+		naive := herding("one-node", 32)
+		naive.Doubts = []results.Warning{{Code: c.code, Text: "time stolen"}}
+		lines, v := judged(t, c.text, file(herding("predecessor", 32), naive), nil)
+		if v != c.want || v == results.Invalid && !strings.HasSuffix(lines[0], ": time stolen") {
+			t.Errorf("%s, %s: %s, %q", c.code, c.text, v, lines)
+		}
 	}
 }
 

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/stampede-bench/stampede/results"
-	"github.com/stampede-bench/stampede/results/metric"
+	"github.com/stampede-bench/stampede/results/figure"
 )
 
 // A Noise returns by which share a figure differs between two runs with the same setting on this
@@ -20,14 +20,14 @@ func Excuse(gates []results.Gate, runs []results.Run, noise Noise) {
 		if g.Verdict != results.Regression || g.Run < 0 {
 			continue
 		}
-		f, err := metric.Parse(g.Figure, runs[g.Run].Phases)
-		if err != nil || !f.Timed || *g.Measured <= 0 || *g.Limit <= 0 {
+		f, err := figure.Parse(g.Figure, runs[g.Run].Phases)
+		if err != nil || !f.Timed() || *g.Measured <= 0 || *g.Limit <= 0 {
 			continue
 		}
 		share, known := noise(runs[g.Run], g.Figure)
 		if beyond := math.Expm1(math.Abs(math.Log(*g.Measured / *g.Limit))); beyond <= share {
 			g.Verdict = results.Inconclusive
-			g.Why = fmt.Sprintf("beyond by %s, which may be noise: %s", metric.Metric{Unit: metric.Share}.Format(beyond), known)
+			g.Why = fmt.Sprintf("beyond by %s, which may be noise: %s", figure.Figure{Unit: figure.Share}.Format(beyond), known)
 		}
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/stampede-bench/stampede/internal/suggest"
-	"github.com/stampede-bench/stampede/results/metric"
+	"github.com/stampede-bench/stampede/results/figure"
 )
 
 // A kind is the kind of an operand.
@@ -30,7 +30,7 @@ type operand struct {
 }
 
 // parseOperand parses "50ms", "0.5 * one-node.handoff.p99" or "1.2 * baseline".
-func parseOperand(text string, f metric.Metric, rows []Row) (operand, error) {
+func parseOperand(text string, f figure.Figure, rows []Row) (operand, error) {
 	factor, of, multiplied := strings.Cut(text, "*")
 	o := operand{kind: ofRun, value: 1}
 	if multiplied {
@@ -45,7 +45,7 @@ func parseOperand(text string, f metric.Metric, rows []Row) (operand, error) {
 		return o, nil
 	}
 	if !multiplied && !startsName(text) {
-		v, err := f.Value(text)
+		v, err := f.ParseValue(text)
 		return operand{kind: ofValue, value: v}, err
 	}
 	var err error

@@ -57,7 +57,7 @@ func (r Row) String() string {
 // unlike describes the first condition in which the run differs from that of the baseline. It
 // returns "" if there is none.
 func unlike(run, base results.Run) string {
-	all, _ := results.Differences([]results.Run{base}, []results.Run{run})
+	all := results.Differences([]results.Run{base}, []results.Run{run})
 	if len(all) == 0 {
 		return ""
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/stampede-bench/stampede/results/metric"
+	"github.com/stampede-bench/stampede/results/figure"
 )
 
 // A Threshold is one condition that runs must meet.
@@ -15,14 +15,14 @@ type Threshold struct {
 	Scenario string // the scenario whose runs it applies to; "" for all
 
 	reference // the figure that is judged
-	op        metric.Op
+	op        figure.Op
 	operand   operand
 }
 
 // A reference is a figure of the selected runs.
 type reference struct {
 	selector selector
-	figure   metric.Metric
+	figure   figure.Figure
 }
 
 // selects reports whether the selector matches the row and the row has the figure.
@@ -30,7 +30,7 @@ func (r reference) selects(row Row) bool {
 	if !r.selector.matches(row) {
 		return false
 	}
-	_, err := metric.Parse(r.figure.Name, row.Phases)
+	_, err := figure.Parse(r.figure.Name, row.Phases)
 	return err == nil
 }
 
@@ -40,7 +40,7 @@ func (r reference) selects(row Row) bool {
 func Parse(text, scenario string, rows []Row) (Threshold, error) {
 	t := Threshold{Text: text, Scenario: scenario}
 	rows = t.inScenario(rows)
-	left, op, right, err := metric.Split(text)
+	left, op, right, err := figure.Split(text)
 	if err != nil {
 		return t, err
 	}
@@ -64,7 +64,7 @@ func (t Threshold) inScenario(rows []Row) []Row {
 // parseReference parses [SELECTOR.]METRIC. Text that is a figure has no selector: "fanout.max" is
 // not a figure of the workload fanout.
 func parseReference(text string, rows []Row) (reference, error) {
-	f, err := metric.Parse(text, phases(rows))
+	f, err := figure.Parse(text, phases(rows))
 	if err == nil {
 		return reference{selector{name: anyRun}, f}, nil
 	}
@@ -78,12 +78,12 @@ func parseReference(text string, rows []Row) (reference, error) {
 	}
 	selected := s.of(rows)
 	if len(selected) == 0 {
-		if _, misplaced := metric.Parse(rest, phases(rows)); misplaced == nil || s.clients > 0 {
+		if _, misplaced := figure.Parse(rest, phases(rows)); misplaced == nil || s.clients > 0 {
 			err = s.none(rows)
 		}
 		return reference{}, err
 	}
-	f, err = metric.Parse(rest, phases(selected))
+	f, err = figure.Parse(rest, phases(selected))
 	return reference{s, f}, err
 }
 
@@ -123,7 +123,7 @@ func (t Threshold) Opposite() (Threshold, error) {
 	if t.op.Not() == "" {
 		return t, fmt.Errorf("%q %w", t.Text, ErrNoOpposite)
 	}
-	left, op, right, err := metric.Split(t.Text)
+	left, op, right, err := figure.Split(t.Text)
 	t.op, t.Text = op.Not(), left+" "+string(op.Not())+" "+right
 	return t, err
 }

@@ -8,12 +8,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/stampede-bench/stampede/results"
-	"github.com/stampede-bench/stampede/results/metric"
+	"github.com/stampede-bench/stampede/results/figure"
 )
 
 // stepped is a series of 24 results that becomes worse by a fifth at the twelfth.
 func stepped(accepted ...Acceptance) *Series {
-	s := &Series{Metric: metric.Metric{Name: "rounds_per_s", Better: metric.More, Timed: true}, Acceptances: accepted}
+	s := &Series{Figure: figure.Figure{Name: "rounds_per_s", Better: figure.More, Exactness: figure.Timed}, Acceptances: accepted}
 	for i := range 24 {
 		value := 1000 + 3*float64(i%4)
 		if i >= 12 {

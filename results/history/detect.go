@@ -1,12 +1,18 @@
 package history
 
+import (
+	"math"
+
+	"github.com/stampede-bench/stampede/results/stats"
+)
+
 // remembered is how many values before the newest a change is looked for in.
 const remembered = 60
 
 // limit is the p-value of a change, far below 5 %: the place of a change is chosen among many, and a
-// history is judged again after every new value. TestFalseAlarms holds it against the share of series of
-// 60 values without a change in which a change is found.
-const limit = 2e-5
+// history is judged again after every new value. TestFalseAlarms holds it against the share of series
+// without a change in which a change is found.
+const limit = 1.2e-3
 
 // A Change is a place from which on a series differs.
 type Change struct {
@@ -49,17 +55,85 @@ func detect(values []float64, limit float64) (found []Change) {
 	return drifts(values, found)
 }
 
-// near is how far the most significant place may be from the one at which the distributions differ most.
-const near = 3
+// near is how far the most significant place may be from the one at which the distributions differ most, and
+// promising is the p-value of the latter from which on it is not looked for.
+const (
+	near      = 3
+	promising = 0.05
+)
 
-// refine returns the most significant place near the given one.
+// refine returns the most significant place near the given one. It does not look for one if the given place
+// is not even promising.
 func refine(values []float64, about int) (at int, step, p float64) {
 	at = about
 	step, p = significance(values, at)
-	for i := max(fewest, about-near); i <= min(len(values)-fewest, about+near); i++ {
+	for i := max(fewest, about-near); p < promising && i <= min(len(values)-fewest, about+near); i++ {
 		if s, q := significance(values, i); q < p {
 			at, step, p = i, s, q
 		}
 	}
 	return at, step, p
+}
+
+// significance returns the step between the two parts of the values and its p-value.
+//
+// Note: the p-value is that of a step at a given place. The place was chosen as the most different one,
+// and a history is judged after every new value. The limit of Detect allows for both.
+func significance(values []float64, at int) (step, p float64) {
+	c := stats.NewContrast(values, from(at, len(values)))
+	return c.Difference(), c.P(0)
+}
+
+// from says of n values which of them are at the place or after it.
+func from(at, n int) []bool {
+	after := make([]bool, n)
+	for i := at; i < n; i++ {
+		after[i] = true
+	}
+	return after
+}
+
+// fewest is the least number of values before and after a change.
+const fewest = 5
+
+// divide returns the place that divides the values into the two parts whose distributions differ most,
+// by the energy distance of E-divisive (Matteson and James, 2014, with the exponent 1). Each part has at
+// least the given number of values. It returns 0 if there are too few values.
+func divide(values []float64, least int) (at int) {
+	n := len(values)
+	var left, right float64 // sums of the distances within each part
+	for i := range values {
+		right += distance(values[i], values[i+1:])
+	}
+	all, best := right, math.Inf(-1)
+	for i := 0; i < n-1; i++ {
+		left += distance(values[i], values[:i])
+		right -= distance(values[i], values[i+1:])
+		a, b := float64(i+1), float64(n-i-1)
+		if i+1 < least || n-i-1 < least {
+			continue
+		}
+		between := 2 * (all - left - right) / (a * b)
+		within := pairMean(left, a) + pairMean(right, b)
+		if energy := a * b / (a + b) * (between - within); energy > best {
+			at, best = i+1, energy
+		}
+	}
+	return at
+}
+
+// distance returns the sum of the distances from a value to others.
+func distance(from float64, others []float64) (sum float64) {
+	for _, v := range others {
+		sum += math.Abs(v - from)
+	}
+	return sum
+}
+
+// pairMean returns the mean over the pairs among n values, whose sum is given.
+func pairMean(sum, n float64) float64 {
+	if n < 2 {
+		return 0
+	}
+	return 2 * sum / (n * (n - 1))
 }

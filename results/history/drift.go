@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/stat"
+
+	"github.com/stampede-bench/stampede/results/stats"
 )
 
 // drifts replaces steps by drifts where a straight line, or a level that a line follows, describes the
@@ -26,24 +28,24 @@ const positive = 3
 
 // explain returns the steps from first to last, or one drift instead of them.
 func explain(values []float64, steps []Change, first, last int) []Change {
-	from, to := 0, len(values)
+	begin, to := 0, len(values)
 	if first > 0 {
-		from = steps[first-1].At
+		begin = steps[first-1].At
 	}
 	if last+1 < len(steps) {
 		to = steps[last+1].At
 	}
-	part := clip(values[from:to], steps[first].At-from)
+	part := stats.Clip(values[begin:to], from(steps[first].At-begin, to-begin))
 	var places []int
 	for _, s := range steps[first : last+1] {
-		places = append(places, s.At-from)
+		places = append(places, s.At-begin)
 	}
-	begin, size, line := ramp(part)
+	at, size, line := ramp(part)
 	if line+positive >= criterion(part, levels(part, places), 2*len(places)+1) {
 		return steps[first : last+1]
 	}
 	drift := steps[first]
-	drift.At, drift.To, drift.Size = from+begin, to-1, size
+	drift.At, drift.To, drift.Size = begin+at, to-1, size
 	return []Change{drift}
 }
 

@@ -1,57 +1,74 @@
 package history
 
 import (
+	"fmt"
+	"maps"
 	"slices"
 
-	"github.com/stampede-bench/stampede/metrics/observe"
 	"github.com/stampede-bench/stampede/results"
-	"github.com/stampede-bench/stampede/results/metric"
+	"github.com/stampede-bench/stampede/results/figure"
 )
 
-// An observedFigure is a figure of one path pattern in an observation.
-type observedFigure struct {
-	metric.Metric
-	of func(observe.Place) (value float64, known bool)
+// anyMachine stands for the machine of figures that do not depend on it.
+const anyMachine = "any machine"
+
+// follows reports whether the collection follows the figure, which is one of the default ones or not.
+func (c *Collection) follows(name string, byDefault bool) bool {
+	return len(c.Figures) == 0 && byDefault || slices.Contains(c.Figures, name)
 }
 
-func observedFigures() []observedFigure {
-	figure := func(name string, unit metric.Unit, about string, of func(observe.Place) (float64, bool)) observedFigure {
-		return observedFigure{metric.Metric{Name: name, Unit: unit, Better: metric.Less, About: about}, of}
-	}
-	return []observedFigure{
-		figure("fanout.max", metric.Number, "most notifications of one change that observe counted",
-			func(p observe.Place) (float64, bool) { return float64(p.FanoutMax), true }),
-		figure("notifications_per_change", metric.Number, "notifications per change that observe counted",
-			func(p observe.Place) (float64, bool) { return float64(p.Notifications) / float64(p.Changes), true }),
-		figure("wasted", metric.Share, "share of the wake-ups after which a session waited again",
-			func(p observe.Place) (float64, bool) {
-				if p.Wasted == nil || *p.Useful+*p.Wasted == 0 {
-					return 0, false
-				}
-				return float64(*p.Wasted) / float64(*p.Useful+*p.Wasted), true
-			}),
-	}
-}
-
-// isObserved reports whether the name is that of a figure of observations.
-func isObserved(name string) bool {
-	return slices.ContainsFunc(observedFigures(), func(f observedFigure) bool { return f.Name == name })
-}
-
-// addObservation adds the figures of each path pattern that changed. They are counts, so they have one
-// series for all machines.
-func (c *Collection) addObservation(o results.Observation) {
-	for _, place := range o.Observed.Places {
-		if place.Changes == 0 {
+// addCounts adds those counts that the collection follows; all of them unless figures were named.
+func (c *Collection) addCounts(r results.CountReport) {
+	for _, s := range r.Settled {
+		if s.Safety.Violations > 0 {
 			continue
 		}
-		for _, f := range observedFigures() {
-			value, known := f.of(place)
-			if known && (len(c.Figures) == 0 || slices.Contains(c.Figures, f.Name)) {
-				c.add(observedSubject(o, place.Path), anyMachine, f.Metric, Point{o.ID, o.Started, o.Marks, value}).observed = true
+		for _, f := range figure.Counts() {
+			if e, _ := f.CountValue(s); c.follows(f.Name, true) {
+				c.find(countSubject(s), anyMachine, f).add(Point{r.ID, r.Started, r.Marks, float64(e.Counted)}, f.ExactCount(s))
 			}
 		}
 	}
+}
+
+// countSubject describes what was counted.
+func countSubject(s results.Settled) string {
+	text := fmt.Sprintf("count: %s/%s on %s, %d clients", s.Recipe, s.Form, s.Backend.URL, s.Clients)
+	for _, letter := range slices.Sorted(maps.Keys(s.Parameters)) {
+		text += fmt.Sprintf(", %s = %d", letter, s.Parameters[letter])
+	}
+	return text
+}
+
+// addObservation adds the figures of the whole observation, in which a herd is seen whatever the names of its
+// nodes, and of each path pattern that changed. Counts have one series for all machines.
+func (c *Collection) addObservation(o results.Observation) {
+	for _, f := range figure.Observations(nil) {
+		value, known := f.ObservationValue(o)
+		c.addObserved(o, results.AllPaths, f, value, known)
+	}
+	for _, place := range o.Observed.Places {
+		for _, f := range figure.Paths() {
+			value, known := f.PathValue(place)
+			c.addObserved(o, place.Path, f, value, known && place.Changes > 0)
+		}
+	}
+}
+
+func (c *Collection) addObserved(o results.Observation, path string, f figure.Figure, value float64, known bool) {
+	if !known || !c.follows(f.Name, slices.Contains(figure.FollowedPaths(), f.Name)) {
+		return
+	}
+	on := anyMachine
+	if f.Timed() {
+		on = machine(o.Host)
+	}
+	s := c.find(observedSubject(o, path), on, f)
+	if _, bias := f.ObservationDoubt(o); bias != 0 {
+		s.Doubtful++
+		return
+	}
+	s.add(Point{o.ID, o.Started, o.Marks, value}, false)
 }
 
 // observedSubject describes what was observed.

@@ -2,24 +2,31 @@ package history
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/stampede-bench/stampede/results"
-	"github.com/stampede-bench/stampede/results/metric"
+	"github.com/stampede-bench/stampede/results/figure"
+	"github.com/stampede-bench/stampede/results/stats"
 )
 
-// A Series is one figure of one kind of run on one machine, over time.
+// A Series is one figure of one kind of measurement on one machine, over time.
 type Series struct {
-	Subject string // the kind of run: its form, backend, clients and settings
+	Subject string // the kind of measurement: its form, backend, clients, and the settings in which kinds differ
 	Machine string
-	Metric  metric.Metric
+	Figure  figure.Figure
 	Points  []Point // in the order of their time
+	// Exact says that a formula fixes every value, so that the first that differs is a change.
+	Exact bool
+	// Doubtful is the number of results that are left out, because their values prove nothing.
+	Doubtful int
 	// Acceptances are those of changes of the figure.
 	Acceptances []Acceptance
-	observed    bool // of an observation
+
+	key string // the same for measurements that repeat each other
 }
 
 // A Point is the figure in one result: the median over its repetitions.
@@ -34,33 +41,24 @@ type Point struct {
 type Collection struct {
 	Figures  []string // the names of the figures to follow; none: the default ones of each kind of result
 	Accepted []Acceptance
-	Series   []*Series
+	series   []*Series
+	runs     map[string]results.Run // one for each key of a series of runs
 	results  int
 }
 
-// Default returns the figures that a history follows unless others are named: throughput, the median of
-// the key phase, and the exact costs of whole rounds.
-func Default(phases []string) []string {
-	names := []string{"rounds_per_s"}
-	if key := results.KeyPhase(phases); key != "" {
-		names = append(names, key+".p50")
-	}
-	return append(names, "whole.notifications_per_round", "whole.reads_per_round", "whole.writes_per_round")
-}
-
 // Add adds the figures of a result with the id: of the runs of a run or a sweep, of what a count
-// counted, and of the paths of an observation. The runs of a sweep, which alternate with other levels,
-// have series of their own. Other kinds of results have no figures. Add leaves out results that were
+// counted, and of an observation as a whole and of its paths. The runs of a sweep, which alternate with other
+// levels, have series of their own. Other kinds of results have no figures. Add leaves out results that were
 // interrupted, and runs that violated safety.
-func (c *Collection) Add(id string, r results.Result) error {
+func (c *Collection) Add(id string, r results.Result) {
 	c.results++
 	switch r := r.(type) {
 	case results.File:
 		r.ID = id
-		return c.addFile(r, "")
+		c.addFile(r, "")
 	case results.Sweep:
 		r.File.ID = id
-		return c.addFile(r.File, "sweep: ")
+		c.addFile(r.File, sweepPrefix)
 	case results.CountReport:
 		r.ID = id
 		c.addCounts(r)
@@ -68,137 +66,105 @@ func (c *Collection) Add(id string, r results.Result) error {
 		r.ID = id
 		c.addObservation(r)
 	}
-	return nil
 }
 
-// addFile adds the runs of a file, to series whose subjects have the prefix.
-func (c *Collection) addFile(f results.File, prefix string) error {
+// sweepPrefix begins the subject of runs of a sweep.
+const sweepPrefix = "sweep: "
+
+// addFile adds the runs of a file, to series whose keys and subjects have the prefix.
+func (c *Collection) addFile(f results.File, prefix string) {
 	if f.Interrupted {
-		return nil
+		return
 	}
 	groups := map[string][]results.Run{}
-	var subjects []string
+	var keys []string
 	for _, r := range f.Runs {
-		is := prefix + subject(r)
+		key := prefix + r.Key()
 		if r.Safety.Violations > 0 {
 			continue
 		}
-		if groups[is] == nil {
-			subjects = append(subjects, is)
+		if groups[key] == nil {
+			keys = append(keys, key)
 		}
-		groups[is] = append(groups[is], r)
+		groups[key] = append(groups[key], r)
 	}
-	for _, is := range subjects {
-		if err := c.addRuns(f, is, groups[is]); err != nil {
-			return err
-		}
+	for _, key := range keys {
+		c.addRuns(f, key, groups[key])
 	}
-	return nil
 }
 
-func (c *Collection) addRuns(f results.File, is string, runs []results.Run) error {
+func (c *Collection) addRuns(f results.File, key string, runs []results.Run) {
 	names := c.Figures
 	if len(names) == 0 {
-		names = Default(runs[0].Phases)
+		names = figure.Followed(runs[0].Phases)
 	}
 	for _, name := range names {
-		if isCount(name) || isObserved(name) && !isOfRuns(name, runs[0].Phases) {
-			continue
-		}
-		m, err := metric.Parse(name, runs[0].Phases)
-		if err != nil && len(c.Figures) > 0 && phaseOfAnother(name, runs[0].Phases) {
-			continue
-		}
+		m, err := figure.Parse(name, runs[0].Phases)
 		if err != nil {
-			return err
+			continue // the figure of another kind of result, or of runs with other phases
 		}
 		var values []float64
 		for _, r := range runs {
-			if v, known := m.Of(r); known {
+			if v, known := m.RunValue(r); known {
 				values = append(values, v)
 			}
 		}
-		if len(values) > 0 {
-			c.add(is, machine(f.Host), m, Point{f.ID, f.Started, f.Marks, median(values)})
+		if len(values) == 0 {
+			continue
 		}
+		if c.runs == nil {
+			c.runs = map[string]results.Run{}
+		}
+		c.runs[key] = runs[0]
+		s := c.find(key, machine(f.Host), m)
+		if m.Void(runs) != "" {
+			s.Doubtful++
+			continue
+		}
+		exact := !slices.ContainsFunc(runs, func(r results.Run) bool { return !m.Exact(r) })
+		s.add(Point{f.ID, f.Started, f.Marks, stats.Median(values).Value}, exact)
 	}
-	return nil
 }
 
-// isOfRuns reports whether the name is that of a figure of runs with these phases.
-func isOfRuns(name string, phases []string) bool {
-	_, err := metric.Parse(name, phases)
-	return err == nil
-}
-
-// phaseOfAnother reports whether the name is a latency of a phase that these runs do not have.
-func phaseOfAnother(name string, phases []string) bool {
-	phase, statistic, found := strings.Cut(name, ".")
-	if !found || slices.Contains(phases, phase) {
-		return false
-	}
-	return isOfRuns(phase+"."+statistic, []string{phase})
-}
-
-// add adds a point to the series of the metric, of a kind of run on a machine.
-func (c *Collection) add(is, on string, m metric.Metric, p Point) *Series {
-	s := c.find(is, on, m)
+// add adds a point. A series is exact if all of its points are.
+func (s *Series) add(p Point, exact bool) {
+	s.Exact = exact && (s.Exact || len(s.Points) == 0)
 	s.Points = append(s.Points, p)
-	return s
 }
 
-func (c *Collection) find(is, on string, m metric.Metric) *Series {
-	for _, s := range c.Series {
-		if s.Subject == is && s.Machine == on && s.Metric.Name == m.Name {
+// find returns the series of a figure, of measurements with the key on a machine.
+func (c *Collection) find(key, on string, m figure.Figure) *Series {
+	for _, s := range c.series {
+		if s.key == key && s.Machine == on && s.Figure.Name == m.Name {
 			return s
 		}
 	}
-	s := &Series{Subject: is, Machine: on, Metric: m}
+	s := &Series{key: key, Subject: key, Machine: on, Figure: m}
 	for _, a := range c.Accepted {
 		if a.Figure == m.Name {
 			s.Acceptances = append(s.Acceptances, a)
 		}
 	}
-	c.Series = append(c.Series, s)
+	c.series = append(c.series, s)
 	return s
 }
 
-// subject describes a kind of run. Runs of different settings are not compared.
-func subject(r results.Run) string {
-	text := fmt.Sprintf("%s/%s on %s, %d clients", r.Recipe, r.Form, r.Backend.URL, r.Clients)
-	if r.Scenario != "" {
-		text = r.Scenario + ": " + text
-	}
-	chosen := r.Chosen()
-	for _, name := range []string{"groups", "hold", "think", "rate", "reads", "keys", "size", "background", "preload"} {
-		if v := chosen[name]; v != "" && v != "0" && v != "0s" && v != "1" {
-			text += ", " + name + " " + v
+// Series returns the series that have points, with their subjects.
+func (c *Collection) Series() []*Series {
+	name := results.Namer(func(b results.Backend) string { return b.URL }, slices.Collect(maps.Values(c.runs)))
+	for _, s := range c.series {
+		if r, is := c.runs[s.key]; is {
+			s.Subject = name(r)
+			if strings.HasPrefix(s.key, sweepPrefix) {
+				s.Subject = sweepPrefix + s.Subject
+			}
 		}
 	}
-	return text
+	return slices.DeleteFunc(slices.Clone(c.series), func(s *Series) bool { return len(s.Points) == 0 })
 }
 
 // machine describes a machine. Its kernel may change: a history should reveal what that costs.
 func machine(h results.Host) string { return fmt.Sprintf("%d × %s, %s", h.Cores, h.CPU, h.OS) }
-
-// Exact reports whether the figure is an exact count: one at rest, or one of whole rounds or of an
-// observation that rarely differs between results. A count that depends on the order in which clients come differs from result to result, and is
-// analysed as a figure that has noise.
-func (s *Series) Exact() bool {
-	if isCount(s.Metric.Name) {
-		return true
-	}
-	if s.Metric.Timed || !strings.HasPrefix(s.Metric.Name, "whole.") && !s.observed {
-		return false
-	}
-	differ := 0
-	for i := 1; i < len(s.Points); i++ {
-		if !same(s.Points[i].Value, s.Points[i-1].Value) {
-			differ++
-		}
-	}
-	return 5*differ <= max(len(s.Points), 10)
-}
 
 // Analyze returns the changes of the series. Sizes are shares of the value before: 0.1 is 10 % more.
 //
@@ -208,7 +174,7 @@ func (s *Series) Analyze() []Change {
 	for i, p := range s.Points {
 		values[i] = p.Value
 	}
-	if s.Exact() {
+	if s.Exact {
 		return differences(values)
 	}
 	for i, v := range values {
@@ -251,10 +217,10 @@ func differences(values []float64) (all []Change) {
 
 // worse reports whether a change of the series is for the worse.
 func (s *Series) worse(c Change) bool {
-	switch s.Metric.Better {
-	case metric.Less:
+	switch s.Figure.Better {
+	case figure.Less:
 		return c.Size > 0
-	case metric.More:
+	case figure.More:
 		return c.Size < 0
 	}
 	return false

@@ -47,7 +47,6 @@ func (t trial) series(random *rand.Rand) (values []float64, at int) {
 // A tally is what was found in a number of series.
 type tally struct {
 	series, alarms, found, placed, prompt, drifts int
-	windowed                                      int // series with a change that Windowed finds
 }
 
 func (t trial) tally(series int, limit float64) tally {
@@ -55,9 +54,6 @@ func (t trial) tally(series int, limit float64) tally {
 	for range series {
 		values, at := t.series(random)
 		n.add(detect(values, limit), at)
-		if len(Windowed(values)) > 0 {
-			n.windowed++
-		}
 	}
 	return n
 }
@@ -119,7 +115,7 @@ func TestFalseAlarms(t *testing.T) {
 
 // TestFalseAlarmsAreSeen checks that TestFalseAlarms fails with a limit that is too high.
 func TestFalseAlarmsAreSeen(t *testing.T) {
-	if found, of := alarms(40, 0.001); !tooMany(found, of) {
+	if found, of := alarms(40, 0.05); !tooMany(found, of) {
 		t.Errorf("changes in only %d of %d series", found, of)
 	}
 }
@@ -130,8 +126,8 @@ func TestSimulation(t *testing.T) {
 	testenv.SkipIfShort(t)
 	const each = 500
 	var b bytes.Buffer
-	fmt.Fprintln(&b, "| 500 series of 60 values, noise 2 % | any change | the step found | within 2 places | within 5 values | a drift | windowed, t-test: any change |")
-	fmt.Fprintln(&b, "|---|--:|--:|--:|--:|--:|--:|")
+	fmt.Fprintln(&b, "| 500 series of 60 values, noise 2 % | any change | the step found | within 2 places | within 5 values | a drift |")
+	fmt.Fprintln(&b, "|---|--:|--:|--:|--:|--:|")
 	for _, row := range []struct {
 		name string
 		trial
@@ -149,7 +145,7 @@ func TestSimulation(t *testing.T) {
 		if row.step > 0 {
 			step = "| " + share(n.found) + " | " + share(n.placed) + " | " + share(n.prompt) + " "
 		}
-		fmt.Fprintf(&b, "| %s | %s %s| %s | %s |\n", row.name, share(n.alarms), step, share(n.drifts), share(n.windowed))
+		fmt.Fprintf(&b, "| %s | %s %s| %s |\n", row.name, share(n.alarms), step, share(n.drifts))
 		if row.step == 0 && row.drift == 0 && tooMany(n.alarms, each) {
 			t.Errorf("%s: changes in %d of %d series", row.name, n.alarms, each)
 		}

@@ -5,13 +5,14 @@ import (
 	"slices"
 
 	"github.com/stampede-bench/stampede/results"
-	"github.com/stampede-bench/stampede/results/metric"
+	"github.com/stampede-bench/stampede/results/figure"
+	"github.com/stampede-bench/stampede/results/stats"
 )
 
 // History returns the series as a result. The caller sets what it knows of the tool and the time.
 func (c *Collection) History() results.History {
-	h := results.History{Schema: results.Schema, Kind: results.KindHistory, Results: c.results, Figures: []results.Trend{}}
-	for _, s := range c.Series {
+	h := results.History{Head: results.Head{Schema: results.Schema, Kind: results.KindHistory}, Results: c.results, Figures: []results.Trend{}}
+	for _, s := range c.Series() {
 		h.Figures = append(h.Figures, s.Trend())
 	}
 	h.Verdict = verdict(h.Figures)
@@ -36,8 +37,8 @@ func verdict(all []results.Trend) results.Verdict {
 
 // Trend returns the series with its changes.
 func (s *Series) Trend() results.Trend {
-	t := results.Trend{Figure: s.Metric.Name, About: s.Metric.About, Unit: string(s.Metric.Unit), Of: s.Subject, Machine: s.Machine,
-		Exact: s.Exact(), Changes: []results.TrendChange{}}
+	t := results.Trend{Figure: s.Figure.Name, About: s.Figure.About, Unit: string(s.Figure.Unit), Of: s.Subject, Machine: s.Machine,
+		Exact: s.Exact, Doubtful: s.Doubtful, Changes: []results.TrendChange{}}
 	for _, p := range s.Points {
 		t.Points = append(t.Points, results.TrendPoint{Result: p.ID, Started: p.Time, Marks: p.Marks, Value: p.Value})
 	}
@@ -75,7 +76,7 @@ func (s *Series) level(from, to int) float64 {
 	for _, p := range s.Points[from:to] {
 		values = append(values, p.Value)
 	}
-	return median(values)
+	return stats.Median(values).Value
 }
 
 // judge returns the verdict on a change, and the reason for which it was accepted.
@@ -86,7 +87,7 @@ func (s *Series) judge(c Change) (results.Verdict, string) {
 		return results.Pass, accepted.Reason
 	case s.worse(c):
 		return results.Regression, ""
-	case s.Metric.Better == metric.Neither:
+	case s.Figure.Better == figure.Neither:
 		return "", accepted.Reason
 	}
 	return results.Improvement, accepted.Reason

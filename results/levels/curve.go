@@ -40,10 +40,7 @@ func curve(s results.Sweep, levels []results.Level) results.Curve {
 func grow(s results.Sweep, c *results.Curve, levels []results.Level) {
 	levels = levels[max(0, min(len(levels)/2, len(levels)-3)):]
 	c.GrowthFrom = On(levels[0], s.Axes[0])
-	for name, of := range map[string]func(*results.PerRound) float64{
-		Notifications: func(p *results.PerRound) float64 { return p.Notifications },
-		Operations:    func(p *results.PerRound) float64 { return p.Reads + p.Writes },
-	} {
+	for name, of := range costs() {
 		p, ok := stats.Grow(values(s, levels, func(r results.Run) (float64, bool) { return PerRoundOf(r, of) }))
 		if ok {
 			c.Growth[name] = results.Estimate(p.Exponent)

@@ -14,6 +14,14 @@ const (
 	Operations    = "operations"
 )
 
+// costs returns the costs of a round that levels have.
+func costs() map[string]func(*results.PerRound) float64 {
+	return map[string]func(*results.PerRound) float64{
+		Notifications: func(p *results.PerRound) float64 { return p.Notifications },
+		Operations:    func(p *results.PerRound) float64 { return p.Reads + p.Writes },
+	}
+}
+
 // A Percentile is one of the percentiles of a Distribution.
 type Percentile struct {
 	Name string
@@ -30,11 +38,12 @@ func Percentiles() []Percentile {
 }
 
 // levelsOf groups the runs by form and level, sorted by level, with the forms of one level next to each
-// other.
+// other. A search lengthens runs that had too few observations, so that the runs of one level may have
+// different durations.
 func levelsOf(s results.Sweep) []results.Level {
 	var all []results.Level
 	for i, r := range s.Runs {
-		at := slices.IndexFunc(all, func(l results.Level) bool { return has(l, r) })
+		at := slices.IndexFunc(all, func(l results.Level) bool { return s.Runs[l.Runs[0]].Key("duration") == r.Key("duration") })
 		if at < 0 {
 			at = len(all)
 			all = append(all, levelOf(r))
@@ -64,13 +73,6 @@ func levelOf(r results.Run) results.Level {
 	return l
 }
 
-func has(l results.Level, r results.Run) bool {
-	other := levelOf(r)
-	return l.Recipe == other.Recipe && l.Form == other.Form && l.Backend == other.Backend &&
-		l.Clients == other.Clients && l.Groups == other.Groups && l.HoldNS == other.HoldNS && l.Rate == other.Rate &&
-		l.Reads == other.Reads && l.Size == other.Size
-}
-
 // RunsOf returns the runs of a level.
 func RunsOf(s results.Sweep, l results.Level) []results.Run {
 	runs := make([]results.Run, len(l.Runs))
@@ -84,10 +86,7 @@ func RunsOf(s results.Sweep, l results.Level) []results.Run {
 func measure(l *results.Level, runs []results.Run, chosen []float64) {
 	l.Throughput, _ = Across(runs, func(r results.Run) (float64, bool) { return r.ThroughputPerS, true })
 	l.PerRound, l.Latency = map[string]results.Estimate{}, map[string]map[string]results.Estimate{}
-	for name, of := range map[string]func(*results.PerRound) float64{
-		Notifications: func(p *results.PerRound) float64 { return p.Notifications },
-		Operations:    func(p *results.PerRound) float64 { return p.Reads + p.Writes },
-	} {
+	for name, of := range costs() {
 		if e, ok := Across(runs, func(r results.Run) (float64, bool) { return PerRoundOf(r, of) }); ok {
 			l.PerRound[name] = e
 		}

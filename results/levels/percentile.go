@@ -16,3 +16,77 @@ func ValueAt(time func(results.Run) *results.Distribution, percentile float64) f
 
 // PercentileName formats the name of a percentile: "p50", "p99.9".
 func PercentileName(p float64) string { return "p" + strconv.FormatFloat(p, 'f', -1, 64) }
+
+// Shown are the percentiles that tables show and findings cite.
+type Shown struct {
+	Chosen []float64 // by the user; empty to choose by what the runs support
+	Tails  []float64 // candidates to stand beside the median, the best first
+}
+
+// ShownOf returns the percentiles for the runs of a file. A load makes tens of thousands of
+// operations and supports p99; a recipe makes hundreds of rounds.
+func ShownOf(chosen []float64, runs []results.Run) Shown {
+	c := Shown{Chosen: chosen, Tails: []float64{90, 75}}
+	if runs[0].IsLoad() {
+		c.Tails = []float64{99, 90, 75}
+	}
+	return c
+}
+
+// Choose returns the percentiles to show for a latency of the runs: the chosen ones, or else the median
+// and the first tail percentile that every run supports that supports a median.
+func (c Shown) Choose(runs []results.Run, time func(results.Run) *results.Distribution) []float64 {
+	if len(c.Chosen) > 0 {
+		return c.Chosen
+	}
+	for _, tail := range c.Tails {
+		having, known := 0, 0
+		for _, r := range runs {
+			if _, ok := time(r).At(50); ok {
+				having++
+			}
+			if _, ok := time(r).At(tail); ok {
+				known++
+			}
+		}
+		if known > 0 && known >= having {
+			return []float64{50, tail}
+		}
+	}
+	return []float64{50}
+}
+
+// Highest returns the highest shown percentile that all of the given runs support, and its name; the
+// name is "" if there is none.
+func (c Shown) Highest(among []results.Run, time func(results.Run) *results.Distribution, of ...results.Run) (percentile float64, name string) {
+	for _, p := range c.Choose(among, time) {
+		known := p > percentile
+		for _, r := range of {
+			v, ok := c.Median(among, time, r, p)
+			known = known && ok && v > 0
+		}
+		if known {
+			percentile, name = p, PercentileName(p)
+		}
+	}
+	return percentile, name
+}
+
+// Median returns the median of a percentile over the repetitions of a run.
+func (c Shown) Median(runs []results.Run, time func(results.Run) *results.Distribution, r results.Run, percentile float64) (float64, bool) {
+	e, known := Across(RepetitionsOf(r, runs), ValueAt(time, percentile))
+	return e.Value, known
+}
+
+// Slowdown compares the two forms by the highest percentile that the table shows and that both
+// have enough observations for. It returns the ratio, the two medians as the table shows them,
+// and the percentile's name; the name is "" if there is no such percentile.
+func (c Shown) Slowdown(runs []results.Run, time func(results.Run) *results.Distribution, naive, calm results.Run) (ratio results.Estimate, medians [2]float64, percentile string) {
+	p, name := c.Highest(runs, time, naive, calm)
+	if name == "" {
+		return results.Estimate{}, medians, ""
+	}
+	medians[0], _ = c.Median(runs, time, naive, p)
+	medians[1], _ = c.Median(runs, time, calm, p)
+	return RatioOf(RepetitionsOf(naive, runs), RepetitionsOf(calm, runs), ValueAt(time, p)), medians, name
+}

@@ -8,17 +8,16 @@ import (
 	"github.com/stampede-bench/stampede/results/stats"
 )
 
-// same reports whether the two runs are repetitions of the same measurement.
-func same(r results.Run, other results.Run) bool {
-	return r.Repetition > 0 && other.Repetition > 0 && r.Scenario == other.Scenario && r.Recipe == other.Recipe && r.Form == other.Form &&
-		r.Backend == other.Backend && r.Clients == other.Clients
+// repeats reports whether the two runs are repetitions of the same measurement.
+func repeats(r, other results.Run) bool {
+	return r.Repetition > 0 && other.Repetition > 0 && r.Key() == other.Key()
 }
 
 // Repetitions groups the runs that are repetitions of the same measurement, in the order of their
 // first runs.
 func Repetitions(runs []results.Run) (rows [][]results.Run) {
 	for _, r := range runs {
-		i := slices.IndexFunc(rows, func(row []results.Run) bool { return same(row[0], r) })
+		i := slices.IndexFunc(rows, func(row []results.Run) bool { return repeats(row[0], r) })
 		if i < 0 {
 			i = len(rows)
 			rows = append(rows, nil)
@@ -30,7 +29,7 @@ func Repetitions(runs []results.Run) (rows [][]results.Run) {
 
 // RepetitionsOf returns the runs that are repetitions of the same measurement as r, including r.
 func RepetitionsOf(r results.Run, runs []results.Run) []results.Run {
-	same := slices.DeleteFunc(slices.Clone(runs), func(o results.Run) bool { return !same(o, r) })
+	same := slices.DeleteFunc(slices.Clone(runs), func(o results.Run) bool { return !repeats(o, r) })
 	if len(same) == 0 {
 		return []results.Run{r}
 	}
@@ -46,7 +45,7 @@ func Summarize(f *results.File) {
 		}
 		l := levelOf(r)
 		for i, other := range f.Runs {
-			if same(r, other) {
+			if repeats(r, other) {
 				l.Runs = append(l.Runs, i)
 			}
 		}

@@ -119,11 +119,8 @@ func (f File) read() (contents, error) {
 		return contents{}, err
 	}
 	var all contents
-	if err := json.Unmarshal(results.CurrentNames(text), &all); err != nil || all.Schema < 1 {
-		return contents{}, fmt.Errorf("%s: not a file of stampede calibrate: remove it, or name another with --noise", f)
-	}
-	if all.Schema > results.Schema {
-		return contents{}, fmt.Errorf("%s: of schema %d: this stampede reads up to %d; use a newer one", f, all.Schema, results.Schema)
+	if err := json.Unmarshal(text, &all); err != nil || all.Schema != results.Schema {
+		return contents{}, fmt.Errorf("%s: not a file of this stampede's calibrate: remove it, or name another with --noise", f)
 	}
 	return all, nil
 }

@@ -13,7 +13,7 @@ import (
 )
 
 func calibrated(cores, pairs int, settings ...string) results.Calibration {
-	c := results.Calibration{Host: results.Host{Cores: cores}, Started: time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC), Pairs: pairs}
+	c := results.Calibration{Head: results.Head{Host: results.Host{Cores: cores}, Started: time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)}, Pairs: pairs}
 	for _, s := range settings {
 		c.Settings = append(c.Settings, results.Noise{Setting: s, Figures: []results.FigureNoise{{Figure: "rounds_per_s", Ratios: []float64{0.9, 1.1, 1.02, 0.97}}}})
 	}
@@ -49,7 +49,7 @@ func TestKeptIsFound(t *testing.T) {
 func TestCeilingsAreKept(t *testing.T) {
 	f := noise.File(filepath.Join(t.TempDir(), "noise.json"))
 	of := func(cores int, client string, perSecond float64) results.Calibration {
-		return results.Calibration{Host: results.Host{Cores: cores}, Ceilings: []results.Ceiling{{Client: client, RequestsPerS: perSecond}}}
+		return results.Calibration{Head: results.Head{Host: results.Host{Cores: cores}}, Ceilings: []results.Ceiling{{Client: client, RequestsPerS: perSecond}}}
 	}
 	keep(t, f, calibrated(2, 20, "lock"), of(2, "lean", 100), of(2, "go-zookeeper", 50), of(4, "lean", 200), of(2, "lean", 110))
 	for _, c := range []struct {
@@ -75,11 +75,8 @@ func TestNothingIsKnownAtFirst(t *testing.T) {
 
 func TestFileOfSomethingElse(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "noise.json")
-	for text, want := range map[string]string{
-		"{}":             ": not a file of stampede calibrate: remove it, or name another with --noise",
-		"hello":          ": not a file of stampede calibrate: remove it, or name another with --noise",
-		`{"schema": 99}`: ": of schema 99: this stampede reads up to 3; use a newer one",
-	} {
+	const want = ": not a file of this stampede's calibrate: remove it, or name another with --noise"
+	for _, text := range []string{"{}", "hello", `{"schema": 3}`, `{"schema": 99}`} {
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -127,14 +124,15 @@ func TestFloorsOfAMachine(t *testing.T) {
 }
 
 func TestSamplesOfTheSame(t *testing.T) {
-	one := results.Run{Recipe: "lock", Form: "predecessor", Clients: 8, DurationNS: time.Second}.Sample()
+	one := results.Run{Recipe: "lock", Form: "predecessor", Clients: 8, Settings: map[string]string{"duration": "1s", "in-flight": "1"}}.Sample()
 	for _, c := range []struct {
 		change func(*results.Sample)
 		want   bool
 	}{
 		{func(*results.Sample) {}, true},
-		{func(s *results.Sample) { s.DurationNS = 1050 * time.Millisecond }, true},
-		{func(s *results.Sample) { s.DurationNS = 2 * time.Second }, false},
+		{func(s *results.Sample) { s.DurationNS = 1050 * time.Millisecond }, true}, // a window ends with a round
+		{func(s *results.Sample) { s.Settings = map[string]string{"duration": "2s", "in-flight": "1"} }, false},
+		{func(s *results.Sample) { s.Settings = map[string]string{"duration": "1s", "in-flight": "4"} }, false},
 		{func(s *results.Sample) { s.Clients = 9 }, false},
 		{func(s *results.Sample) { s.Form = "one-node" }, false},
 	} {

@@ -28,7 +28,5 @@ func PredecessorCount(n int64) results.Settled {
 }
 
 func CountOf(rows ...results.Settled) results.CountReport {
-	r := results.NewCount(results.Tool{})
-	r.Settled = rows
-	return r
+	return results.CountReport{Head: results.NewHead(results.KindCount, results.Tool{}, nil, nil, 0), Settled: rows}
 }

@@ -33,6 +33,6 @@ func History() results.History {
 	same.Machine = "any machine"
 	few := trend("rounds_per_s", "/s", "lock/one-node on native:, 8 clients", false, 870)
 	few.Needed = 10
-	return results.History{Schema: results.Schema, Kind: results.KindHistory, Made: time.Date(2026, 11, 24, 0, 0, 0, 0, time.UTC), Results: 10,
+	return results.History{Head: results.Head{Schema: results.Schema, Kind: results.KindHistory}, Made: time.Date(2026, 11, 24, 0, 0, 0, 0, time.UTC), Results: 10,
 		Verdict: results.Regression, Figures: []results.Trend{slower, faster, herd, meant, same, few}}
 }

@@ -1,6 +1,7 @@
 package resulttest
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/stampede-bench/stampede/metrics"
@@ -53,20 +54,22 @@ func mix(clients int, reads, rate float64) results.Run {
 		{Name: "read", Service: Times(int(reads*rate), 100*time.Microsecond)},
 		{Name: "write", Service: Times(int((1-reads)*rate), 300*time.Microsecond)},
 	}
-	run := results.FromRecord(results.Setting{Recipe: "mix", Form: "operations", Family: "load", Clients: clients, Groups: 1, Reads: reads, Mix: &results.Mix{Keys: 1000, KeysBy: "uniform", SizeBytes: 1000}}, r)
+	run := results.FromRecord(results.Setting{Recipe: "mix", Form: "operations", Family: "load", Clients: clients, Groups: 1, Reads: reads,
+		Mix: &results.Mix{Keys: 1000, KeysBy: "uniform", SizeBytes: 1000}, Settings: map[string]string{"reads": fmt.Sprint(reads)}}, r)
 	run.Backend = results.Backend{Name: "native", URL: "native:", Server: "native, as ZooKeeper 3.9.0"}
 	return run
 }
 
 func analysed(f results.File, axis string) results.Sweep {
-	s := results.Sweep{Kind: results.KindSweep, File: f, Axes: []string{axis}, Repeat: repeats, WorseBy: 2, Planned: len(f.Runs)}
+	f.Kind = results.KindSweep
+	s := results.Sweep{File: f, Axes: []string{axis}, Repeat: repeats, WorseBy: 2, Planned: len(f.Runs)}
 	levels.Analyse(&s)
 	return s
 }
 
 // Count returns counts of the lock at rest with 4, 8 and 16 clients, as the model expects them.
 func Count() results.CountReport {
-	r := results.CountReport{Schema: results.Schema, Started: started(), Tool: results.Tool{Version: "1.0", Go: "go1.26"}}
+	r := results.CountReport{Head: results.Head{Schema: results.Schema, Kind: results.KindCount, Started: started(), Tool: results.Tool{Version: "1.0", Go: "go1.26"}}}
 	exact := func(n int64, formula string) results.Exact {
 		return results.Exact{Counted: n, Expected: &n, Formula: formula, Server: &n}
 	}
@@ -86,8 +89,9 @@ func Count() results.CountReport {
 // regression.
 func Comparison() results.Comparison {
 	c := results.Comparison{
-		Schema: results.Schema, Kind: results.KindComparison, ID: "20261121-093105-000000-ab-lock", Started: started(), Took: time.Minute,
-		Command: []string{"stampede", "ab", "go-zookeeper", "lean"}, Paired: true, Planned: 10, Verdict: results.Regression,
+		Head: results.Head{Schema: results.Schema, Kind: results.KindComparison, ID: "20261121-093105-000000-ab-lock", Started: started(), Took: time.Minute,
+			Command: []string{"stampede", "ab", "go-zookeeper", "lean"}},
+		Paired: true, Planned: 10, Verdict: results.Regression,
 		Base: results.Variant{Label: "go-zookeeper", Runs: []results.Run{Predecessor(32)}}, New: results.Variant{Label: "lean", Runs: []results.Run{Predecessor(32)}},
 		Warnings: []results.Warning{{Code: results.DifferentSettings, Text: "not the same client (go-zookeeper, lean)"}},
 	}

@@ -51,10 +51,11 @@ func OneNode(clients int) results.Run {
 
 func file(command ...string) results.File {
 	return results.File{
-		Schema: results.Schema, ID: "20261121-093105-000000-lock", Started: started(), Took: 16400 * time.Millisecond,
-		Tool:    results.Tool{Version: "1.0", Commit: "abc1234", Go: "go1.26"},
-		Host:    results.Host{OS: "linux", Kernel: "6.1", CPU: "A Processor", Cores: 2, MemoryBytes: 8 << 30},
-		Command: command, Seed: 42, Runs: []results.Run{},
+		Head: results.Head{Schema: results.Schema, Kind: results.KindRun, ID: "20261121-093105-000000-lock", Started: started(),
+			Took: 16400 * time.Millisecond, Tool: results.Tool{Version: "1.0", Commit: "abc1234", Go: "go1.26"},
+			Host:    results.Host{OS: "linux", Kernel: "6.1", CPU: "A Processor", Cores: 2, MemoryBytes: 8 << 30},
+			Command: command, Seed: 42},
+		Runs: []results.Run{},
 	}
 }
 

@@ -42,11 +42,9 @@ func Spread(n int64, d time.Duration) *hdrhistogram.Histogram {
 
 func (s Sample) Record() *metrics.Record {
 	n := func(perRound float64) int64 { return int64(perRound * float64(s.Rounds)) }
-	fanout := hdrhistogram.New(1, 1000, 3)
+	fanout := metrics.Tally{}
 	if s.Fanout > 0 {
-		if err := fanout.RecordValue(s.Fanout); err != nil {
-			panic(err)
-		}
+		fanout[s.Fanout]++
 	}
 	woken := n(s.Notif)
 	wasted := int64(s.Wasted * float64(woken))
@@ -112,9 +110,10 @@ func FannedOut(form string, watchers int, missed int64, open *results.Open, last
 
 func FileOf(runs ...results.Run) results.File {
 	return results.File{
-		Schema: results.Schema, ID: "20261121-0931-lock", Started: time.Date(2026, 11, 21, 9, 31, 0, 0, time.UTC),
-		Tool: results.Tool{Version: "v0.1.0", Commit: "0123abc", Go: "go1.26"},
-		Seed: 42, Took: 16*time.Second + 300*time.Millisecond, Runs: runs,
-		Command: []string{"stampede", "run", "lock", "--backend", "native:", "--clients", "2,128", "--hold", "1ms", "--seed", "42"},
+		Head: results.Head{Schema: results.Schema, Kind: results.KindRun, ID: "20261121-0931-lock", Started: time.Date(2026, 11, 21, 9, 31, 0, 0, time.UTC),
+			Tool: results.Tool{Version: "v0.1.0", Commit: "0123abc", Go: "go1.26"},
+			Seed: 42, Took: 16*time.Second + 300*time.Millisecond,
+			Command: []string{"stampede", "run", "lock", "--backend", "native:", "--clients", "2,128", "--hold", "1ms", "--seed", "42"}},
+		Runs: runs,
 	}
 }

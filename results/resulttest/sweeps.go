@@ -1,6 +1,7 @@
 package resulttest
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -17,7 +18,8 @@ import (
 func SweepOf(runs ...results.Run) results.Sweep {
 	f := FileOf(runs...)
 	f.Command = []string{"stampede", "sweep", "lock", "--clients", "2..128", "--seed", "42"}
-	s := results.Sweep{Kind: results.KindSweep, File: f, Axes: []string{"clients"}, Repeat: 3, WorseBy: 2, Planned: len(runs)}
+	f.Kind = results.KindSweep
+	s := results.Sweep{File: f, Axes: []string{"clients"}, Repeat: 3, WorseBy: 2, Planned: len(runs)}
 	levels.Analyse(&s)
 	return s
 }
@@ -71,6 +73,7 @@ func Searched() results.Sweep {
 		{"310", Sample{"one-node", "naive", 64, 1550, 4, 5, 6, time.Millisecond, 4 * time.Millisecond, 40, 0.7}},
 	} {
 		r := of.of.Run(Native())
+		r.Settings = map[string]string{"rate": of.rate}
 		r.Loop, r.Open, r.Groups = "open", &results.Open{Rate: of.rate, Arrival: "constant"}, 16
 		r.OfferedPerS, r.Generator.Offered = float64(of.of.Rounds)/5, of.of.Rounds
 		runs = append(runs, r)
@@ -97,7 +100,8 @@ func MixedReads(bytes ...int) (runs []results.Run) {
 				read := int64(reads * float64(all))
 				took := time.Duration(2-reads) * time.Millisecond
 				r := results.FromRecord(results.Setting{Recipe: "mix", Form: "operations", Family: "load", Backend: Native(), Clients: 64,
-					Mix: &results.Mix{Keys: 1000, KeysBy: "uniform", SizeBytes: size}, Reads: reads},
+					Mix: &results.Mix{Keys: 1000, KeysBy: "uniform", SizeBytes: size}, Reads: reads,
+					Settings: map[string]string{"reads": fmt.Sprint(reads), "size": fmt.Sprint(size)}},
 					&metrics.Record{Duration: 5 * time.Second, Rounds: all, Phases: mixPhases(read, all-read, took),
 						Mix: &metrics.Mix{Reads: read, Writes: all - read}, Safety: metrics.Safety{Checked: all}})
 				runs = append(runs, r)

@@ -78,21 +78,3 @@ func FewestPairs(figures int) int {
 	}
 	return n
 }
-
-// FewestRuns returns the number of unpaired runs of each side needed to show a difference in
-// one of the figures that are judged together. With fewer, not even two sides that do not
-// overlap are unlikely enough.
-func FewestRuns(figures int) int {
-	n := 4
-	for !CanShow(n, n, figures) {
-		n++
-	}
-	return n
-}
-
-// CanShow reports whether unpaired runs of the two sides can show a difference in one of the
-// figures that are judged together.
-func CanShow(base, other, figures int) bool {
-	least := 2 * rankSums(base, other)[0] // if the two sides do not overlap
-	return float64(max(figures, 1))*least <= 1-Confidence
-}

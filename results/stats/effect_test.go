@@ -13,11 +13,11 @@ import (
 
 func TestFewPairsAreSaidToBeFew(t *testing.T) {
 	for n, confidence := range map[int]float64{1: 0, 2: 0.5, 5: 1 - 2./32, 6: 1 - 2./64} {
-		d := make([]float64, n)
+		d := make(stats.Pairs, n)
 		for i := range d {
 			d[i] = float64(i + 1)
 		}
-		e := stats.Pairs(d)
+		e := d.Interval(stats.Confidence)
 		if e.Low != 1 || e.High != float64(n) || e.Confidence != confidence {
 			t.Errorf("%d pairs: %+v, want from 1 to %d with %v", n, e, n, confidence)
 		}
@@ -27,35 +27,31 @@ func TestFewPairsAreSaidToBeFew(t *testing.T) {
 // A count that is 0 on one side only differs infinitely.
 func TestInfiniteDifferences(t *testing.T) {
 	inf := math.Inf(1)
-	all := []float64{inf, inf, inf, inf, inf, inf}
-	if e, p := stats.Pairs(all), stats.PairsP(all); e.Low != inf || e.High != inf || p != 2./64 {
+	all := stats.Pairs{inf, inf, inf, inf, inf, inf}
+	if e, p := all.Interval(stats.Confidence), all.P(0); e.Low != inf || e.High != inf || p != 2./64 {
 		t.Errorf("%+v, %v", e, p)
 	}
-	both := []float64{inf, -inf, inf, -inf, inf, -inf}
-	if e := stats.Pairs(both); e.Value != 0 || e.Low != -inf || e.High != inf {
+	both := stats.Pairs{inf, -inf, inf, -inf, inf, -inf}
+	if e := both.Interval(stats.Confidence); e.Value != 0 || e.Low != -inf || e.High != inf {
 		t.Errorf("%+v", e)
 	}
-	if e := stats.Shift([]float64{-inf, -inf}, []float64{-inf, -inf}); e.Value != 0 {
+	half := []bool{false, false, false, true, true, true}
+	if e := stats.NewContrast([]float64{-inf, -inf, -inf, -inf, -inf, -inf}, half).Interval(stats.Confidence); e.Value != 0 {
 		t.Errorf("%+v", e)
+	}
+	c := stats.NewContrast([]float64{-inf, -inf, -inf, 0, 0, 0}, half)
+	if e := c.Interval(stats.Confidence); e.Value != inf || e.Low != inf || c.P(0) > 1e-3 {
+		t.Errorf("%+v, %v", e, c.P(0))
 	}
 }
 
 func TestNothingDiffers(t *testing.T) {
-	none := make([]float64, 10)
-	if e, p := stats.Pairs(none), stats.PairsP(none); e.Value != 0 || e.Low != 0 || e.High != 0 || p != 1 {
+	none := make(stats.Pairs, 10)
+	if e, p := none.Interval(stats.Confidence), none.P(0); e.Value != 0 || e.Low != 0 || e.High != 0 || p != 1 {
 		t.Errorf("%+v, %v", e, p)
 	}
-	if p := stats.ShiftP(none, none); p != 1 {
+	if p := stats.NewContrast(none, []bool{1: true, 2: true, 3: true, 9: true}).P(0); math.Abs(p-1) > 1e-6 {
 		t.Errorf("%v", p)
-	}
-}
-
-func TestShiftPIsSignificantFromFourOn(t *testing.T) {
-	if p := stats.ShiftP([]float64{1, 2, 3}, []float64{4, 5, 6}); math.Abs(p-0.1) > 1e-12 {
-		t.Errorf("three and three: %v, want 2 of 20", p)
-	}
-	if p := stats.ShiftP([]float64{1, 2, 3, 4}, []float64{5, 6, 7, 8}); math.Abs(p-2./70) > 1e-12 {
-		t.Errorf("four and four: %v, want 2 of 70", p)
 	}
 }
 
@@ -130,17 +126,6 @@ func TestNoiseFloorNeverGrantsAPass(t *testing.T) {
 		if got := stats.Decide(e, 0.01, stats.Limits{Minimum: 0.05, Floor: 0.2}); got != c.want {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
-	}
-}
-
-func TestFewestRuns(t *testing.T) {
-	for figures, want := range map[int]int{0: 4, 1: 4, 2: 5, 3: 5, 4: 5, 6: 5, 7: 6, 23: 6, 24: 7} {
-		if got := stats.FewestRuns(figures); got != want {
-			t.Errorf("%d figures: %d runs a side, want %d", figures, got, want)
-		}
-	}
-	if stats.CanShow(4, 4, 2) || !stats.CanShow(4, 5, 3) || stats.CanShow(4, 5, 4) || stats.CanShow(1, 30, 1) {
-		t.Error("the least probability of m and n runs is 2/(m+n over m)")
 	}
 }
 

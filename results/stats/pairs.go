@@ -3,6 +3,7 @@ package stats
 import (
 	"cmp"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"sort"
 )
@@ -11,26 +12,53 @@ import (
 // the logarithm of any measured number, and arithmetic with it stays finite.
 const far = 1e6
 
-// Pairs estimates the typical difference of at least one pair. The value is
-// the Hodges–Lehmann estimate: the median of the means of any two differences, each also paired
-// with itself. The interval contains the shifts that the test of [PairsP] does not reject. With
-// fewer than six pairs the interval is from the smallest to the largest difference, and its
-// confidence is below [Confidence].
-func Pairs(differences []float64) Estimate { return PairsAt(differences, Confidence) }
+// Pairs are the differences within pairs of runs.
+type Pairs []float64
 
-// PairsAt is [Pairs] with an interval of another confidence.
-func PairsAt(differences []float64, confidence float64) Estimate {
-	return signedRank{bound(len(differences))}.estimate(differences, confidence)
+// Interval estimates the typical difference of at least one pair. The value is the Hodges–Lehmann
+// estimate: the median of the means of any two differences, each also paired with itself. The interval
+// contains the differences that the test of [Pairs.P] does not reject. With fewer than six pairs a 95 %
+// interval is from the smallest to the largest difference, and its confidence is below that.
+func (d Pairs) Interval(confidence float64) Estimate {
+	return signedRank{bound(len(d))}.estimate(d, confidence)
 }
 
-// PairsP returns the probability of differences at least as one-sided as these if there is no
-// effect. It is the two-sided signed-rank test with bounded ranks, exact also with ties. Equal
-// differences share their ranks. Differences of zero get ranks but no sign (Pratt's method). If
-// they were dropped first (Wilcoxon's method), one more pair without a difference could make
+// P returns the probability of differences at least as one-sided as these, after the given size has been
+// added to each, if there is no effect. It is the two-sided signed-rank test with bounded ranks, exact also
+// with ties. Equal differences share their ranks. Differences of zero get ranks but no sign (Pratt's
+// method). If they were dropped first (Wilcoxon's method), one more pair without a difference could make
 // the others more significant.
-func PairsP(differences []float64) float64 {
-	return signedRank{bound(len(differences))}.p(differences)
+func (d Pairs) P(added float64) float64 {
+	moved := make([]float64, len(d))
+	for i, v := range d {
+		moved[i] = v + added
+	}
+	return signedRank{bound(len(d))}.p(moved)
 }
+
+// mostRedrawn is the largest number of pairs that Redraw draws. The time that an estimate takes grows with
+// the square of their number.
+const mostRedrawn = 60
+
+// Redraw draws as many pairs from the deviations of these from their estimate, with random signs, since
+// the order within a pair is random too. Many pairs are replaced by fewer with as much less scatter.
+func (d Pairs) Redraw(random *rand.Rand, estimate, sign float64) Sample {
+	n := float64(len(d))
+	drawn := make(Pairs, min(len(d), mostRedrawn))
+	// The deviations from an estimate are smaller than those from the truth.
+	scale := sign * math.Sqrt(n/max(n-1, 1)*float64(len(drawn))/n)
+	for i := range drawn {
+		// A deviation that is drawn twice, once with each sign, must not cancel exactly.
+		drawn[i] = (d[random.IntN(len(d))] - estimate) * scale * (1 + random.NormFloat64()/10)
+		if random.IntN(2) == 0 {
+			drawn[i] = -drawn[i]
+		}
+	}
+	return drawn
+}
+
+// First returns the first part of the pairs.
+func (d Pairs) First(share float64) Sample { return d[:int(math.Round(share*float64(len(d))))] }
 
 // bound returns the greatest rank that one of n differences can have.
 //
@@ -142,14 +170,20 @@ func median(sorted []float64) float64 {
 // sums returns the probability of each sum of the weights if each weight is included with
 // probability ½.
 func sums(weights []int) []float64 {
-	chances := []float64{1}
+	total := 0
 	for _, w := range weights {
-		next := make([]float64, len(chances)+w)
-		for sum, c := range chances {
-			next[sum] += c / 2
-			next[sum+w] += c / 2
+		total += w
+	}
+	chances, reached := make([]float64, total+1), 0
+	chances[0] = 1
+	for _, w := range weights {
+		reached += w
+		for sum := reached; sum >= w; sum-- {
+			chances[sum] = (chances[sum] + chances[sum-w]) / 2
 		}
-		chances = next
+		for sum := range min(w, reached) {
+			chances[sum] /= 2
+		}
 	}
 	return chances
 }

@@ -84,6 +84,17 @@ func (i Identity) Check(c metrics.Counts, rounds int64) (left, right int64, hold
 	return left, right, left == right || !equal && left < right
 }
 
+// Fixes returns the count that the identity fixes for each round, under any schedule: "notifications", "writes"
+// or "failed_writes"; "" if it only relates counts.
+func (i Identity) Fixes() string {
+	count, perRound, equal := strings.Cut(i.Formula, " = ")
+	if !equal || strings.Trim(perRound, "0123456789NU") != "" {
+		return ""
+	}
+	return map[string]string{"notifications": "notifications", "reads": "reads", "writes": "writes",
+		"failed": "failed_writes", "failed writes": "failed_writes"}[count]
+}
+
 // expected returns the cost with these formulas.
 func (p Params) expected(notifications, reads, writes, failedWrites, largestFanout string) Expected {
 	return Expected{Notifications: p.term(notifications), Reads: p.term(reads), Writes: p.term(writes),

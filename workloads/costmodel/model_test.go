@@ -195,3 +195,33 @@ func TestOfUnknownForm(t *testing.T) {
 func values(e Expected) [5]int64 {
 	return [...]int64{e.Notifications.Value, e.Reads.Value, e.Writes.Value, e.FailedWrites.Value, e.LargestFanout.Value}
 }
+
+// An identity fixes a count if one side is that count alone and the other depends on the rounds alone, and
+// says so if and only if it does.
+func TestIdentitiesSayWhatTheyFix(t *testing.T) {
+	const rounds = 7
+	fixing := 0
+	for form, model := range models() {
+		for _, i := range model.Identities {
+			left := func(c metrics.Counts) int64 { l, _, _ := i.Check(c, rounds); return l }
+			right := func(c metrics.Counts) int64 { _, r, _ := i.Check(c, rounds); return r }
+			most := metrics.Counts{Notifications: 1 << 40, Reads: 2 << 40, Writes: 3 << 40, FailedWrites: 4 << 40, Lists: 5 << 40,
+				WatchedExists: 6 << 40, WatchedMisses: 7 << 40, WatchedGets: 8 << 40, MissedGets: 9 << 40}
+			fixes := ""
+			for name, count := range map[string]int64{"notifications": most.Notifications, "reads": most.Reads, "writes": most.Writes, "failed_writes": most.FailedWrites} {
+				if strings.Contains(i.Formula, " = ") && left(metrics.Counts{}) == 0 && left(most) == count && right(most) == right(metrics.Counts{}) {
+					fixes = name
+				}
+			}
+			if got := i.Fixes(); got != fixes {
+				t.Errorf("%s: %s fixes %q, want %q", form, i.Formula, got, fixes)
+			}
+			if fixes != "" {
+				fixing++
+			}
+		}
+	}
+	if fixing == 0 {
+		t.Error("no identity fixes a count")
+	}
+}

@@ -3,53 +3,49 @@ package sweeps
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
-	"github.com/stampede-bench/stampede/results/metric"
+	"github.com/stampede-bench/stampede/results/figure"
 	"github.com/stampede-bench/stampede/results/units"
 )
 
 // An Objective is what a level must meet: a bound on a figure, usually on a percentile of a phase's
 // times.
-type Objective struct{ metric.Bound }
+type Objective struct{ figure.Bound }
 
-// ParseObjective parses "acquire.response.p99<50ms" as [metric.ParseBound] does.
+// ParseObjective parses "acquire.response.p99<50ms" as [figure.ParseBound] does.
 func ParseObjective(text string, phases []string) (Objective, error) {
-	b, err := metric.ParseBound(text, phases)
+	b, err := figure.ParseBound(text, phases)
 	return Objective{b}, err
 }
 
-// Judge reports whether a run meets the objective. A run is undecided if it has too few
-// observations, or if its load generator or machine was short of CPU: then it measured that and not
-// the service.
+// Judge reports whether a run meets the objective. A run is undecided if it has too few observations, or
+// if the true value of a doubtful one could decide otherwise: times of a load generator that was short of
+// CPU are at most too long, so they can meet the objective and cannot miss it.
 func (o Objective) Judge(r results.Run) Trial {
-	measured, known := o.Metric.Of(r)
+	measured, known := o.Figure.RunValue(r)
+	holds := o.Op.Holds(measured, o.Limit)
+	doubt, bias := o.Figure.Doubt(r)
 	lost := r.Generator.Lost()
-	switch short := shortOfCPU(r); {
+	delay := slices.IndexFunc(r.Doubts, func(d results.Warning) bool { return metrics.DistortionOf(d.Code) == metrics.TooLong })
+	switch {
 	case r.Safety.Violations > 0:
 		return Trial{Outcome: Missed, Why: "a safety violation invalidates the run"}
-	case short != "":
-		return Trial{Why: short}
+	case lost > 0 && delay >= 0: // which can have lost them
+		return Trial{Why: r.Doubts[delay].Text}
 	case lost > 0:
 		return Trial{Outcome: Missed, Why: fmt.Sprintf("%s of %s arrivals were not served", units.Count(lost), units.Count(r.Generator.Offered))}
 	case !known:
-		return Trial{Why: fmt.Sprintf("%s observations are too few for %s, which needs %s", units.Count(o.Has(r)), o.Metric.Name, units.Count(o.Needs()))}
-	case !o.Op.Holds(measured, o.Limit):
-		return Trial{Outcome: Missed, Slack: o.slack(measured), Why: fmt.Sprintf("%s is %s", o.statistic(), o.Metric.Format(measured))}
+		return Trial{Why: fmt.Sprintf("%s observations are too few for %s, which needs %s", units.Count(o.Has(r)), o.Figure.Name, units.Count(o.Needs()))}
+	case figure.Voids(o.Op, holds, bias, 0):
+		return Trial{Why: doubt.Text}
+	case !holds:
+		return Trial{Outcome: Missed, Slack: o.slack(measured), Why: fmt.Sprintf("%s is %s", o.statistic(), o.Figure.Format(measured))}
 	}
 	return Trial{Outcome: Met, Slack: o.slack(measured)}
-}
-
-// shortOfCPU returns the text of the first doubt about a shortage of CPU, "" if there is none.
-func shortOfCPU(r results.Run) string {
-	for _, d := range r.Doubts {
-		if strings.HasPrefix(d.Code, "cpu") {
-			return d.Text
-		}
-	}
-	return ""
 }
 
 // leastShare is the smallest value of a figure that slack distinguishes, as a share of the limit.
@@ -59,10 +55,10 @@ const leastShare = 1e-6
 // their value, it is the distance of the logarithms.
 func (o Objective) slack(measured float64) float64 {
 	distance := o.Limit - measured
-	if o.Metric.Timed && o.Limit > 0 {
+	if o.Figure.Timed() && o.Limit > 0 {
 		distance = -math.Log(max(measured/o.Limit, leastShare))
 	}
-	if o.Op == metric.Above || o.Op == metric.AtLeast {
+	if o.Op == figure.Above || o.Op == figure.AtLeast {
 		return -distance
 	}
 	return distance
@@ -70,7 +66,7 @@ func (o Objective) slack(measured float64) float64 {
 
 // statistic returns the last word of the figure: "p99".
 func (o Objective) statistic() string {
-	return o.Metric.Name[strings.LastIndex(o.Metric.Name, ".")+1:]
+	return o.Figure.Name[strings.LastIndex(o.Figure.Name, ".")+1:]
 }
 
 // Needs returns how many observations a run must have for the figure to be known.
@@ -82,9 +78,62 @@ func (o Objective) Needs() int64 {
 // Has returns how many observations of the figure a run has: those of its phase, since not every
 // round has one, or otherwise its rounds.
 func (o Objective) Has(r results.Run) int64 {
-	phase, _, _ := strings.Cut(o.Metric.Name, ".")
+	phase, _, _ := strings.Cut(o.Figure.Name, ".")
 	if l, ok := r.Latency[phase]; ok {
 		return l.Count
 	}
 	return r.Rounds
+}
+
+// Objectives are the objectives that a level must meet together.
+type Objectives []Objective
+
+// ParseObjectives parses each objective as ParseObjective does.
+func ParseObjectives(texts, phases []string) (all Objectives, err error) {
+	for _, text := range texts {
+		o, err := ParseObjective(text, phases)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, o)
+	}
+	return all, nil
+}
+
+// String returns the objectives, separated by commas.
+func (all Objectives) String() string {
+	words := make([]string, len(all))
+	for i, o := range all {
+		words[i] = o.String()
+	}
+	return strings.Join(words, ", ")
+}
+
+// Judge reports whether a run meets all objectives. It misses them if it misses one, and is undecided if one is
+// undecided and none is missed. The slack is that of the objective which comes closest to its limit.
+func (all Objectives) Judge(r results.Run) (t Trial) {
+	for i, o := range all {
+		one := o.Judge(r)
+		slack := min(one.Slack, t.Slack)
+		if i == 0 {
+			slack = one.Slack
+		}
+		if i == 0 || one.Outcome == Missed && t.Outcome != Missed || one.Outcome == Undecided && t.Outcome == Met {
+			t = one
+		}
+		t.Slack = slack
+	}
+	return t
+}
+
+// Scarcest returns how many observations a run has of the figure that lacks most of those that it needs, and
+// how many it needs.
+func (all Objectives) Scarcest(r results.Run) (has, needs int64) {
+	for _, o := range all {
+		h, n := o.Has(r), o.Needs()
+		if needs == 0 || h*needs < has*n || h*needs == has*n && n > needs {
+			has, needs = h, n
+		}
+	}
+	return has, needs
 }

@@ -23,3 +23,12 @@ func IsTerminal(w io.Writer) bool {
 	s, ok := w.(Screen)
 	return ok && term.IsTerminal(int(s.File.Fd()))
 }
+
+// Columns returns the width of the terminal that a writer is a screen on, 0 if it is on none.
+func Columns(w io.Writer) int {
+	if !IsTerminal(w) {
+		return 0
+	}
+	columns, _, _ := term.GetSize(int(w.(Screen).File.Fd())) // 0 if it is not known
+	return columns
+}

@@ -1,22 +1,23 @@
+// Package outputs writes a result in each format that was asked for, to files or to standard output.
 package outputs
 
 import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/stampede-bench/stampede/results/view"
 
 	"github.com/spf13/cobra"
 
 	"github.com/stampede-bench/stampede/cmd/stampede/cli"
 	"github.com/stampede-bench/stampede/internal/suggest"
 	"github.com/stampede-bench/stampede/results"
-	"github.com/stampede-bench/stampede/results/formats"
+	"github.com/stampede-bench/stampede/results/archive"
+	"github.com/stampede-bench/stampede/results/render"
 )
 
 // Flags are the flags that say in which formats a command writes its results, where to, and whether
@@ -29,9 +30,9 @@ type Flags struct {
 // Register adds the flags to a command whose results are of the kind; "" stands for a command that
 // shows results of every kind.
 func (f *Flags) Register(cmd *cobra.Command, kind string) {
-	usage := "`FORMAT[=PATH]`, repeatable; without a path to standard output:"
+	usage := "`FORMAT[=PATH]`, repeatable; without a path, or to -, to standard output:"
 	var words []string
-	for _, f := range formats.Of(kind) {
+	for _, f := range render.FormatsFor(kind) {
 		usage += fmt.Sprintf("\n  %-9s %s", f.Name, f.For)
 		words = append(words, f.Name+"\t"+f.For)
 	}
@@ -43,7 +44,7 @@ func (f *Flags) Register(cmd *cobra.Command, kind string) {
 
 // A destination is one format and its destination.
 type destination struct {
-	format formats.Format
+	format render.Format
 	path   string   // "" for standard output
 	file   *os.File // a temporary file beside path, renamed to path when complete; nil for standard output
 	direct bool     // path is not a regular file and is written to directly
@@ -65,6 +66,9 @@ func (f Flags) Open(kind string, std io.Writer) (List, error) {
 	toStd := ""
 	for _, spec := range f.Formats {
 		name, path, _ := strings.Cut(spec, "=")
+		if path == "-" {
+			path = ""
+		}
 		format, err := findFormat(name, kind)
 		if err != nil {
 			all.Discard()
@@ -91,14 +95,14 @@ func (f Flags) Open(kind string, std io.Writer) (List, error) {
 }
 
 // findFormat returns the format of that name, if it can show results of the kind.
-func findFormat(name, kind string) (formats.Format, error) {
-	all := formats.All()
-	i := slices.IndexFunc(all, func(f formats.Format) bool { return f.Name == name })
+func findFormat(name, kind string) (render.Format, error) {
+	all := render.Formats()
+	i := slices.IndexFunc(all, func(f render.Format) bool { return f.Name == name })
 	if i < 0 {
-		return formats.Format{}, suggest.Unknown("output format", name, formats.Names(formats.Of(kind)))
+		return render.Format{}, suggest.Unknown("output format", name, render.Names(render.FormatsFor(kind)))
 	}
-	if !all[i].Shows(kind) {
-		return formats.Format{}, all[i].Refuse(kind)
+	if !all[i].Supports(kind) {
+		return render.Format{}, all[i].Refuse(kind)
 	}
 	return all[i], nil
 }
@@ -167,10 +171,48 @@ func (o *destination) done() error {
 }
 
 func (o *destination) render(w io.Writer, v results.Result, saved string) error {
-	return o.format.Write(w, v, formats.Options{
-		Table:   view.Options{Color: o.file == nil && o.color, Saved: saved},
-		Summary: os.Getenv("GITHUB_STEP_SUMMARY"),
-	})
+	options := render.Options{Saved: saved, Summary: os.Getenv("GITHUB_STEP_SUMMARY")}
+	if o.file == nil {
+		options.Color, options.Width = o.color, cli.Columns(o.std)
+	}
+	return o.format.Write(w, v, options)
+}
+
+// openFolder checks that files can be written to the output's folder. A missing folder is created
+// when there is something to write.
+func (o *destination) openFolder() error {
+	in := o.path
+	info, err := os.Stat(o.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		in = filepath.Dir(filepath.Clean(o.path))
+	case err != nil:
+		return cli.WithoutPath(err)
+	case !info.IsDir():
+		return errors.New("it is a file: a folder is wanted")
+	}
+	probe, err := os.CreateTemp(in, ".stampede-*")
+	if err != nil {
+		return cli.WithoutPath(err)
+	}
+	return errors.Join(probe.Close(), os.Remove(probe.Name()))
+}
+
+// writeFolder writes each file completely or not at all.
+func (o *destination) writeFolder(v results.Result) error {
+	files := o.format.Files(v)
+	if len(files) == 0 {
+		return errors.New("there is nothing to draw")
+	}
+	if err := os.MkdirAll(o.path, 0o755); err != nil {
+		return err
+	}
+	for _, f := range files {
+		if err := archive.Replace(filepath.Join(o.path, f.Name), []byte(f.SVG)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // paths returns where the view is saved, for the table to name.

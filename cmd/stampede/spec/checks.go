@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/stampede-bench/stampede/results/view"
+	"github.com/stampede-bench/stampede/results/document"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -15,8 +15,8 @@ import (
 	"github.com/stampede-bench/stampede/internal/suggest"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/archive"
+	"github.com/stampede-bench/stampede/results/figure"
 	"github.com/stampede-bench/stampede/results/gate"
-	"github.com/stampede-bench/stampede/results/metric"
 	"github.com/stampede-bench/stampede/results/noise"
 )
 
@@ -41,7 +41,7 @@ func Outcomes() []string { return []string{Warn, Fail} }
 func (g *Judging) register(cmd *cobra.Command) {
 	g.RegisterJudging(cmd)
 	cmd.Flags().StringArrayVar(&g.abortOn, "abort-on", nil, "stop the command as soon as a `CONDITION` is true, such as errors>100; repeatable")
-	cli.Complete(cmd, "abort-on", figureWords)
+	cli.Complete(cmd, "abort-on", ofEveryRun)
 }
 
 // RegisterJudging adds the flags that judge finished runs.
@@ -51,7 +51,7 @@ func (g *Judging) RegisterJudging(cmd *cobra.Command) {
 	flags.StringVar(&g.baseline, "baseline", "", "`FILE` of an earlier result to compare with; stampede baseline update writes one")
 	RegisterNoise(flags, &g.noise)
 	flags.StringVar(&g.inconclusive, "inconclusive", Warn, "what an inconclusive verdict does: warn, or fail with exit code 97")
-	cli.Complete(cmd, "threshold", figureWords)
+	cli.Complete(cmd, "threshold", ofEveryRun)
 	cli.Complete(cmd, "inconclusive", Outcomes)
 }
 
@@ -60,9 +60,12 @@ func RegisterNoise(flags *pflag.FlagSet, file *string) {
 	flags.StringVar(file, "noise", SavedNoise, "`FILE` of the noise floors that stampede calibrate measured")
 }
 
-// figureWords returns the figures that runs of every kind have.
-func figureWords() (words []string) {
-	for _, f := range metric.All(nil) {
+// ofEveryRun completes the figures that runs of every kind have.
+func ofEveryRun() []string { return FigureWords(figure.All(nil)) }
+
+// FigureWords returns the figures as words to complete.
+func FigureWords(all []figure.Figure) (words []string) {
+	for _, f := range all {
 		words = append(words, f.Name+"\t"+f.About)
 	}
 	return words
@@ -138,7 +141,7 @@ func (d *Checks) takeBaseline(g *Judging, rows []gate.Row) error {
 	if needed < 0 {
 		usual := gate.Defaults(rows, base)
 		if len(usual) == 0 {
-			return cli.Flagf("baseline", "%s: it has none of these runs: %s", path, view.About(base))
+			return cli.Flagf("baseline", "%s: it has none of these runs: %s", path, document.About(base))
 		}
 		d.Thresholds = append(d.Thresholds, usual...)
 	}

@@ -5,9 +5,9 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
+	"github.com/stampede-bench/stampede/results/render"
 	"github.com/stampede-bench/stampede/results/units"
 
 	"github.com/stampede-bench/stampede/cmd/stampede/cli"
@@ -42,16 +42,16 @@ func (c *Selection) Announce(w io.Writer, sources []Source, p Announcement) {
 			continue
 		}
 		fmt.Fprintf(w, "stampede: planned on %s\n", s.Name)
-		table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-		fmt.Fprintf(table, "  sessions\t%s%s, and one for the setup\n", list(c.Clients), c.beside())
-		fmt.Fprintf(table, "  rate\t%s\n", p.Rate)
-		fmt.Fprintf(table, "  znodes\tabout %s at a time, below %s, removed at the end\n", units.Count(int64(most+fixedNodes+p.nodes)), c.Namespace)
-		if p.background != "" {
-			fmt.Fprintf(table, "  background\t%s\n", p.background)
+		rows := [][]string{
+			{"sessions", fmt.Sprintf("%s%s, and one for the setup", list(c.Clients), c.beside())},
+			{"rate", p.Rate},
+			{"znodes", fmt.Sprintf("about %s at a time, below %s, removed at the end", units.Count(int64(most+fixedNodes+p.nodes)), c.Namespace)},
 		}
-		fmt.Fprintf(table, "  duration\t%s\n", p.Duration)
-		fmt.Fprintf(table, "  connect as\t%s\n", c.Security.summary())
-		table.Flush()
+		if p.background != "" {
+			rows = append(rows, []string{"background", p.background})
+		}
+		rows = append(rows, []string{"duration", p.Duration}, []string{"connect as", c.Security.summary()})
+		_ = render.WriteColumns(w, "  ", rows) // what is announced on standard error may get lost
 	}
 }
 

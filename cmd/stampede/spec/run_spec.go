@@ -67,7 +67,11 @@ func Expected(form workloads.Form, p workloads.Plan, r *metrics.Record) *results
 	}
 	for _, i := range model.Identities {
 		left, right, holds := i.Check(r.Whole, r.WholeRounds)
-		e.Identities = append(e.Identities, results.Identity{Formula: i.Formula, Left: left, Right: right, Holds: holds})
+		identity := results.Identity{Formula: i.Formula, Left: left, Right: right, Holds: holds}
+		if count := i.Fixes(); count != "" {
+			identity.Fixes = "whole." + count + "_per_round"
+		}
+		e.Identities = append(e.Identities, identity)
 	}
 	return e
 }

@@ -67,7 +67,7 @@ func (s *Saving) Keep(r results.Result) (name string, err error) {
 	if s.off || s.folder == "" || empty(r) {
 		return "", nil
 	}
-	id := results.IDOf(r)
+	id := results.HeadOf(r).ID
 	if err := archive.Folder(s.folder).Save(id, r); err != nil {
 		return "", fmt.Errorf("not saved: %w: name another folder with --save, or use --no-save", err)
 	}

@@ -94,6 +94,9 @@ func (f *Flags) settings(recipe string) map[string]string {
 		}
 		all[flag.Name] = text
 	})
+	if recipe == "mix" { // --reads also names the mode in which a service reads, which is a trait of the service
+		all["reads"] = fmt.Sprint(f.Mix.Reads)
+	}
 	return all
 }
 

@@ -3,10 +3,8 @@ package canned
 import (
 	"bufio"
 	"context"
-	"encoding/binary"
 	"errors"
 	"net"
-	"sync/atomic"
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers/wire"
@@ -29,9 +27,12 @@ func Run(ctx context.Context, _ []string, ready func(addr string)) error {
 }
 
 // Serve serves connections until the listener is closed, and then returns nil.
-func Serve(l net.Listener) error {
-	var sessions atomic.Int64
-	for {
+func Serve(l net.Listener) error { return Accept(l, answer) }
+
+// Accept calls serve for each connection, with the number of its session, until the listener is
+// closed, and then returns nil. It closes each connection when serve returns, and ignores the error.
+func Accept(l net.Listener, serve func(c net.Conn, session int64) error) error {
+	for session := int64(1); ; session++ {
 		c, err := l.Accept()
 		if errors.Is(err, net.ErrClosed) {
 			return nil
@@ -41,7 +42,7 @@ func Serve(l net.Listener) error {
 		}
 		go func() {
 			defer c.Close()
-			answer(c, sessions.Add(1)) // the error only means that the client has disconnected
+			serve(c, session) // the error only means that the client has disconnected
 		}()
 	}
 }
@@ -61,17 +62,10 @@ func answer(c net.Conn, session int64) error {
 	if err != nil {
 		return err
 	}
-	var hello wire.ConnectRequest
-	d := wire.NewDecoder(first)
-	hello.Decode(&d)
-	if err := d.Err(); err != nil {
+	packet, err := Connect(first, session)
+	if err != nil {
 		return err
 	}
-	reply := wire.ConnectResponse{
-		Timeout: min(hello.Timeout, int32(longest/time.Millisecond)), SessionID: session, Password: make([]byte, 16),
-		ReadOnly: wire.ReadOnly{Present: hello.ReadOnly.Present},
-	}
-	packet := finish(reply.Append(begin(nil)))
 	for {
 		if _, err := out.Write(packet); err != nil {
 			return err
@@ -85,51 +79,68 @@ func answer(c net.Conn, session int64) error {
 		if err != nil {
 			return err
 		}
-		if packet, err = replyTo(request, begin(packet[:0])); err != nil {
+		if packet, err = AppendReply(packet[:0], request); err != nil {
 			return err
 		}
-		packet = finish(packet)
 	}
+}
+
+// Connect returns the packet that grants the requested session.
+func Connect(request []byte, session int64) ([]byte, error) {
+	var hello wire.ConnectRequest
+	d := wire.NewDecoder(request)
+	hello.Decode(&d)
+	b := wire.ConnectResponse{
+		Timeout: min(hello.Timeout, int32(longest/time.Millisecond)), SessionID: session, Password: make([]byte, wire.PasswordSize),
+		ReadOnly: wire.ReadOnly{Present: hello.ReadOnly.Present},
+	}.Append(wire.Begin(nil))
+	wire.End(b, 0)
+	return b, d.Err()
 }
 
 // value is the data of every node.
 var value = make([]byte, 100)
 
-// replyTo appends the reply to a request.
-func replyTo(request, b []byte) ([]byte, error) {
+// AppendReply appends the packet that answers a request.
+func AppendReply(b, request []byte) ([]byte, error) {
 	d := wire.NewDecoder(request)
 	var h wire.RequestHeader
 	h.Decode(&d)
 	if err := d.Err(); err != nil {
 		return nil, err
 	}
+	start := len(b)
+	b = appendPayload(wire.Begin(b), h, d)
+	wire.End(b, start)
+	return b, nil
+}
+
+func appendPayload(b []byte, h wire.RequestHeader, d wire.Decoder) []byte {
 	stat := wire.Stat{DataLength: int32(len(value))}
 	head := wire.ReplyHeader{Xid: h.Xid, Zxid: 1}
 	switch h.Op {
 	case wire.OpPing, wire.OpCloseSession, wire.OpDelete, wire.OpCheck, wire.OpSetWatches, wire.OpSetWatches2, wire.OpAddWatch, wire.OpRemoveWatches, wire.OpAuth:
-		return head.Append(b), nil
+		return head.Append(b)
 	case wire.OpGetData:
-		return wire.DataStat{Data: value, Stat: stat}.Append(head.Append(b)), nil
+		return wire.DataStat{Data: value, Stat: stat}.Append(head.Append(b))
 	case wire.OpExists, wire.OpSetData:
-		return stat.Append(head.Append(b)), nil
-	case wire.OpCreate, wire.OpSync:
-		return wire.AppendBytes(head.Append(b), d.Bytes()), nil
-	case wire.OpCreate2:
-		return wire.PathStat{Path: string(d.Bytes()), Stat: stat}.Append(head.Append(b)), nil
+		return stat.Append(head.Append(b))
+	case wire.OpSync:
+		return wire.AppendBytes(head.Append(b), d.Bytes())
+	case wire.OpCreate, wire.OpCreate2:
+		var r wire.CreateRequest
+		if r.Decode(&d); r.Flags&wire.FlagSequential != 0 {
+			r.Path += "0000000000" // always the same: no node is created
+		}
+		if h.Op == wire.OpCreate {
+			return wire.AppendString(head.Append(b), r.Path)
+		}
+		return wire.PathStat{Path: r.Path, Stat: stat}.Append(head.Append(b))
 	case wire.OpGetChildren:
-		return wire.Children{}.Append(head.Append(b)), nil
+		return wire.Children{}.Append(head.Append(b))
 	case wire.OpGetChildren2:
-		return wire.ChildrenStat{Stat: stat}.Append(head.Append(b)), nil
+		return wire.ChildrenStat{Stat: stat}.Append(head.Append(b))
 	}
 	head.Err = wire.ErrUnimplemented
-	return head.Append(b), nil
-}
-
-// begin reserves space for the packet's length.
-func begin(b []byte) []byte { return wire.AppendInt(b, 0) }
-
-// finish writes the packet's length into the space that begin reserved.
-func finish(b []byte) []byte {
-	binary.BigEndian.PutUint32(b, uint32(len(b)-wire.LengthSize))
-	return b
+	return head.Append(b)
 }

@@ -50,6 +50,9 @@ func exercise(t *testing.T, c drivers.Conn) {
 	if made, err := c.Create(t.Context(), "/a/b", []byte("x"), 0); made.Name != "b" || err != nil {
 		t.Errorf("create: %+v, %v", made, err)
 	}
+	if made, err := c.Create(t.Context(), "/a/n-", nil, drivers.Ephemeral|drivers.Sequential); made.Name != "n-0000000000" || err != nil {
+		t.Errorf("sequential create: %+v, %v", made, err)
+	}
 	for range 2 { // set changes nothing
 		if value, stat, err := c.Get(t.Context(), "/a/b", nil); len(value) != 100 || stat.Version != 0 || err != nil {
 			t.Errorf("get: %d bytes, %+v, %v", len(value), stat, err)

@@ -17,8 +17,8 @@ type Log struct {
 	writing sync.Mutex // held while a batch is written and synced
 
 	mu     sync.Mutex // guards all below
-	gather *batch
-	spare  []byte // the buffer of the last batch
+	gather *batch     // the next one to write; nil if it has no bytes yet
+	spare  []byte     // the buffer of the last batch
 }
 
 type batch struct {
@@ -33,7 +33,14 @@ func NewLog(file File) *Log { return &Log{file: file} }
 // Commit returns when the bytes have been written and synced. The first caller of a batch
 // writes the batch.
 func (l *Log) Commit(b []byte) error {
-	mine, first := l.add(b)
+	l.mu.Lock()
+	mine, first := l.gather, l.gather == nil
+	if first {
+		mine = &batch{bytes: l.spare, done: make(chan struct{})}
+		l.gather, l.spare = mine, nil
+	}
+	mine.bytes = append(mine.bytes, b...)
+	l.mu.Unlock()
 	if !first {
 		<-mine.done
 		return mine.err
@@ -43,28 +50,12 @@ func (l *Log) Commit(b []byte) error {
 	l.mu.Lock()
 	l.gather = nil
 	l.mu.Unlock()
-	mine.err = l.write(mine.bytes)
+	if _, mine.err = l.file.Write(mine.bytes); mine.err == nil {
+		mine.err = l.file.Sync()
+	}
 	l.mu.Lock()
 	l.spare = mine.bytes[:0]
 	l.mu.Unlock()
 	close(mine.done)
 	return mine.err
-}
-
-func (l *Log) add(b []byte) (mine *batch, first bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.gather == nil {
-		l.gather, first = &batch{bytes: l.spare, done: make(chan struct{})}, true
-		l.spare = nil
-	}
-	l.gather.bytes = append(l.gather.bytes, b...)
-	return l.gather, first
-}
-
-func (l *Log) write(b []byte) error {
-	if _, err := l.file.Write(b); err != nil {
-		return err
-	}
-	return l.file.Sync()
 }

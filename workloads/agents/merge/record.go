@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -41,7 +42,6 @@ func Records(parts []Part, together bool) (*metrics.Record, error) {
 			return nil, fmt.Errorf("agent %s: %w", p.Agent, err)
 		}
 		addLittle(m, r.Little, together)
-		addGenerator(&m.Generator, r.Generator)
 		m.Warnings, m.Doubts = join(m.Warnings, r.Warnings, p.Agent), join(m.Doubts, r.Doubts, p.Agent)
 		phases, lags, wakes = append(phases, r.Phases), append(lags, r.Generator.Lag), append(wakes, r.Generator.Wakes)
 	}
@@ -77,28 +77,47 @@ func addBackground(m *metrics.Record, parts []Part) (err error) {
 
 // add adds the counts of an agent.
 func add(m, r *metrics.Record) {
-	m.Duration, m.Ramp = max(m.Duration, r.Duration), max(m.Ramp, r.Ramp)
 	if r.Warmup.Took > m.Warmup.Took {
 		m.Warmup = r.Warmup
 	}
-	m.Rounds, m.WholeRounds = m.Rounds+r.Rounds, m.WholeRounds+r.WholeRounds
-	m.Counts, m.Whole = m.Counts.Add(r.Counts), m.Whole.Add(r.Whole)
-	m.Disturbed = m.Disturbed || r.Disturbed
+	addNumbers(m, r)
+	addNumbers(&m.Counts, &r.Counts)
+	addNumbers(&m.Whole, &r.Whole)
+	addNumbers(&m.Generator, &r.Generator) // without the machine: each agent has its own
 	m.Safety = m.Safety.Add(r.Safety, maxDetails)
 	for text, n := range r.Errors {
 		m.Errors[text] += n
 	}
-	if r.Mix != nil {
-		if m.Mix == nil {
-			m.Mix = &metrics.Mix{}
-		}
-		m.Mix.Reads, m.Mix.Writes, m.Mix.Retries = m.Mix.Reads+r.Mix.Reads, m.Mix.Writes+r.Mix.Writes, m.Mix.Retries+r.Mix.Retries
+	addPart(&m.Mix, r.Mix)
+	addPart(&m.Storm, r.Storm)
+}
+
+// addPart adds a part that not every record has.
+func addPart[T any](into **T, from *T) {
+	if from == nil {
+		return
 	}
-	if r.Storm != nil {
-		if m.Storm == nil {
-			m.Storm = &metrics.Storm{}
+	if *into == nil {
+		*into = new(T)
+	}
+	addNumbers(*into, from)
+}
+
+// addNumbers adds the fields of one structure to those of another: counts and rates are added, of times
+// the longest counts, and what is true of one is true of both. It leaves out fields of other types.
+func addNumbers[T any](into, from *T) {
+	sum, part := reflect.ValueOf(into).Elem(), reflect.ValueOf(from).Elem()
+	for i := range sum.NumField() {
+		switch a, b := sum.Field(i), part.Field(i); {
+		case a.Type() == reflect.TypeFor[time.Duration]():
+			a.SetInt(max(a.Int(), b.Int()))
+		case a.CanInt():
+			a.SetInt(a.Int() + b.Int())
+		case a.CanFloat():
+			a.SetFloat(a.Float() + b.Float())
+		case a.Kind() == reflect.Bool:
+			a.SetBool(a.Bool() || b.Bool())
 		}
-		m.Storm.Made, m.Storm.Omitted = m.Storm.Made+r.Storm.Made, m.Storm.Omitted+r.Storm.Omitted
 	}
 }
 
@@ -138,17 +157,6 @@ func addLittle(m *metrics.Record, l *metrics.Little, together bool) {
 	s.Error = math.Hypot(s.Error, l.Error)
 }
 
-// addGenerator adds arrivals and processor time. Machine is not merged: each agent has its own.
-func addGenerator(m *metrics.Generator, g metrics.Generator) {
-	m.CPUCores += g.CPUCores
-	m.GCPause = max(m.GCPause, g.GCPause)
-	m.Offered, m.Late, m.Completed = m.Offered+g.Offered, m.Late+g.Late, m.Completed+g.Completed
-	m.Failed, m.Skipped, m.Unfinished = m.Failed+g.Failed, m.Skipped+g.Skipped, m.Unfinished+g.Unfinished
-	m.Overdue += g.Overdue
-	m.Oldest, m.Longest = max(m.Oldest, g.Oldest), max(m.Longest, g.Longest)
-	m.Waiting, m.Behind = m.Waiting+g.Waiting, max(m.Behind, g.Behind)
-}
-
 // join adds the warnings of an agent. One about its machine names it. Of others there is one for all
 // agents: it has the sums of their numbers, and the longest of their times. Little's law is checked on the
 // merged record instead.
@@ -183,11 +191,10 @@ func intervals(parts []Part) (merged []metrics.Interval, err error) {
 	for _, p := range parts {
 		for i, one := range p.Record.Intervals {
 			if i == len(merged) {
-				merged = append(merged, metrics.Interval{Start: one.Start})
+				merged = append(merged, metrics.Interval{})
 			}
 			m := &merged[i]
-			m.Rounds, m.Notifications = m.Rounds+one.Rounds, m.Notifications+one.Notifications
-			m.Reads, m.Writes = m.Reads+one.Reads, m.Writes+one.Writes
+			addNumbers(m, &one)
 			if m.Times, err = Histograms(m.Times, one.Times); err != nil {
 				return nil, fmt.Errorf("agent %s, interval %d: %w", p.Agent, i+1, err)
 			}

@@ -2,6 +2,7 @@ package merge
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -13,6 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/figure"
 )
 
 // fill gives every field that can be set a value other than zero.
@@ -187,6 +190,105 @@ func TestAnySplitOfARunEqualsOneProcess(t *testing.T) {
 		if err := got.Identities(); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// measured returns what one process measures of the rounds, for every rule by which figures merge.
+func measured(t *testing.T, rounds []round, clients int, seed uint64) *metrics.Record {
+	t.Helper()
+	r := process(rounds, clients, 1)
+	r.Intervals = nil
+	own := rand.New(rand.NewPCG(seed, 3))
+	r.Mix, r.Generator.Lag, r.Background = &metrics.Mix{}, metrics.NewDurations(), process(rounds, clients, 1)
+	for _, o := range rounds {
+		var c metrics.Counts
+		fill(t, reflect.ValueOf(&c).Elem(), rand.New(rand.NewPCG(uint64(o.took), 4)))
+		r.Counts, r.Whole = r.Counts.Add(c), r.Whole.Add(c)
+		r.Mix.Reads, r.Mix.Writes, r.Mix.Retries = r.Mix.Reads+c.Reads, r.Mix.Writes+c.Writes, r.Mix.Retries+c.Rearms
+		metrics.RecordDuration(r.Generator.Lag, o.took/3)
+		r.Generator.Offered, r.Generator.Late = r.Generator.Offered+2, r.Generator.Late+o.notified
+		r.Generator.Skipped, r.Generator.Failed, r.Generator.Unfinished = r.Generator.Skipped+o.notified, r.Generator.Failed+1, r.Generator.Unfinished+2
+		r.Safety.Checked, r.Safety.Violations, r.Safety.BeliefOverlaps = r.Safety.Checked+1, r.Safety.Violations+o.notified, r.Safety.BeliefOverlaps+3
+	}
+	r.Generator.GCPause = time.Duration(own.Int64N(1e9))
+	r.Fairness.Inversions, r.Fairness.LongestWait = own.Int64N(100), time.Duration(own.Int64N(1e9))
+	r.Background.Mix, r.Background.Intervals = r.Mix, nil
+	r.Background.Phases[0].Name = "read"
+	r.Background.Generator.Late, r.Background.Generator.Skipped, r.Background.Generator.Unfinished = r.Generator.Late, 2*r.Generator.Late, 3
+	return r
+}
+
+// misfit says how the figure of the merged run contradicts the rule that the table has for it, "" if it
+// does not. whole is what one process would have measured.
+func misfit(f figure.Figure, parts []results.Run, merged, whole results.Run) string {
+	sum, most := 0.0, 0.0
+	for _, p := range parts {
+		v, _ := f.RunValue(p)
+		sum, most = sum+v, max(most, v)
+	}
+	got, known := f.RunValue(merged)
+	one, of := f.RunValue(whole)
+	want := map[figure.Merge]float64{figure.Sum: sum, figure.Max: most, figure.Histogram: one, figure.Derived: one, figure.Coordinator: 0}
+	switch v, ruled := want[f.Merge]; {
+	case !ruled:
+		return fmt.Sprintf("has no rule by which agents merge it: %q", f.Merge)
+	case f.Merge != figure.Coordinator && known != of:
+		return fmt.Sprintf("%s: known %v, in one process %v", f.Merge, known, of)
+	case math.Abs(got-v) > 1e-9*math.Abs(v):
+		return fmt.Sprintf("%s: %v, want %v", f.Merge, got, v)
+	}
+	return ""
+}
+
+// TestFiguresMergeAsTheTableSays divides the rounds of a run among agents at random. Each figure of the
+// merged run must be what its rule in the table of figures makes of the parts, also figures that are added
+// later.
+func TestFiguresMergeAsTheTableSays(t *testing.T) {
+	phases := []string{"acquire"}
+	for seed := range uint64(10) {
+		r := rand.New(rand.NewPCG(seed, 5))
+		const clients = 6
+		agents := make([][]round, 2+r.IntN(3))
+		var all []round
+		for i := range 1500 {
+			o := round{client: r.IntN(clients), notified: r.Int64N(4), took: time.Duration(1 + r.Int64N(int64(time.Second)))}
+			all = append(all, o)
+			agents[i%len(agents)] = append(agents[i%len(agents)], o)
+		}
+		setting := results.Setting{Mix: &results.Mix{}, Background: &results.Background{}, Open: &results.Open{}}
+		var parts []Part
+		var runs []results.Run
+		for i, rounds := range agents {
+			record := measured(t, rounds, clients, seed+uint64(i))
+			parts = append(parts, Part{fmt.Sprint(i), record})
+			runs = append(runs, results.FromRecord(setting, record))
+		}
+		record, err := Records(parts, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		merged, whole := results.FromRecord(setting, record), results.FromRecord(setting, measured(t, all, clients, seed))
+		values := 0
+		for _, f := range figure.All(phases) {
+			if why := misfit(f, runs, merged, whole); why != "" {
+				t.Errorf("seed %d: %s %s", seed, f.Name, why)
+			}
+			if v, _ := f.RunValue(merged); v != 0 {
+				values++
+			}
+			if f.Name == "rounds" || f.Name == "rounds_per_s" || f.Name == "acquire.p99" {
+				f.Merge = figure.Max
+				if misfit(f, runs, merged, whole) == "" {
+					t.Errorf("%s may merge by any rule", f.Name)
+				}
+			}
+		}
+		if values < 60 {
+			t.Errorf("only %d figures have a value other than 0", values)
+		}
+	}
+	if misfit(figure.Figure{Name: "new"}, nil, results.Run{}, results.Run{}) == "" {
+		t.Error("a figure without a rule is merged")
 	}
 }
 

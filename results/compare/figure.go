@@ -1,0 +1,61 @@
+package compare
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/figure"
+)
+
+// A Figure is a figure that is compared.
+type Figure struct {
+	figure.Figure
+	// Gated says that the figure counts for the verdict.
+	Gated bool
+	// Instead replaces the figure if a run has too few observations for it; nil if there is no
+	// replacement.
+	Instead *figure.Figure
+}
+
+// Default returns the gated figures of runs with the given phases: the throughput, the latency of the
+// key phase, and the notifications per round.
+func Default(phases []string) []Figure {
+	var metrics []Figure
+	for _, f := range figure.Known(phases, figure.Compared(phases)...) {
+		m := Figure{Figure: f, Gated: true}
+		if phase, tail := strings.CutSuffix(f.Name, ".p99"); tail {
+			m.Instead = &figure.Known(phases, phase+".p90")[0]
+		}
+		metrics = append(metrics, m)
+	}
+	return metrics
+}
+
+// Others returns the figures of runs with the given phases that are not gated.
+func Others(phases []string, gated []Figure) (others []Figure) {
+	for _, f := range figure.All(phases) {
+		if !slices.ContainsFunc(gated, func(m Figure) bool { return m.Name == f.Name }) {
+			others = append(others, Figure{Figure: f})
+		}
+	}
+	return others
+}
+
+// measuredIn returns the figure or, if some runs do not have it and all have the replacement, the replacement.
+// It also returns the number of runs in which the returned figure is not known.
+func (m Figure) measuredIn(runs []results.Run) (f figure.Figure, unknown int) {
+	if unknown = without(m.Figure, runs); unknown > 0 && m.Instead != nil && without(*m.Instead, runs) == 0 {
+		return *m.Instead, 0
+	}
+	return m.Figure, unknown
+}
+
+func without(f figure.Figure, runs []results.Run) (n int) {
+	for _, r := range runs {
+		if _, known := f.RunValue(r); !known {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,285 @@
+package document
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/levels"
+	"github.com/stampede-bench/stampede/results/units"
+)
+
+// runFindings says what the file shows, one line or two for each recipe and backend.
+func runFindings(f results.File) (lines []string) {
+	groups := byBackend(f.Runs)
+	if len(groups) == 0 {
+		return []string{"Nothing was measured: no run was begun."}
+	}
+	recipes := levels.Distinct(f.Runs, subjectOf)
+	backends := levels.Distinct(f.Runs, func(r results.Run) string { return placeName(f.Runs, r.Backend) })
+	for _, runs := range groups {
+		found := finding(runs, levels.ShownOf(f.Percentiles, runs))
+		where := distinctName(f.Runs, runs[0].Backend, serverName, askedOf)
+		switch {
+		case len(recipes) > 1 && len(backends) > 1:
+			found[0] = fmt.Sprintf("%s on %s: %s", subjectOf(runs[0]), where, found[0])
+		case len(recipes) > 1:
+			found[0] = subjectOf(runs[0]) + ": " + found[0]
+		case len(backends) > 1:
+			found[0] = fmt.Sprintf("On %s: %s", where, found[0])
+		}
+		lines = append(lines, found...)
+	}
+	return lines
+}
+
+// finding says in a line or two what the runs on one backend show. For a recipe in a closed loop
+// without faults, it compares a naive form with another one, at the largest number of clients
+// that has both.
+func finding(runs []results.Run, shown levels.Shown) []string {
+	if void := violations(runs); len(void) > 0 {
+		return void
+	}
+	measured := slices.DeleteFunc(slices.Clone(runs), func(r results.Run) bool { return r.Cost.PerRound == nil })
+	if len(measured) == 0 {
+		return []string{"Nothing was measured: no round was completed."}
+	}
+	if measured[0].IsMix() {
+		return append(mixes(measured, shown), outages(measured)...)
+	}
+	if isStorm(measured[0]) {
+		return sayOfLargest(measured, stormed)
+	}
+	if measured[0].Fanout != nil {
+		return sayOfLargest(measured, func(r results.Run) string { return notified(r, formsOf(measured)) })
+	}
+	if lines := outages(measured); lines != nil {
+		return lines
+	}
+	if slices.ContainsFunc(measured, results.Run.IsOpen) {
+		return sayOfLargest(levels.Medians(measured), func(r results.Run) string { return offer(r, measured, shown) })
+	}
+	if naive, calm, ok := counterparts(levels.Medians(measured)); ok {
+		return compare(naive, calm, measured, shown)
+	}
+	return alone(levels.Medians(measured), runs)
+}
+
+// violations names the runs with safety violations. The numbers of such a run are void.
+func violations(runs []results.Run) (lines []string) {
+	for _, r := range runs {
+		if r.Safety.Violations == 0 {
+			continue
+		}
+		lines = append(lines, fmt.Sprintf("SAFETY VIOLATED: %s/%s with %s violated safety %s in %s checks; the numbers are void.",
+			r.Recipe, r.Form, units.Clients(r.Clients), units.Times(r.Safety.Violations), units.Count(r.Safety.Checked)))
+		if len(r.Safety.Details) > 0 {
+			lines = append(lines, "  "+r.Safety.Details[0])
+		}
+	}
+	return lines
+}
+
+// counterparts returns the first naive form and the first other form at the largest number of
+// clients that has both. A library form counts only if there is no recipe form.
+func counterparts(runs []results.Run) (naive, calm results.Run, ok bool) {
+	for i := range runs {
+		n := runs[i]
+		if n.Family != "naive" || ok && n.Clients <= naive.Clients {
+			continue
+		}
+		for _, family := range []string{"recipe", "library"} {
+			j := slices.IndexFunc(runs, func(r results.Run) bool {
+				return r.Recipe == n.Recipe && r.Clients == n.Clients && r.Family == family
+			})
+			if j >= 0 {
+				naive, calm, ok = n, runs[j], true
+				break
+			}
+		}
+	}
+	return naive, calm, ok
+}
+
+func compare(naive, calm results.Run, runs []results.Run, shown levels.Shown) []string {
+	many, few := naive.Cost.PerRound.Notifications, calm.Cost.PerRound.Notifications
+	herd, form := called(naive, runs), called(calm, runs)
+	who := fmt.Sprintf("With %s %s wakes", levels.Crowd(naive), roundOf(naive.Recipe))
+	var line string
+	switch {
+	case units.Rounded(many) == 0 && units.Rounded(few) > 0:
+		line = fmt.Sprintf("%s no client in %s, which does not wait to be woken, and %s in %s.", who, herd, units.Short(few), form)
+	case units.Rounded(many) == units.Rounded(few):
+		line = fmt.Sprintf("%s as many in %s as in %s: %s. No herd here.", who, herd, form, units.Short(many))
+	case many < few:
+		line = fmt.Sprintf("%s fewer in %s than in %s: %s against %s.", who, herd, form, units.Short(many), units.Short(few))
+	default:
+		line = fmt.Sprintf("%s %s in %s and %s in %s%s.", who, units.Short(many), herd, units.Short(few), form, waiting(naive))
+	}
+	return slices.Concat([]string{line}, slower(naive, calm, runs, shown), slowerBackground(naive, calm, runs, shown))
+}
+
+// waiting says how many of the clients that the naive form wakes wait again.
+func waiting(r results.Run) string {
+	woken := r.Herd.Useful + r.Herd.Wasted
+	n := r.Cost.PerRound.Notifications
+	if woken == 0 || n < 1.5 {
+		return ""
+	}
+	again := n * float64(r.Herd.Wasted) / float64(woken)
+	if units.Rounded(again) == 0 {
+		return ""
+	}
+	if units.Rounded(again) == units.Rounded(n) && r.Herd.Useful > 0 {
+		again = math.Floor(again) // not all: some clients proceeded
+	}
+	return fmt.Sprintf("; %s of the %s wait again", units.Short(again), units.Short(n))
+}
+
+// slower compares how long it takes until the next client is served.
+func slower(naive, calm results.Run, runs []results.Run, shown levels.Shown) []string {
+	phase := results.KeyPhase(naive.Phases)
+	if phase == "" {
+		return nil
+	}
+	name := strings.ToUpper(phase[:1]) + Label(phase)[1:]
+	e, medians, percentile := shown.Slowdown(runs, func(r results.Run) *results.Distribution { return r.Times(phase) }, naive, calm)
+	times := len(levels.RepetitionsOf(naive, runs))
+	ratio, within := e.Value, intervalOfRatio(e, times, "ratio ", "%.2f")
+	if percentile == "" {
+		return []string{name + ": too few rounds to compare."}
+	}
+	name += " " + percentile
+	switch {
+	case ratio >= 1.95:
+		return append([]string{fmt.Sprintf("%s is %s times slower%s.", name, units.Short(ratio), intervalOfRatio(e, times, "", "%.3g"))}, otherRatio(e, medians[0], medians[1], times)...)
+	case ratio >= 1.05:
+		return []string{fmt.Sprintf("%s is %.0f %% slower%s.", name, 100*(ratio-1), within)}
+	case ratio > 0.95:
+		return []string{name + " is no slower" + within + "."}
+	}
+	return []string{fmt.Sprintf("%s is no slower, but %.0f %% faster%s.", name, 100*(1-ratio), within)}
+}
+
+// alone says what one family shows where there is no other to compare it with, and why. The
+// argument all has all runs, also those without a completed round.
+func alone(runs, all []results.Run) []string {
+	most := largestRuns(runs)[0]
+	line := fmt.Sprintf("With %s %s wakes %s in %s/%s%s.", levels.Crowd(most), roundOf(most.Recipe),
+		units.Short(most.Cost.PerRound.Notifications), most.Recipe, most.Form, waiting(most))
+	return []string{line, uncompared(most, all)}
+}
+
+// uncompared says why there is no form to compare the run with: none ran, or the form completed no
+// round, or it ran with other numbers of clients only.
+func uncompared(r results.Run, all []results.Run) string {
+	other := "herd-avoiding"
+	if r.Family != "naive" {
+		other = "naive"
+	}
+	i := slices.IndexFunc(all, func(o results.Run) bool {
+		return o.Recipe == r.Recipe && (o.Family == "naive") != (r.Family == "naive")
+	})
+	if i < 0 {
+		return fmt.Sprintf("No %s form of it ran, so there is nothing to compare.", other)
+	}
+	if all[i].Cost.PerRound == nil {
+		return fmt.Sprintf("The %s form %s completed no round with %s, so there is nothing to compare.", other, all[i].Form, units.Clients(all[i].Clients))
+	}
+	return fmt.Sprintf("The %s form %s ran with another number of clients only, so there is nothing to compare.", other, all[i].Form)
+}
+
+// called returns the name of a run's form in a sentence: its family, followed by the form's name
+// where the runs have several forms of that family.
+func called(r results.Run, runs []results.Run) string {
+	var name string
+	kin := slices.DeleteFunc(slices.Clone(runs), func(o results.Run) bool { return o.Family != r.Family })
+	if len(levels.Distinct(kin, func(o results.Run) string { return o.Form })) > 1 {
+		name = " " + r.Form
+	}
+	switch r.Family {
+	case "naive":
+		return "the naive form" + name
+	case "library":
+		return "the library's " + r.Form
+	case "load":
+		return "the " + r.Recipe
+	}
+	return "the recipe" + name
+}
+
+// roundOf returns the event that wakes clients in a round of the recipe, e.g. "a release".
+func roundOf(recipe string) string {
+	switch recipe {
+	case "lock", "shared-lock", "revocable-lock":
+		return "a release"
+	case "election":
+		return "a change of leader"
+	}
+	return "a round"
+}
+
+// largestRuns returns the runs with the largest number of clients.
+func largestRuns(runs []results.Run) []results.Run {
+	most := slices.MaxFunc(runs, func(a, b results.Run) int { return a.Clients - b.Clients }).Clients
+	return slices.DeleteFunc(slices.Clone(runs), func(r results.Run) bool { return r.Clients != most })
+}
+
+// sayOfLargest returns what is said of each run with the largest number of clients, "" of none.
+func sayOfLargest(runs []results.Run, say func(results.Run) string) (lines []string) {
+	for _, r := range largestRuns(runs) {
+		if line := say(r); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// duration formats a time in ns.
+func duration[T int64 | float64](ns T) string { return units.Duration(time.Duration(ns)) }
+
+// enough is the share of the offered rate that a form must complete to keep up.
+const enough = 0.98
+
+// inProgress returns how many arrivals may be in progress when the window closes if a form keeps
+// up. By Little's law, the mean number in progress is the rate times the mean time of one arrival.
+// inProgress adds three standard deviations of that number, and 1.
+func inProgress(r results.Run) float64 {
+	response := r.Times(results.FirstPhase(r))
+	if response == nil {
+		return 1
+	}
+	usual := r.OfferedPerS * (response.Mean/1e9 + r.HoldNS.Seconds())
+	return 1 + usual + 3*math.Sqrt(usual)
+}
+
+// keepsUp says whether the run kept up with the offered rate.
+func keepsUp(r results.Run) string {
+	line := fmt.Sprintf("Offered %s/s, %s/%s with %s", units.Rate(r.OfferedPerS), r.Recipe, r.Form, levels.Crowd(r))
+	missing := (r.OfferedPerS - r.ThroughputPerS) * r.DurationNS.Seconds()
+	if r.Generator.Lost() == 0 && (r.ThroughputPerS >= enough*r.OfferedPerS || missing <= inProgress(r)) {
+		return line + " keeps up"
+	}
+	return line + fmt.Sprintf(" does %s/s and falls behind", units.Rate(r.ThroughputPerS))
+}
+
+// offer says whether a form kept up with the offered rate, "" of a closed loop.
+func offer(r results.Run, runs []results.Run, shown levels.Shown) string {
+	if !r.IsOpen() {
+		return ""
+	}
+	line := keepsUp(r) + ": "
+	first := results.FirstPhase(r)
+	waited := func(r results.Run) *results.Distribution { return r.Times(first) }
+	p, name := shown.Highest(runs, waited, r)
+	if name == "" {
+		return line + "too few rounds to say how long they took."
+	}
+	response, _ := shown.Median(runs, waited, r, p)
+	service, _ := shown.Median(runs, func(r results.Run) *results.Distribution { return r.ServiceTimes(first) }, r, p)
+	return line + fmt.Sprintf("%s %s is %s from when it was due, %s from the call.",
+		Label(first), name, duration(response), duration(service))
+}

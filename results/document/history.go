@@ -1,0 +1,187 @@
+package document
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/units"
+)
+
+func ofHistory(h results.History) (d Document) {
+	d.measuredOn("", h.Made, 0, 0, h.Tool, results.Host{})
+	d.Heading, d.Findings, d.Verdict = historyHeading(h), historyFindings(h), h.Verdict
+	for _, t := range h.Figures {
+		c := Check{Suite: t.Of, Recipe: "stampede", Form: "history", Subject: t.Of, About: t.Of, Group: figures, Name: t.Figure, Verdict: results.Pass}
+		if newest := t.Newest(); newest != nil && newest.Verdict != "" {
+			c.Verdict, c.Why = newest.Verdict, DescribeChange(t, *newest)
+		}
+		d.Checks = append(d.Checks, c)
+	}
+	for _, group := range grouped(h.Figures, func(a, b results.Trend) bool { return a.Of == b.Of && a.Machine == b.Machine }) {
+		title := group[0].Of + " · " + group[0].Machine
+		d.Tables = append(d.Tables, trendTable(title, group))
+		d.Tables = append(d.Tables, shown(changeTable("changes of "+title, group))...)
+	}
+	return d
+}
+
+// historyHeading says how many results there are, and of which days.
+func historyHeading(h results.History) string {
+	text := "stampede history · " + units.Plural(h.Results, "result")
+	var points []results.TrendPoint
+	for _, t := range h.Figures {
+		points = append(points, t.Points...)
+	}
+	if len(points) == 0 {
+		return text
+	}
+	slices.SortFunc(points, func(a, b results.TrendPoint) int { return a.Started.Compare(b.Started) })
+	return fmt.Sprintf("%s · %s to %s", text, points[0].Started.Format(time.DateOnly), points[len(points)-1].Started.Format(time.DateOnly))
+}
+
+// historyFindings decide by the newest change of each figure.
+func historyFindings(h results.History) []string {
+	var worse []string
+	better, accepted := 0, 0
+	for _, t := range h.Figures {
+		c := t.Newest()
+		switch {
+		case c == nil:
+		case c.Verdict == results.Regression:
+			worse = append(worse, fmt.Sprintf("%s of %s: %s since %s.", t.Figure, t.Of, SizeOf(*c), t.Points[c.At].Started.Format(time.DateOnly)))
+		case c.Verdict == results.Improvement:
+			better++
+		case c.Verdict == results.Pass:
+			accepted++
+		}
+	}
+	of := units.Plural(len(h.Figures), "figure")
+	switch {
+	case len(worse) > 0:
+		return append([]string{fmt.Sprintf("The newest change is for the worse in %d of %s.", len(worse), of)}, worse...)
+	case better > 0:
+		return []string{fmt.Sprintf("The newest change is for the better in %d of %s.", better, of)}
+	case accepted > 0:
+		return []string{fmt.Sprintf("The newest change is accepted in %d of %s.", accepted, of)}
+	case len(h.Figures) > 0:
+		return []string{fmt.Sprintf("None of %s changed.", of)}
+	}
+	return []string{"No result in this history has a figure to follow."}
+}
+
+// ChangeWord returns the verdict on a change in a word: regression, improvement, accepted, or change.
+func ChangeWord(c results.TrendChange) string {
+	if c.Verdict == results.Pass {
+		return "accepted"
+	}
+	return cmp.Or(string(c.Verdict), "change")
+}
+
+// SizeOf returns the size of a change as a signed percentage: "−9.8 %". It is "new" if the value was 0
+// before.
+func SizeOf(c results.TrendChange) string {
+	if c.Size == nil {
+		return "new"
+	}
+	return signed("%+.1f %%", 100**c.Size)
+}
+
+// kindOf returns whether a change was a step or a drift.
+func kindOf(c results.TrendChange) string {
+	if c.Drift {
+		return "drift"
+	}
+	return "step"
+}
+
+// DescribeChange describes a change: "regression: step of −9.8 %, 870 /s → 785 /s, since 2026-11-12 10:00, result 20261112-…".
+func DescribeChange(t results.Trend, c results.TrendChange) string {
+	from, what := t.Points[c.At], kindOf(c)
+	if c.Size != nil {
+		what += " of " + SizeOf(c)
+	}
+	text := fmt.Sprintf("%s: %s, %s → %s, since %s, result %s", ChangeWord(c), what,
+		units.Value(c.Before, t.Unit), units.Value(c.After, t.Unit), from.Started.Format("2006-01-02 15:04"), from.Result)
+	for _, mark := range from.Words() {
+		text += " · " + mark
+	}
+	if c.Reason != "" {
+		text += ": " + c.Reason
+	}
+	return text
+}
+
+// trendTable has a row for each figure, with its last values as a line of blocks.
+func trendTable(title string, all []results.Trend) Table {
+	t := Table{Title: title, Columns: columns(0, "<figure", "results", "last", "<values", "<newest change"), Notes: notesOn(all)}
+	newest := &t.Columns[4]
+	for _, trend := range all {
+		text, verdict := "none", results.Verdict("")
+		if c := trend.Newest(); c != nil {
+			text, verdict = ChangeWord(*c)+" "+SizeOf(*c), c.Verdict
+		} else if trend.Needed > 0 {
+			text = "too few results"
+		}
+		last := trend.Points[len(trend.Points)-1].Value
+		t.Rows = append(t.Rows, []string{trend.Figure, units.Count(int64(len(trend.Points))), units.Value(last, trend.Unit), blocks(trend.Points), text})
+		newest.Verdicts = append(newest.Verdicts, verdict)
+	}
+	return t
+}
+
+// changeTable has a row for each change, the oldest of each figure first.
+func changeTable(title string, all []results.Trend) Table {
+	t := Table{Title: title, Columns: columns(0, "<change", "<figure", "size", "<kind", "before", "after", "<since result")}
+	t.Columns[1].Key = true
+	for _, trend := range all {
+		for _, c := range trend.Changes {
+			from := trend.Points[c.At]
+			t.Rows = append(t.Rows, []string{ChangeWord(c), trend.Figure, SizeOf(c), kindOf(c),
+				units.Value(c.Before, trend.Unit), units.Value(c.After, trend.Unit), strings.Join(append([]string{from.Result}, from.Words()...), " · ")})
+			t.Columns[0].Verdicts = append(t.Columns[0].Verdicts, c.Verdict)
+		}
+	}
+	return t
+}
+
+// notesOn says why changes were accepted, and where results are too few.
+func notesOn(all []results.Trend) (notes []string) {
+	needed := 0
+	for _, t := range all {
+		needed = max(needed, t.Needed)
+		for _, c := range t.Changes {
+			if c.Reason != "" {
+				notes = append(notes, fmt.Sprintf("accepted, %s from %s on: %s", t.Figure, t.Points[c.At].Result, c.Reason))
+			}
+		}
+	}
+	if needed > 0 {
+		notes = append(notes, fmt.Sprintf("too few results: a change needs at least %d before it and %d after it", needed/2, needed/2))
+	}
+	return notes
+}
+
+// lastShown is how many of the last values blocks shows.
+const lastShown = 40
+
+// blocks returns the last values as blocks, the least as the lowest.
+func blocks(points []results.TrendPoint) string {
+	heights := []rune("▁▂▃▄▅▆▇█")
+	points = points[max(0, len(points)-lastShown):]
+	byValue := func(a, b results.TrendPoint) int { return cmp.Compare(a.Value, b.Value) }
+	low, high := slices.MinFunc(points, byValue).Value, slices.MaxFunc(points, byValue).Value
+	var b strings.Builder
+	for _, p := range points {
+		place := 0.0
+		if high > low {
+			place = (p.Value - low) / (high - low)
+		}
+		b.WriteRune(heights[int(math.Round(float64(len(heights)-1)*place))])
+	}
+	return b.String()
+}

@@ -1,0 +1,231 @@
+package document
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/levels"
+	"github.com/stampede-bench/stampede/results/units"
+)
+
+// backgroundColumns adds the columns of the background load, if there was one.
+func backgroundColumns(s *runTable) {
+	if !s.hasBackground() {
+		return
+	}
+	s.figure(Column{Head: "ops/s", Over: "background", Gap: 3}, func(r results.Run) (float64, bool) {
+		if r.Background == nil {
+			return 0, false
+		}
+		return r.Background.ThroughputPerS, true
+	}, units.Rate)
+	s.shown.Tails = backgroundTails()
+	first := len(s.Columns)
+	s.tail("", "read", bystanders)
+	for i := range s.Columns[first:] {
+		c := &s.Columns[first+i]
+		c.Head, c.Gap = "read "+c.Head, 0
+	}
+}
+
+// backgroundTails returns the candidates for the tail percentile of the background's reads. The background
+// makes many reads, so p99 comes first.
+func backgroundTails() []float64 { return []float64{99, 90, 75} }
+
+// bystanders returns the latency of the background's clients in the phase.
+func bystanders(r results.Run, phase string) *results.Distribution {
+	if r.Background == nil {
+		return nil
+	}
+	return results.Run{Latency: r.Background.Latency}.Times(phase)
+}
+
+// slowerBackground says how much longer the background's reads take beside the naive form than beside the other
+// form, if that is known of both.
+func slowerBackground(naive, calm results.Run, runs []results.Run, shown levels.Shown) []string {
+	shown.Tails = backgroundTails()
+	e, _, percentile := shown.Slowdown(runs, func(r results.Run) *results.Distribution { return bystanders(r, "read") }, naive, calm)
+	ratio := e.Value
+	switch {
+	case percentile == "":
+		return nil
+	case ratio >= 1.95:
+		return []string{fmt.Sprintf("A read of the background takes %s times longer at its %s.", units.Short(ratio), percentile)}
+	case ratio >= 1.05:
+		return []string{fmt.Sprintf("A read of the background takes %.0f %% longer at its %s.", 100*(ratio-1), percentile)}
+	}
+	return []string{fmt.Sprintf("A read of the background takes no longer at its %s.", percentile)}
+}
+
+// aboutBackground describes the background: "background of 16 clients at 5 000/s, 90 % reads".
+func aboutBackground(b results.Background) string {
+	rate := ""
+	if b.RatePerS > 0 {
+		rate = " at " + units.Rate(b.RatePerS) + "/s"
+	}
+	return fmt.Sprintf("background of %s%s, %s reads", units.Clients(b.Clients), rate, units.Share(b.ReadRatio.Asked))
+}
+
+// mixColumns adds the columns for raw operations.
+func mixColumns(s *runTable) {
+	operations := func(c Column, share func(results.ReadRatio) float64) {
+		s.figure(c, func(r results.Run) (float64, bool) { return r.ThroughputPerS * share(*r.ReadRatio), true }, units.Rate)
+	}
+	s.keys("clients", false)
+	from := ""
+	if s.rates("ops/s") {
+		from = " from when due"
+	}
+	s.figure(Column{Head: "reads"}, func(r results.Run) (float64, bool) { return r.ReadRatio.Achieved, true }, units.Share)
+	operations(Column{Head: "reads/s"}, func(r results.ReadRatio) float64 { return r.Achieved })
+	operations(Column{Head: "writes/s"}, func(r results.ReadRatio) float64 { return 1 - r.Achieved })
+	s.times("read"+from, "read", results.Run.Times)
+	s.times("write"+from, "write", results.Run.Times)
+	if slices.ContainsFunc(s.runs, func(r results.Run) bool { return r.Mix.Conditional }) {
+		s.figure(Column{Head: "retries", Gap: 3}, func(r results.Run) (float64, bool) { return float64(r.Mix.Retries), true }, whole)
+	}
+	backgroundColumns(s)
+}
+
+// mixes says what throughput and latency the raw operations reached, at the largest number of clients.
+func mixes(runs []results.Run, shown levels.Shown) []string {
+	most := largestRuns(levels.Medians(runs))[0]
+	line := fmt.Sprintf("With %s %s operations/s, %s of them reads", levels.Crowd(most), units.Rate(most.ThroughputPerS), units.Share(most.ReadRatio.Achieved))
+	if most.IsOpen() {
+		line = keepsUp(most) + fmt.Sprintf(", %s of it reads", units.Share(most.ReadRatio.Achieved))
+	}
+	separator := ": "
+	for _, phase := range most.Phases {
+		of := func(r results.Run) *results.Distribution { return r.Times(phase) }
+		if p, name := shown.Highest(runs, of, most); name != "" {
+			v, _ := shown.Median(runs, of, most, p)
+			line += fmt.Sprintf("%s%s %s is %s", separator, phase, name, duration(v))
+			separator = ", "
+		}
+	}
+	if most.IsOpen() {
+		line += ", from when it was due"
+	}
+	return []string{line + "."}
+}
+
+// aboutMix describes the operations: "1 000 keys of 1 000 B", or without the size.
+func aboutMix(m results.Mix, sized bool) string {
+	text := units.Count(int64(m.Keys)) + " keys"
+	if sized {
+		text += fmt.Sprintf(" of %s B", units.Count(int64(m.SizeBytes)))
+	}
+	if m.KeysBy != "uniform" {
+		text += ", " + m.KeysBy
+	}
+	if m.InFlight > 1 {
+		text += fmt.Sprintf(", %s in flight per client", units.Count(int64(m.InFlight)))
+	}
+	return text
+}
+
+// fanoutColumns adds the columns for a fan-out.
+func fanoutColumns(s *runTable) {
+	s.keys("watchers", true)
+	open := s.rates("writes/s")
+	if open { // no room for all percentiles beside the offered rate
+		s.latency(Column{Head: "first", Over: "p50 notified, from when due", Gap: 3}, "first", results.Run.Times, results.P50)
+		s.latency(Column{Head: "median"}, "median", results.Run.Times, results.P50)
+		s.latency(Column{Head: "last"}, "last", results.Run.Times, results.P50)
+		s.tail("last", "last", results.Run.Times)
+	} else {
+		for _, phase := range []string{"first", "median", "last"} {
+			s.times(phase+" notified", phase, results.Run.Times)
+		}
+	}
+	s.tail("writer", "write", results.Run.Times)
+	s.figure(Column{Head: "missed", Gap: 3}, portion(func(r results.Run) (int64, int64) { return r.Fanout.Missed, r.Fanout.Missed + r.Fanout.Notifications }), units.Share)
+}
+
+// notified says how long a form takes until all watchers are notified, with its name if there are several forms.
+func notified(r results.Run, forms []string) string {
+	line := "One write wakes 1 watcher: "
+	if n := r.Fanout.Watchers; n != 1 {
+		line = fmt.Sprintf("One write wakes %s watchers: ", units.Count(int64(n)))
+	}
+	if len(forms) > 1 {
+		line = r.Form + ": " + line
+	}
+	last, write := results.P50(r.ServiceTimes("last")), results.P50(r.ServiceTimes("write"))
+	if last == nil || write == nil {
+		return line + "too few writes to say how long that takes."
+	}
+	line += fmt.Sprintf("the last is notified %s after it is issued, and the writer waits %s for its acknowledgement.",
+		duration(*last), duration(*write))
+	if f := r.Fanout; f.Missed > 0 {
+		line += fmt.Sprintf(" Of the changes %s were missed.", units.Percent(f.Missed, f.Missed+f.Notifications))
+	}
+	return line
+}
+
+// The phases of a storm: back is the time from its start until one client is back, over until all are.
+// The ordinary client has a session that the storm does not hit: ordinary is a write of it during the
+// storm, calm a write before the storm.
+const (
+	back     = "back"
+	over     = "over"
+	ordinary = "ordinary"
+	calm     = "calm"
+)
+
+func isStorm(r results.Run) bool { return r.Recipe == "sessions" }
+
+// stormColumns adds the columns for storms, which affect all sessions at the same time.
+func stormColumns(s *runTable) {
+	s.keys("clients", true)
+	s.text(Column{Head: "storms"}, func(r results.Run) string { return units.Count(r.Rounds) })
+	s.latency(Column{Head: "mean", Over: "all back", Gap: 3}, over, results.Run.ServiceTimes, mean)
+	s.times("each back", back, results.Run.ServiceTimes)
+	s.latency(Column{Head: "mean", Over: "an ordinary write before", Gap: 3}, calm, results.Run.ServiceTimes, mean)
+	s.latency(Column{Head: "max"}, calm, results.Run.ServiceTimes, longest)
+	s.latency(Column{Head: "mean", Over: "and meanwhile", Gap: 3}, ordinary, results.Run.ServiceTimes, mean)
+	s.latency(Column{Head: "max"}, ordinary, results.Run.ServiceTimes, longest)
+	s.figure(Column{Head: "not made"}, portion(func(r results.Run) (int64, int64) {
+		if r.Storm == nil {
+			return 0, 0
+		}
+		return r.Storm.Omitted, r.Storm.Made + r.Storm.Omitted
+	}), units.Share)
+}
+
+func mean(d *results.Distribution) *int64 {
+	if d == nil {
+		return nil
+	}
+	v := int64(d.Mean)
+	return &v
+}
+
+func longest(d *results.Distribution) *int64 {
+	if d == nil {
+		return nil
+	}
+	return &d.Max
+}
+
+// stormed says what the storms of a form cost.
+func stormed(r results.Run) string {
+	do := map[string]string{"connect": "open at once", "reconnect": "lose their connections at once",
+		"expire": "end at once and are opened anew", "idle": "do nothing but stay"}[r.Form]
+	line := fmt.Sprintf("When %s sessions %s, ", units.Count(int64(r.Clients)), do)
+	if at := r.ServiceTimes(over); at != nil && r.Form != "idle" {
+		line += fmt.Sprintf("all are back after %s, and meanwhile ", duration(at.Mean))
+	}
+	before, during := r.ServiceTimes(calm), r.ServiceTimes(ordinary)
+	if before == nil || during == nil {
+		return line + "no ordinary write was made."
+	}
+	line += fmt.Sprintf("an ordinary write takes %s on average and %s at most; before it took %s",
+		duration(during.Mean), duration(during.Max), duration(before.Mean))
+	if s := r.Storm; s != nil && s.Omitted > 0 {
+		line += fmt.Sprintf(". %s of %s writes that were due meanwhile were not made, since the one before had not ended",
+			units.Count(s.Omitted), units.Count(s.Made+s.Omitted))
+	}
+	return line + "."
+}

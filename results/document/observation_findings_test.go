@@ -1,0 +1,100 @@
+package document_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stampede-bench/stampede/metrics/observe"
+	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/document"
+)
+
+// costly is an observation at all thresholds of the findings.
+func costly() observe.Report {
+	return observe.Report{
+		Duration: 10 * time.Second,
+		Traffic:  observe.Traffic{Requests: 100, Changes: 1, FanoutP50: 1, FanoutMax: 1},
+		Places:   []observe.Place{{Path: "/flag", Requests: 19, Polls: 12, PollsSame: 10, PollEvery: new(int64(2e9))}},
+		Rearming: observe.Rearming{Reconnects: 12, Watches: 1200, MostReconnects: 10, MostWatches: 1000},
+		Churn:    observe.Churn{Opened: 20, Closed: 15, ShortLived: 12, MostAtOnce: 5},
+		Standing: []observe.Standing{{Path: "/item/#", Watches: 1000, AgeP50: time.Minute, Oldest: time.Hour}},
+	}
+}
+
+func TestFindingsInWords(t *testing.T) {
+	want := []string{
+		"POLLING: 10 of 19 requests for /flag repeat a read that returned the same as before, 2.00 s after it at the median.",
+		"RE-ARM STORM: within one second 10 reconnected sessions armed 1\u202f000 watches again.",
+		"SESSION CHURN: 20 sessions were opened and 15 closed (2.0 and 1.5 per second), and at most 5 were open at once.",
+		"  80 % of those closed lived shorter than their time-out. Each open and close is a write.",
+		"STANDING WATCHES: 1\u202f000 watches on /item/# were armed 1m0s ago at the median, the oldest 1h0m0s ago, and have not fired.",
+	}
+	if got := document.New(results.Observation{Observed: costly()}).Findings; !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	var titles []string
+	for _, table := range document.New(results.Observation{Observed: costly()}).Tables {
+		titles = append(titles, table.Title)
+	}
+	if want := []string{"paths", "polled paths", "armed again", "sessions", "standing watches"}; !slices.Equal(titles, want) {
+		t.Errorf("got the tables %q, want %q", titles, want)
+	}
+}
+
+// TestWarningsSayWhatWasLeftOut checks that there is a warning for each count of what was lost or is beyond the
+// limits, and that the document says that all was seen otherwise.
+func TestWarningsSayWhatWasLeftOut(t *testing.T) {
+	r := costly()
+	if d := document.New(results.Observation{Observed: r}); len(d.Warnings) > 0 || notes(results.Observation{Observed: r}) != "all traffic was seen and analysed" {
+		t.Errorf("nothing was left out, got %q, %q", d.Warnings, d.Notes)
+	}
+	r.Traffic.GapBytes, r.Traffic.Joined, r.Traffic.Unfollowed = 100, 8, 9
+	r.Traffic.Beyond = observe.Beyond{Connections: 1, Sessions: 2, Nodes: 3, Requests: 4, Early: 5, Paths: 6}
+	o := results.Observation{Observed: r, Dropped: 3000, PacketsDropped: 7}
+	var got []string
+	for _, w := range document.New(o).Warnings {
+		got = append(got, w.Text)
+	}
+	want := []string{
+		"3.03 KiB of traffic were not analysed: counts are too low", "9 watches were not followed: it is not known what they caused",
+		"7 packets dropped by the kernel: counts are too low", "8 connections joined in the middle: what came before was not seen",
+		"1 connection not followed: more than are kept", "2 sessions not followed: more than are kept", "3 nodes not followed: more than are kept",
+		"4 requests not followed: more than are kept", "6 messages with too long a path", "5 changes or notifications decided early",
+	}
+	if !slices.Equal(got, want) || notes(o) != "" {
+		t.Errorf("got %q and %q, want %q", got, notes(o), want)
+	}
+}
+
+// TestNothingIsFoundBelowAThreshold spoils one condition of each finding after the other.
+func TestNothingIsFoundBelowAThreshold(t *testing.T) {
+	for name, c := range map[string]struct {
+		gone, table string
+		spoil       func(*observe.Report)
+	}{
+		"few polls":      {"POLLING", "polled paths", func(r *observe.Report) { r.Places[0].PollsSame = 9 }},
+		"small share":    {"POLLING", "polled paths", func(r *observe.Report) { r.Places[0].Requests = 20 }},
+		"few reconnects": {"RE-ARM", "armed again", func(r *observe.Report) { r.Rearming.MostReconnects = 9 }},
+		"few watches":    {"RE-ARM", "armed again", func(r *observe.Report) { r.Rearming.MostWatches = 999 }},
+		"few sessions":   {"CHURN", "sessions", func(r *observe.Report) { r.Churn.Opened, r.Churn.MostAtOnce = 19, 1 }},
+		"many at once":   {"CHURN", "sessions", func(r *observe.Report) { r.Churn.MostAtOnce = 6 }},
+		"long sessions":  {"CHURN", "sessions", func(r *observe.Report) { r.Churn.ShortLived = 7 }},
+		"few standing":   {"STANDING", "standing watches", func(r *observe.Report) { r.Standing[0].Watches = 999 }},
+		"young watches":  {"STANDING", "standing watches", func(r *observe.Report) { r.Standing[0].AgeP50 = 59 * time.Second }},
+	} {
+		r := costly()
+		c.spoil(&r)
+		f := results.Observation{Observed: r}
+		found := document.New(f).Findings
+		if len(found) < 3 || strings.Contains(strings.Join(found, "\n"), c.gone) {
+			t.Errorf("%s: got %q, want all findings but %s", name, found, c.gone)
+		}
+		for _, table := range document.New(f).Tables {
+			if table.Title == c.table {
+				t.Errorf("%s: there is a table %q", name, c.table)
+			}
+		}
+	}
+}

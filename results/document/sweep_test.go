@@ -1,0 +1,186 @@
+package document_test
+
+import (
+	"bytes"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stampede-bench/stampede/internal/golden"
+	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/document"
+	"github.com/stampede-bench/stampede/results/levels"
+	"github.com/stampede-bench/stampede/results/render"
+	"github.com/stampede-bench/stampede/results/resulttest"
+	"github.com/stampede-bench/stampede/results/stats"
+)
+
+// The golden files are what people see; read one before you accept a new version.
+func TestSweepTable(t *testing.T) {
+	for name, made := range map[string]func() results.Sweep{
+		"herd":    func() results.Sweep { return resulttest.SweepOf(resulttest.HerdRuns()...) },
+		"scaling": func() results.Sweep { return resulttest.SweepOf(resulttest.ScalingRuns()...) },
+		"search":  resulttest.Searched,
+		"interrupted": func() results.Sweep {
+			s := resulttest.SweepOf(resulttest.HerdRuns()[:9]...)
+			s.Interrupted, s.Planned, s.State = true, 42, "20261121-0931-lock.sweep.json"
+			return s
+		},
+		"nothing": func() results.Sweep {
+			s := resulttest.SweepOf()
+			s.Interrupted = true
+			return s
+		},
+		"reads":          func() results.Sweep { return resulttest.MixSweep(resulttest.MixedReads(1000), "reads") },
+		"reads and size": func() results.Sweep { return resulttest.MixSweep(resulttest.MixedReads(100, 1000), "reads", "size") },
+		"two axes": func() results.Sweep {
+			var runs []results.Run
+			for _, hold := range []time.Duration{1, 8} {
+				for _, r := range resulttest.HerdRuns() {
+					r.HoldNS = hold * time.Millisecond
+					if r.Settings = map[string]string{"hold": r.HoldNS.String()}; r.Clients <= 16 {
+						runs = append(runs, r)
+					}
+				}
+			}
+			s := resulttest.SweepOf(runs...)
+			s.Axes = []string{"clients", "hold"}
+			levels.Analyse(&s)
+			return s
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var b bytes.Buffer
+			if err := render.WriteText(&b, made(), render.Options{}); err != nil {
+				t.Fatal(err)
+			}
+			golden.Compare(t, "testdata/"+"sweep-"+strings.ReplaceAll(name, " ", "-")+".txt", b.Bytes())
+			checkWidth(t, b.String())
+		})
+	}
+}
+
+// Crossovers are at integer numbers of clients, with the same number in every group.
+func TestCrossoverIsOfWholeClients(t *testing.T) {
+	s := resulttest.SweepOf(resulttest.HerdRuns()...)
+	at := 9.7
+	s.Crossovers[0].At = &at
+	if line := document.New(s).Findings[0]; !strings.HasPrefix(line, "From 10 clients on the naive form's") {
+		t.Error(line)
+	}
+	at = 38.2
+	for i := range s.Levels {
+		s.Levels[i].Groups = 16
+	}
+	if line := document.New(s).Findings[0]; !strings.HasPrefix(line, "From 48 clients on, 3 for each of 16 locks, the naive form's") {
+		t.Error(line)
+	}
+	s.Axes, at = []string{"rate"}, 9.7
+	if line := document.New(s).Findings[0]; !strings.HasPrefix(line, "From 9.7 arrivals/s on the naive form's") {
+		t.Error(line)
+	}
+}
+
+// The analysis finds the parameters that the samples were made with.
+func TestSweepFindsWhatIsThere(t *testing.T) {
+	s := resulttest.SweepOf(resulttest.HerdRuns()...)
+	if len(s.Crossovers) != 1 || s.Crossovers[0].Metric != "handoff.p99" {
+		t.Fatalf("%+v: want one crossover, by the hand-off's p99", s.Crossovers)
+	}
+	if one := resulttest.SweepOf(resulttest.HerdRuns()[:2]...); !strings.HasPrefix(document.New(one).Findings[0], "At 2 clients, the one level of both, ") {
+		t.Errorf("of one level it says %q", document.New(one).Findings)
+	}
+	// 80 + 20·N is twice 100 at 6.
+	if at := s.Crossovers[0].At; at == nil || *at < 5 || *at > 7 {
+		t.Errorf("the crossover is at %v, want about 6", at)
+	}
+	naive := s.Curves[1]
+	if g := naive.Growth["notifications"]; naive.Form != "one-node" || g.Low < 0.9 || !strings.HasPrefix(naive.Limits[0], "the herd") {
+		t.Errorf("%s grows as %+v, and is limited by %q", naive.Form, g, naive.Limits)
+	}
+	if naive.USL != nil || !strings.Contains(naive.NoUSL, "serial") {
+		t.Errorf("one lock is fitted: %+v, %q", naive.USL, naive.NoUSL)
+	}
+
+	s = resulttest.SweepOf(resulttest.ScalingRuns()...)
+	calm, level := s.Curves[0].USL, s.Curves[1].USL
+	if calm == nil || calm.Knee == nil || *calm.KneeLow > 49.3 || *calm.KneeHigh < 49.2 || *calm.KneeHigh > 60 {
+		t.Errorf("%+v: want a knee at 49.2", calm)
+	}
+	if level == nil || level.Knee != nil || !strings.Contains(findings(document.New(s)), "The naive form: no peak up to 256") {
+		t.Errorf("%+v: want no knee", level)
+	}
+}
+
+// Throughput that saturates at 40 clients and never falls has no peak, in text and file, even if a law
+// with a peak fits it well.
+func TestSaturationIsNoPeak(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	var runs []results.Run
+	for range 3 {
+		for n := 2; n <= 256; n *= 2 {
+			r := resulttest.MixedReads(1000)[1]
+			r.Clients, r.Groups, r.ThroughputPerS = n, 1, 1000*min(float64(n), 40)*math.Exp(0.02*random.NormFloat64())
+			runs = append(runs, r)
+		}
+	}
+	s := resulttest.MixSweep(runs, "clients")
+	if u := s.Curves[0].USL; u == nil || u.Knee != nil || u.KneeLow != nil || u.KneeHigh != nil {
+		t.Errorf("%+v: want a law without a knee", u)
+	}
+	if got := document.New(s).Findings; len(got) != 1 || got[0] != "The mix: no peak up to 256 clients." {
+		t.Errorf("it says %q", got)
+	}
+}
+
+// The clients of a mix do not wait for each other, so a law can be fitted over their number; over the
+// shares of reads, no law is fitted.
+func TestSweepOfAMix(t *testing.T) {
+	law := stats.USL{Alpha: 0.03, Beta: 0.0004, Gamma: 4000}
+	var runs []results.Run
+	for range 3 {
+		for n := 2; n <= 128; n *= 2 {
+			r := resulttest.MixedReads(1000)[1]
+			r.Clients, r.Groups, r.ThroughputPerS = n, 1, law.At(float64(n))
+			runs = append(runs, r)
+		}
+	}
+	s := resulttest.MixSweep(runs, "clients")
+	if u := s.Curves[0].USL; u == nil || u.Knee == nil || math.Abs(*u.Knee-49.2) > 1 {
+		t.Errorf("%+v, %q: want a knee at 49.2", u, s.Curves[0].NoUSL)
+	}
+	if got := document.New(s).Findings; len(got) != 1 || !strings.HasPrefix(got[0], "The mix: throughput peaks at 49 clients") {
+		t.Errorf("it says %q", got)
+	}
+	s = resulttest.MixSweep(resulttest.MixedReads(1000), "reads")
+	if len(s.Levels) != 3 || s.Levels[1].Reads != 0.5 || s.Levels[1].Size != 1000 || len(s.Levels[1].Runs) != 3 {
+		t.Errorf("levels %+v", s.Levels)
+	}
+	if c := s.Curves[0]; c.USL != nil || c.NoUSL != "" {
+		t.Errorf("a law over shares: %+v, %q", c.USL, c.NoUSL)
+	}
+}
+
+// A sweep shows the chosen percentiles, as medians over the repetitions, and stores them in its file.
+func TestSweepShowsChosenPercentiles(t *testing.T) {
+	s := resulttest.SweepOf(resulttest.HerdRuns()...)
+	s.Percentiles = []float64{75, 99.9}
+	levels.Analyse(&s)
+	var b bytes.Buffer
+	if err := render.WriteText(&b, s, render.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	l := s.Levels[0]
+	want, known := levels.Across(levels.RunsOf(s, l), levels.ValueAt(func(r results.Run) *results.Distribution { return r.Times("acquire") }, 75))
+	if got := l.Latency["acquire"]["p75"]; !known || got != want {
+		t.Errorf("p75 of the first level is %+v, want %+v", got, want)
+	}
+	if v, ok := levels.Middle(s, l).Times("acquire").At(75); !ok || v != int64(want.Value) {
+		t.Errorf("the row of the first level has a p75 of %d, want %v", v, want.Value)
+	}
+	if text := b.String(); !strings.Contains(text, "p75") || !strings.Contains(text, "p99.9") || strings.Contains(text, "p90 ") {
+		t.Errorf("not the columns that were chosen:\n%s", text)
+	}
+}

@@ -1,0 +1,122 @@
+package figure
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/results"
+)
+
+// A Bias says on which sides of a measured value the true one can lie. 0 is neither: the value is not in
+// doubt.
+type Bias uint8
+
+// The sides. Both together say nothing about the true value.
+const (
+	Lower  Bias = 1 << iota // the true value can be lower
+	Higher                  // the true value can be higher
+	Either = Lower | Higher
+)
+
+// Doubt returns the first doubt about the run that concerns the figure, and what all such doubts say
+// about its true value; the bias is 0 if there are none. Thresholds, objectives and comparisons all judge
+// runs by it. Counts do not depend on how fast the load generator was, so most doubts concern only times.
+func (f Figure) Doubt(r results.Run) (first results.Warning, bias Bias) {
+	for _, d := range r.Doubts {
+		b := f.biasBy(d)
+		if b != 0 && bias == 0 {
+			first = d
+		}
+		bias |= b
+	}
+	return first, bias
+}
+
+// biasBy returns what one doubt says about the figure's true value.
+func (f Figure) biasBy(d results.Warning) Bias {
+	background := strings.HasPrefix(f.Name, "background.")
+	switch {
+	case strings.HasPrefix(f.Name, "generator.") || strings.HasPrefix(f.Name, "machine.") || strings.HasPrefix(f.Name, "rate."):
+		return 0 // doubts are derived from them
+	case d.Code == metrics.AgentLost && f.Name != "safety.violations": // a violation among the other agents' clients is one
+		return Either
+	case d.Code == metrics.Abandoned && f.Unit == PerRound:
+		return Either
+	case !f.Timed():
+		return 0
+	}
+	code := d.Code
+	lost := code == metrics.Skipped || code == metrics.Unfinished || code == metrics.Failed
+	if code == metrics.Bystanders {
+		code = cmp.Or(d.Names[metrics.Cause], code)
+	}
+	if background != (d.Code == metrics.Bystanders) && (lost || d.Code == metrics.Bystanders) {
+		return 0 // arrivals of the other load
+	}
+	switch isTime := f.delayed == Lower; metrics.DistortionOf(code) {
+	case metrics.TooLong:
+		return cmp.Or(f.delayed, Either)
+	case metrics.TooShort:
+		if isTime {
+			return Higher
+		}
+	}
+	return Either
+}
+
+// ObservationDoubt returns why the figure's value for an observation is in doubt, and on which sides the true
+// one can lie: what was not analysed can only add to counts. The bias is 0 if all traffic was analysed.
+func (f Figure) ObservationDoubt(o results.Observation) (why string, bias Bias) {
+	t := o.Observed.Traffic
+	switch {
+	case o.Dropped > 0 || t.GapBytes > 0 || o.PacketsDropped > 0:
+		why = "not all traffic was analysed"
+	case t.Joined > 0:
+		why = "connections were open before the observation began"
+	case t.Unfollowed > 0:
+		why = "not all watches were followed"
+	case t.Beyond.Any():
+		why = "not all that was observed was followed"
+	default:
+		return "", 0
+	}
+	if f.Exactness == Timed || f.Unit == Share || strings.Contains(f.Name, ".p") || strings.HasSuffix(f.Name, "_per_change") {
+		return why, Either
+	}
+	return why, Higher
+}
+
+// tolerated is the share of the runs that may be doubtful. Medians and estimates are robust against some
+// disturbed runs. Leaving those runs out instead would let the user choose what counts.
+const tolerated = 0.2
+
+// Void says why the runs together prove nothing about the figure, because too many of them are doubtful, ""
+// if they prove something.
+func (f Figure) Void(runs []results.Run) string {
+	n, why := 0, ""
+	for _, r := range runs {
+		if d, bias := f.Doubt(r); bias != 0 {
+			n, why = n+1, d.Text
+		}
+	}
+	if float64(n) <= tolerated*float64(len(runs)) {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d runs are doubtful: %s", n, len(runs), why)
+}
+
+// Voids reports whether doubts void the verdict on a condition: whether it could be another one with the
+// true values. The biases are those of the measured value and of the limit, and holds is the verdict.
+// A time that is at most too long, and is below its limit, is below it all the more.
+func Voids(op Op, holds bool, measured, limit Bias) bool {
+	below := op == Below || op == AtMost
+	switch {
+	case op == Equals:
+		return measured|limit != 0
+	case below == holds: // the value lies below the limit
+		return measured&Higher|limit&Lower != 0
+	}
+	return measured&Lower|limit&Higher != 0
+}

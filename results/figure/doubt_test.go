@@ -1,0 +1,100 @@
+package figure_test
+
+import (
+	"testing"
+
+	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/figure"
+)
+
+// A doubt concerns the figures that it makes meaningless, and no others, and says on which side the true
+// value can be.
+func TestDoubt(t *testing.T) {
+	for _, c := range []struct {
+		figure, code string
+		want         figure.Bias
+	}{
+		{"acquire.p99", metrics.Starved, figure.Lower},
+		{"acquire.service.p50", metrics.Stolen, figure.Lower},
+		{"rounds_per_s", metrics.Others, figure.Higher},
+		{"fairness.longest_wait", metrics.ClientBound, figure.Lower},
+		{"from_ack.first.p50", metrics.Starved, figure.Either}, // the acknowledgement can be late, too
+		{"drain.p50", metrics.Starved, figure.Either},          // so can the first notification
+		{"server.cpu_per_round", metrics.Stolen, figure.Either},
+		{"notifications_per_round", metrics.Starved, 0},
+		{"fanout.max", metrics.Skipped, 0},
+		{"notifications_per_round", metrics.Abandoned, figure.Either},
+		{"acquire.p99", metrics.Abandoned, figure.Either},
+		{"fanout.max", metrics.Abandoned, 0},
+		{"acquire.p99", metrics.Skipped, figure.Higher},
+		{"acquire.p99", metrics.Unfinished, figure.Higher},
+		{"acquire.p99", metrics.Failed, figure.Higher},
+		{"acquire.p99", metrics.Behind, figure.Either},
+		{"acquire.p99", metrics.LittlesLaw, figure.Either},
+		{"rounds_per_s", metrics.Skipped, figure.Either},
+		{"rounds", metrics.AgentLost, figure.Either},
+		{"identities.broken", metrics.AgentLost, figure.Either},
+		{"safety.violations", metrics.AgentLost, 0},
+		{"background.read.p99", metrics.Skipped, 0},
+		{"background.read.p99", metrics.Bystanders, figure.Either},
+		{"background.read.p99", metrics.Stolen, figure.Lower},
+		{"background.errors", metrics.Bystanders, 0},
+		{"acquire.p99", metrics.Bystanders, 0},
+		{"generator.lag.p99", metrics.Starved, 0},
+		{"machine.busy", metrics.Others, 0},
+		{"rate.achieved", metrics.Skipped, 0},
+	} {
+		m, err := figure.Parse(c.figure, []string{"acquire"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, bias := m.Doubt(results.Run{Doubts: []results.Warning{{Code: c.code, Text: "why"}}})
+		if bias != c.want || (bias != 0) != (d.Text == "why") {
+			t.Errorf("%s with the doubt %s: %v, %+v, want %v", c.figure, c.code, bias, d, c.want)
+		}
+	}
+}
+
+// Several doubts add up, the first that concerns the figure is named, and arrivals that the background
+// lost make its times too short.
+func TestSeveralDoubts(t *testing.T) {
+	lost := results.Warning{Code: metrics.Bystanders, Text: "lost", Names: metrics.Names{metrics.Cause: metrics.Skipped}}
+	starved := results.Warning{Code: metrics.Starved, Text: "starved"}
+	read := figure.Known(nil, "background.read.p99")[0]
+	if d, bias := read.Doubt(results.Run{Doubts: []results.Warning{lost}}); bias != figure.Higher || d.Text != "lost" {
+		t.Errorf("%v, %v", d, bias)
+	}
+	if d, bias := read.Doubt(results.Run{Doubts: []results.Warning{starved, lost}}); bias != figure.Either || d.Text != "starved" {
+		t.Errorf("%v, %v", d, bias)
+	}
+	handoff := figure.Known([]string{"handoff"}, "handoff.p99")[0]
+	if d, bias := handoff.Doubt(results.Run{Doubts: []results.Warning{lost, starved}}); bias != figure.Lower || d.Text != "starved" {
+		t.Errorf("%v, %v", d, bias)
+	}
+}
+
+// A doubt voids a verdict only if the verdict could be another one with the true values.
+func TestVoids(t *testing.T) {
+	const no, yes = false, true
+	for _, c := range []struct {
+		op                             figure.Op
+		holds                          bool
+		lower, higher, either, limited bool // void if the measured value can be lower, higher, either; or the limit lower
+	}{
+		{figure.Below, true, no, yes, yes, yes}, {figure.Below, false, yes, no, yes, no},
+		{figure.AtMost, true, no, yes, yes, yes}, {figure.AtMost, false, yes, no, yes, no},
+		{figure.Above, true, yes, no, yes, no}, {figure.Above, false, no, yes, yes, yes},
+		{figure.AtLeast, true, yes, no, yes, no}, {figure.AtLeast, false, no, yes, yes, yes},
+		{figure.Equals, true, yes, yes, yes, yes}, {figure.Equals, false, yes, yes, yes, yes},
+	} {
+		got := [...]bool{figure.Voids(c.op, c.holds, figure.Lower, 0), figure.Voids(c.op, c.holds, figure.Higher, 0),
+			figure.Voids(c.op, c.holds, figure.Either, 0), figure.Voids(c.op, c.holds, 0, figure.Lower)}
+		if got != [...]bool{c.lower, c.higher, c.either, c.limited} {
+			t.Errorf("%s, holds %v: %v, want %+v", c.op, c.holds, got, c)
+		}
+		if figure.Voids(c.op, c.holds, 0, 0) {
+			t.Errorf("%s, holds %v: void without a doubt", c.op, c.holds)
+		}
+	}
+}

@@ -1,0 +1,177 @@
+package figure
+
+import (
+	"slices"
+
+	"github.com/stampede-bench/stampede/metrics/observe"
+	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/units"
+)
+
+// A Figure is one number that results can have.
+type Figure struct {
+	Name   string // e.g. "acquire.response.p99"
+	Unit   Unit
+	Better Direction
+	// About describes the figure in a few words.
+	About string
+	// Population is what the value of a run is computed over; see Populations for other results.
+	Population Population
+	Exactness  Exactness
+	Merge      Merge
+	// Export is the name of the OpenTelemetry metric from which the figure can be computed, "" if none.
+	Export string
+
+	// delayed says where the true value can lie if the load generator or its machine was short of
+	// processor time.
+	delayed     Bias
+	run         func(results.Run) (float64, bool)
+	count       func(results.Settled) results.Exact
+	path        func(observe.Place) (float64, bool)
+	observation func(results.Observation) (float64, bool)
+}
+
+// A Unit is the unit of a figure's values.
+type Unit string
+
+// The units.
+const (
+	Nanoseconds Unit = "ns"
+	Bytes       Unit = "B"
+	PerSecond   Unit = "/s"
+	PerRound    Unit = "/round"
+	Share       Unit = "share" // 0 to 1
+	Number      Unit = ""      // a count or a ratio
+)
+
+// A Direction says which of two values of a figure is better.
+type Direction int
+
+// The directions.
+const (
+	Less    Direction = iota // latencies, costs, violations
+	More                     // throughput, fairness
+	Neither                  // amounts of work, which are neither good nor bad
+)
+
+// A Population is what a figure is computed over.
+type Population string
+
+// The populations.
+const (
+	Window         Population = "window"            // the measured window of a run
+	WholeRounds    Population = "whole rounds"      // all rounds of a run from the first to the last, warm-up included
+	ServerInterval Population = "server's interval" // between two readings of the server's counters around the window
+	SettledRun     Population = "settled run"       // a run at rest between any two steps
+	OnePath        Population = "observed path"     // a path pattern, for the whole time of an observation
+	Observed       Population = "observation"       // all that was observed
+)
+
+// An Exactness says what two equal measurements of a figure have in common.
+type Exactness string
+
+// The exactnesses.
+const (
+	// Formula: the form's cost model or the definition of safety fixes the value, wherever
+	// [Figure.Exact] or [Figure.ExactCount] says so. Elsewhere it is as Schedule.
+	Formula Exactness = "formula"
+	// Schedule: the figure is counted, but it depends on the order in which things happen, and so has
+	// noise, however equal two measurements were.
+	Schedule Exactness = "schedule"
+	// Timed: the figure depends on the speed of the machine and on its other load.
+	Timed Exactness = "timed"
+)
+
+// A Merge says how the agents of a run, which each measured a part of it, make the figure of the run.
+type Merge string
+
+// The rules.
+const (
+	Sum         Merge = "sum"
+	Max         Merge = "max"
+	Histogram   Merge = "histogram"   // bucket by bucket, then taken from the sum
+	Derived     Merge = "derived"     // computed from what is merged by the other rules
+	Coordinator Merge = "coordinator" // known of the run as a whole only
+	Unmerged    Merge = "one process" // counts and observations are never divided
+)
+
+// RunValue returns the figure's value for a run. It is not known if the run has no such measurement, or
+// too few observations of it.
+func (f Figure) RunValue(r results.Run) (value float64, known bool) {
+	if f.run == nil {
+		return 0, false
+	}
+	return f.run(r)
+}
+
+// CountValue returns the figure of a settled run, false if it is none.
+func (f Figure) CountValue(s results.Settled) (count results.Exact, known bool) {
+	if f.count == nil {
+		return results.Exact{}, false
+	}
+	return f.count(s), true
+}
+
+// PathValue returns the figure's value for an observed path.
+func (f Figure) PathValue(p observe.Place) (value float64, known bool) {
+	if f.path == nil {
+		return 0, false
+	}
+	return f.path(p)
+}
+
+// ObservationValue returns the figure's value for a whole observation.
+func (f Figure) ObservationValue(o results.Observation) (value float64, known bool) {
+	if f.observation == nil {
+		return 0, false
+	}
+	return f.observation(o)
+}
+
+// Populations returns what the figure is computed over in each kind of result that has it.
+func (f Figure) Populations() (all []Population) {
+	for _, p := range []struct {
+		has bool
+		is  Population
+	}{{f.run != nil, f.Population}, {f.count != nil, SettledRun}, {f.path != nil, OnePath}, {f.observation != nil, Observed}} {
+		if p.has {
+			all = append(all, p.is)
+		}
+	}
+	return all
+}
+
+// Timed reports whether the figure depends on the speed of the machine and on its other load.
+func (f Figure) Timed() bool { return f.Exactness == Timed }
+
+// Exact reports whether a formula fixes the figure's value for the run, so that any difference between
+// two such values is real. That two values were equal never makes a figure exact.
+func (f Figure) Exact(r results.Run) bool {
+	if f.Exactness != Formula || f.Population != WholeRounds || f.Name == brokenIdentities {
+		return f.Exactness == Formula
+	}
+	e := r.Cost.Expected
+	return e != nil && slices.ContainsFunc(e.Identities, func(i results.Identity) bool { return i.Fixes == f.Name })
+}
+
+// ExactCount reports whether the form's cost model fixes the figure's value for the settled run.
+func (f Figure) ExactCount(s results.Settled) bool {
+	e, known := f.CountValue(s)
+	return known && e.Expected != nil && e.Most == nil
+}
+
+// Column returns the name of the figure's column in a table of values, with the unit if the name does not
+// have it.
+func (f Figure) Column() string {
+	switch f.Unit {
+	case Nanoseconds:
+		return f.Name + "_ns"
+	case Share:
+		return f.Name + "_share"
+	}
+	return f.Name
+}
+
+// Format formats a value of the figure with its unit and three significant digits: "1.25 ms", "3.00",
+// "870 /s", "99.0 %".
+func (f Figure) Format(v float64) string { return units.Value(v, string(f.Unit)) }

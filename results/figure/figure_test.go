@@ -1,0 +1,228 @@
+package figure_test
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/stampede-bench/stampede/internal/golden"
+	"github.com/stampede-bench/stampede/metrics/observe"
+	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/figure"
+)
+
+// distribution returns a distribution whose statistics are 1 to 7 units, in order of size.
+func distribution(unit int64) *results.Distribution {
+	at := func(n int64) *int64 { n *= unit; return &n }
+	return &results.Distribution{Min: unit, Mean: 2 * float64(unit), P50: at(3), P90: at(4), P99: at(5), P999: at(6), Max: 7 * unit}
+}
+
+func signed(unit int64) *results.Signed {
+	at := func(n int64) *int64 { n *= unit; return &n }
+	return &results.Signed{Min: -unit, P50: at(2), P99: at(3), Max: 4 * unit}
+}
+
+// full returns a run that has a value for every figure.
+func full() results.Run {
+	ms := int64(time.Millisecond)
+	phase := results.Latency{Response: distribution(2 * ms), Service: distribution(ms)}
+	ratio := 9.0
+	return results.Run{
+		Rounds: 1900, DurationNS: 2 * time.Second, ThroughputPerS: 950, OfferedPerS: 1000,
+		Latency: map[string]results.Latency{"acquire": phase},
+		Herd:    results.Herd{Fanout: distribution(10), Drain: distribution(ms), Useful: 1, Wasted: 3},
+		Cost: results.Cost{ReadWriteRatio: &ratio, Totals: results.Totals{Notifications: 2850, Reads: 4750, Writes: 6650},
+			PerRound: &results.PerRound{Notifications: 1.5, Reads: 2.5, Writes: 3.5, FailedWrites: 4.5, RPCs: 5.5, BytesIn: 2048, BytesOut: 512},
+			Whole:    results.Totals{Notifications: 2000, Reads: 4000, Writes: 6000, FailedWrites: 500, RPCs: 8000}, WholeRounds: 2000,
+			Expected: &results.Expected{Identities: []results.Identity{{Holds: true}, {}}}},
+		Fanout: &results.Fanout{Notifications: 75, Missed: 25,
+			FromAck: results.FromAck{First: signed(ms), Median: signed(2 * ms), Last: signed(3 * ms), Each: signed(4 * ms)}},
+		Mix: &results.Mix{Retries: 8}, ReadRatio: &results.ReadRatio{Asked: 0.9, Achieved: 0.91},
+		Background: &results.Background{ThroughputPerS: 500, ReadRatio: results.ReadRatio{Achieved: 0.5}, Late: 1, Skipped: 2, Unfinished: 3,
+			Errors: map[string]int64{"a": 4, "b": 5}, Latency: map[string]results.Latency{"read": phase, "write": phase}},
+		Fairness: &results.Fairness{Jain: 0.998, Inversions: 6, LongestWaitNS: 70 * time.Millisecond},
+		Safety:   results.Safety{Checked: 1900, Violations: 1, BeliefOverlaps: 2},
+		Generator: results.Generator{CPUCores: 1.25, StolenCores: 0.1, Machine: &results.Machine{Cores: 2, BusyCores: 1.8, StartedCores: 0.25, OtherCores: 0.2, WaitingThreads: 0.5,
+			StartedResidentBytes: 64 << 20, StartedWrittenBytes: 1900 * 4096}, GCPauseNS: time.Millisecond, Lag: distribution(ms),
+			Offered: 2000, Late: 10, Failed: 5, Skipped: 20, Unfinished: 30},
+		Server: &results.Server{Notifications: 1900, Reads: 3800, Writes: 5700, Fsyncs: &results.Fsyncs{Count: 950, TookNS: 1900 * time.Millisecond}},
+		Errors: map[string]int64{"session lost": 7},
+	}
+}
+
+// Every figure of a run has a value in a run that has everything, and every name is there once.
+func TestAll(t *testing.T) {
+	seen := map[string]bool{}
+	for _, f := range figure.Table([]string{"acquire"}, []string{"get"}) {
+		_, known := f.RunValue(full())
+		if of := f.Populations(); len(of) == 0 || known != (of[0] == f.Population && f.Population != "") || seen[f.Name] || f.About == "" {
+			t.Errorf("%s: known %v of %q, seen before %v, about %q", f.Name, known, of, seen[f.Name], f.About)
+		}
+		seen[f.Name] = true
+	}
+}
+
+// The golden file is the table of figures, with the value of a run that has them all; read it before you
+// accept a new version.
+func TestTable(t *testing.T) {
+	var b strings.Builder
+	row := func(columns ...any) { fmt.Fprintf(&b, "%-34v%-12v%-9v%-36v%-10v%-13v%-40v%v\n", columns...) }
+	row("FIGURE", "VALUE", "BETTER", "COMPUTED OVER", "EXACTNESS", "AGENTS MERGE", "EXPORTED AS", "ABOUT")
+	for _, f := range figure.Table([]string{"acquire"}, []string{"get"}) {
+		value, over := string(f.Unit), []string{}
+		if v, known := f.RunValue(full()); known {
+			value = f.Format(v)
+		}
+		for _, p := range f.Populations() {
+			over = append(over, string(p))
+		}
+		row(f.Name, cmp.Or(value, "-"), []string{"less", "more", "neither"}[f.Better], strings.Join(over, ", "), f.Exactness, f.Merge,
+			cmp.Or(f.Export, "-"), f.About)
+	}
+	golden.Compare(t, "testdata/table.txt", []byte(b.String()))
+}
+
+// Every figure that is exported names a metric that exists.
+func TestExports(t *testing.T) {
+	for _, f := range figure.Table([]string{"acquire"}, []string{"get"}) {
+		if f.Export != "" && figure.Export(f.Export).About == "" {
+			t.Errorf("%s is exported as %s, which is not described", f.Name, f.Export)
+		}
+	}
+}
+
+// What observations have is taken from each path, and from all traffic.
+func TestObserved(t *testing.T) {
+	few, many := int64(1), int64(3)
+	place := observe.Place{Path: "/a", Changes: 4, Notifications: 10, Requests: 20, FanoutMax: 5, FanoutP50: 2, Useful: &few, Wasted: &many,
+		Sessions: 6, Watches: 7, PollsSame: 8, SettledP90: &many, LatencyP90: &few}
+	o := results.Observation{Observed: observe.Report{Operations: []observe.Operation{{Name: "get", P50: &few, P99: &many}},
+		Traffic: observe.Traffic{Changes: 2, Notifications: 5, Requests: 7, FanoutMax: 3, FanoutP50: 1}}}
+	paths := map[string]float64{"fanout.max": 5, "fanout.p50": 2, "wasted": 0.75, "notifications_per_change": 2.5, "requests_per_change": 5,
+		"notifications": 10, "changes": 4, "sessions": 6, "watches": 7, "polls.unchanged": 8, "settled.p90": 3, "latency.p90": 1}
+	for _, f := range figure.Paths() {
+		v, known := f.PathValue(place)
+		if want, listed := paths[f.Name]; !known || !listed || v != want {
+			t.Errorf("%s of a path is %v, known %v, want %v", f.Name, v, known, want)
+		}
+		delete(paths, f.Name)
+	}
+	whole := map[string]float64{"fanout.max": 3, "fanout.p50": 1, "notifications_per_change": 2.5, "requests_per_change": 3.5, "get.p50": 1, "get.p99": 3}
+	for _, f := range figure.Observations([]string{"get"}) {
+		v, known := f.ObservationValue(o)
+		if want, listed := whole[f.Name]; !known || !listed || v != want {
+			t.Errorf("%s of an observation is %v, known %v, want %v", f.Name, v, known, want)
+		}
+		delete(whole, f.Name)
+	}
+	if len(paths)+len(whole) > 0 {
+		t.Errorf("these are no figures: %v, %v", paths, whole)
+	}
+}
+
+// A count is exact only where a formula fixes it, and never because two values were equal.
+func TestExact(t *testing.T) {
+	fixes := results.Run{Cost: results.Cost{Expected: &results.Expected{Identities: []results.Identity{
+		{Formula: "notifications = 0", Fixes: "whole.notifications_per_round", Holds: true}, {Formula: "reads = lists", Holds: true}}}}}
+	disturbed := results.Run{Disturbed: true}
+	for _, c := range []struct {
+		name  string
+		run   results.Run
+		exact bool
+	}{
+		{"whole.notifications_per_round", fixes, true}, {"whole.notifications_per_round", disturbed, false},
+		{"whole.reads_per_round", fixes, false}, {"whole.rpcs_per_round", fixes, false},
+		{"notifications_per_round", fixes, false}, {"fanout.max", fixes, false}, {"rounds_per_s", fixes, false},
+		{"identities.broken", disturbed, true}, {"safety.violations", disturbed, true}, {"errors", fixes, false},
+	} {
+		if f := figure.Known(nil, c.name)[0]; f.Exact(c.run) != c.exact {
+			t.Errorf("%s of %+v: exact %v, want %v", c.name, c.run.Cost.Expected, f.Exact(c.run), c.exact)
+		}
+	}
+	five, six := int64(5), int64(6)
+	settled := results.Settled{Notifications: results.Exact{Counted: 5, Expected: &five}, Reads: results.Exact{Counted: 5},
+		Writes: results.Exact{Counted: 5, Expected: &five, Most: &six}}
+	for _, f := range figure.Counts()[:3] {
+		if exact := f.ExactCount(settled); exact != (f.Name == "count.notifications") {
+			t.Errorf("%s: exact %v", f.Name, exact)
+		}
+	}
+	for _, f := range figure.Paths() {
+		if f.Exactness == figure.Formula {
+			t.Errorf("%s of an observed path is exact by a formula", f.Name)
+		}
+	}
+}
+
+// What a run does not have is not known, rather than 0, except for the values that every run has.
+func TestNothingIsKnownOfAnEmptyRun(t *testing.T) {
+	var known []string
+	for _, f := range figure.All([]string{"acquire"}) {
+		if _, ok := f.RunValue(results.Run{}); ok {
+			known = append(known, f.Name)
+		}
+	}
+	want := []string{"rounds", "safety.violations", "safety.checked", "safety.belief_overlaps", "errors", "generator.cpu_cores",
+		"generator.stolen_cores", "generator.gc_pause", "generator.late", "generator.skipped", "generator.failed", "generator.unfinished"}
+	if diff := gocmp.Diff(want, known); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// A percentile with too few observations is not known.
+func TestTooFewObservations(t *testing.T) {
+	r := full()
+	r.Latency["acquire"].Response.P99 = nil
+	r.Fanout.FromAck.Last.P99 = nil
+	for _, name := range []string{"acquire.p99", "from_ack.last.p99"} {
+		f, err := figure.Parse(name, []string{"acquire"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v, known := f.RunValue(r); known {
+			t.Errorf("%s is %v", name, v)
+		}
+	}
+}
+
+func TestParse(t *testing.T) {
+	phases := []string{"acquire", "handoff"}
+	for name, want := range map[string]string{
+		"acquire.p99": "acquire.response.p99", "handoff.service.max": "handoff.service.max", "background.read.p50": "background.read.response.p50",
+		"notifications_per_round": "notifications_per_round", "fanout.max": "fanout.max",
+	} {
+		if f, err := figure.Parse(name, phases); err != nil || f.Name != want {
+			t.Errorf("%s is read as %q, %v", name, f.Name, err)
+		}
+	}
+	for name, want := range map[string]string{
+		"aquire.response.p99":    `unknown metric "aquire.response.p99": did you mean "acquire.response.p99"?`,
+		"acquire.p95":            `unknown metric "acquire.p95": did you mean "acquire.p90"?`,
+		"notification_per_round": `unknown metric "notification_per_round": did you mean "notifications_per_round"?`,
+		"release.p99":            `unknown metric "release.p99": stampede help thresholds shows which there are`,
+	} {
+		if _, err := figure.Parse(name, phases); err == nil || err.Error() != want {
+			t.Errorf("%s:\n got %v\nwant %s", name, err, want)
+		}
+	}
+}
+
+// The server's counters are read a little before and after the window, so more rounds end between the
+// readings than in the window. A file without that number uses the rounds of the window.
+func TestServerCountsAreOfTheirOwnRounds(t *testing.T) {
+	r := full()
+	for rounds, want := range map[int64]float64{3800: 0.25, 0: 0.5} {
+		r.Server.Rounds = rounds
+		m, err := figure.Parse("server.fsyncs_per_round", []string{"acquire"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v, known := m.RunValue(r); !known || v != want {
+			t.Errorf("%d rounds: %v fsyncs per round, known %v; want %v", rounds, v, known, want)
+		}
+	}
+}

@@ -1,0 +1,118 @@
+package gate
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/stampede-bench/stampede/metrics/observe"
+	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/figure"
+)
+
+// A PathThreshold is a condition on a figure of all paths of an observation, or of those that match a pattern.
+// Where several paths match, it is on the one that is furthest from meeting it.
+type PathThreshold struct {
+	text    string
+	pattern string // "" for all paths
+	figure.Bound
+}
+
+// ParsePath parses a threshold such as "fanout.max <= 5" or "/controller: wasted < 10%".
+func ParsePath(text string) (t PathThreshold, err error) {
+	t.text = text
+	rest := strings.TrimSpace(text)
+	if strings.HasPrefix(rest, "/") {
+		var found bool
+		if t.pattern, rest, found = strings.Cut(rest, ":"); !found {
+			return t, fmt.Errorf("threshold %q: want a colon after the path pattern", text)
+		}
+		if _, err := path.Match(t.pattern, ""); err != nil {
+			return t, fmt.Errorf("threshold %q: %q is no path pattern", text, t.pattern)
+		}
+	}
+	name, op, limit, err := figure.Split(rest)
+	if err != nil {
+		return t, fmt.Errorf("threshold %w", err)
+	}
+	if t.Figure, err = figure.Find(name, figure.Paths()); err == nil {
+		t.Op = op
+		t.Limit, err = t.Figure.ParseValue(limit)
+	}
+	if err != nil {
+		return t, fmt.Errorf("threshold %q: %w", text, err)
+	}
+	return t, nil
+}
+
+// JudgePaths judges an observation by the thresholds, and returns the gates and the overall verdict.
+func JudgePaths(thresholds []PathThreshold, o results.Observation) (gates []results.Gate, verdict results.Verdict) {
+	for _, t := range thresholds {
+		g := t.judge(o)
+		gates, verdict = append(gates, g), results.Worst(verdict, g.Verdict)
+	}
+	return gates, verdict
+}
+
+// judge judges the path that is furthest from meeting the threshold. Traffic that was not analysed makes a
+// verdict invalid if it could change it.
+func (t PathThreshold) judge(o results.Observation) results.Gate {
+	g := results.Gate{Text: t.text, Run: -1, Figure: t.Figure.Name, Unit: string(t.Figure.Unit), Op: string(t.Op), Limit: &t.Limit}
+	worst, err := t.worst(o.Observed)
+	if err != nil {
+		g.Verdict, g.Why = results.Invalid, err.Error()
+		return g
+	}
+	measured, _ := t.Figure.PathValue(worst)
+	g.Subject, g.Measured = worst.Path, &measured
+	holds := t.Op.Holds(measured, t.Limit)
+	why, bias := t.Figure.ObservationDoubt(o)
+	switch {
+	case figure.Voids(t.Op, holds, bias, 0):
+		g.Verdict, g.Why = results.Invalid, why
+	case holds:
+		g.Verdict = results.Pass
+	default:
+		g.Verdict = results.Fail
+	}
+	return g
+}
+
+// worst returns the place that is furthest from meeting the threshold. That no place matches a
+// pattern is an error, since a mistyped pattern must not pass.
+func (t PathThreshold) worst(r observe.Report) (worst observe.Place, err error) {
+	matched, found := false, false
+	var furthest float64
+	for _, p := range r.Places {
+		if ok, _ := path.Match(t.pattern, p.Path); t.pattern != "" && !ok && t.pattern != p.Path {
+			continue
+		}
+		matched = true
+		if v, known := t.Figure.PathValue(p); known && (!found || t.further(v, furthest)) {
+			found, furthest, worst = true, v, p
+		}
+	}
+	switch {
+	case !matched && t.pattern == "" && r.Traffic.Requests > 0:
+		zero := observe.Place{Useful: new(int64), Wasted: new(int64)} // nothing was watched
+		if _, known := t.Figure.PathValue(zero); known {
+			return zero, nil
+		}
+		return worst, errors.New("nothing was watched")
+	case !matched && t.pattern == "":
+		return worst, errors.New("no traffic was observed")
+	case !matched:
+		return worst, fmt.Errorf("no watched path matches %s", t.pattern)
+	case !found:
+		return worst, fmt.Errorf("%s is not known: it is not clear what the sessions wait for", t.Figure.Name)
+	}
+	return worst, nil
+}
+
+func (t PathThreshold) further(v, than float64) bool {
+	if t.Op == figure.Above || t.Op == figure.AtLeast {
+		return v < than
+	}
+	return v > than
+}

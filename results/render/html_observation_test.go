@@ -1,0 +1,76 @@
+package render
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stampede-bench/stampede/metrics/observe"
+	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/document"
+)
+
+// hostile is a path that a program under observation has chosen.
+const hostile = `/locks/<script>alert("x")</script>`
+
+func watched() results.Observation {
+	measured, limit := 23.0, 5.0
+	o := results.Observation{Head: results.NewHead(results.KindObservation, results.Tool{Version: "1.2.3"}, nil, []string{"observe"}, 0)}
+	o.Backend, o.Source = "native:", "proxy"
+	o.Observed = observe.Report{
+		Duration: 41 * time.Second,
+		Traffic:  observe.Traffic{Clients: 3, Sessions: 24, Requests: 18203, Changes: 46, FanoutP50: 1, FanoutMax: 23},
+		Places: []observe.Place{{Path: hostile, Sessions: 24, Changes: 6, FanoutP50: 23, FanoutMax: 23,
+			Form: &observe.Form{Name: "lock or election, one node", Herd: true, Instead: "predecessor", Wakes: 1, Evidence: "24 sessions watch " + hostile}}},
+		Operations: []observe.Operation{{Name: "create", Requests: 140}},
+	}
+	o.Gates = []results.Gate{{Text: "fanout.max <= 5", Subject: hostile, Op: "<=", Measured: &measured, Limit: &limit, Verdict: results.Fail}}
+	o.Verdict = results.Fail
+	return o
+}
+
+// The page of an observation has its finding, thresholds and tables, and shows what programs have
+// chosen as text.
+func TestObservation(t *testing.T) {
+	page, _ := pageOf(t, watched())
+	for _, want := range []string{"HERD: one change of /locks/", ">fanout.max &lt;= 5</td>", "≤ 5", ">paths</caption>", ">operations</caption>",
+		"all traffic was seen and analysed", "&lt;script&gt;alert"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page has no %q", want)
+		}
+	}
+	if strings.Contains(page, "<script>alert") {
+		t.Error("a path became a script")
+	}
+	lossy := watched()
+	lossy.PacketsDropped, lossy.Dropped = 7, 3000
+	page, _ = pageOf(t, lossy)
+	if !strings.Contains(page, "7 packets dropped by the kernel") || strings.Contains(page, "all traffic was seen") {
+		t.Error("the page does not say that packets were dropped")
+	}
+}
+
+// The page of an observation in progress loads its script, and claims nothing about a capture that only its end can tell.
+func TestObservationInProgress(t *testing.T) {
+	for source, claim := range map[string]string{"proxy": "all traffic was seen and analysed", "interface": "whether packets were lost is known when the capture ends"} {
+		o := watched()
+		o.Source = source
+		var page strings.Builder
+		if err := WriteSoFar(&page, o, "refresh.js"); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{claim, `<script src="refresh.js" defer></script>`, `id="progress"`} {
+			if !strings.Contains(page.String(), want) {
+				t.Errorf("by %s: the page has no %q", source, want)
+			}
+		}
+	}
+	o := watched()
+	o.Source, o.Observed.Traffic.GapBytes = "interface", 100
+	if d := document.SoFar(o); len(d.Notes) != 0 || len(d.Warnings) != 1 || !strings.Contains(d.Warnings[0].Text, "100 B of traffic were not analysed") {
+		t.Errorf("a gap is not told: %+v", d)
+	}
+	if page, _ := pageOf(t, watched()); strings.Contains(page, "refresh.js") || strings.Contains(page, "progress") {
+		t.Error("a report that is complete loads the script")
+	}
+}

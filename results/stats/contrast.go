@@ -1,0 +1,233 @@
+package stats
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// FewestRuns is the smallest number of unpaired runs of each side that a [Contrast] can be judged by.
+// With fewer, the runs say next to nothing about how strongly they depend on each other.
+const FewestRuns = 5
+
+// A Contrast is what runs of two sides show of the difference between the sides if they were not done
+// in pairs. Runs on one machine depend on the runs before them: the machine stays slow or fast for a
+// while. If all runs of one side follow all runs of the other, a test that takes them for independent
+// calls this a difference. A Contrast therefore considers several models of the noise, from independent
+// values to values that hardly change from run to run. It fits each model, and weighs it by how well it
+// explains the runs.
+//
+// Consecutive runs of one side are a block. Blocks are taken for independent of each other, although they
+// follow each other: this does not claim to know what happened between them, and allows for more
+// noise than there is if the sides alternate.
+type Contrast struct {
+	other []bool
+	fits  []fit
+	free  float64 // degrees of freedom
+}
+
+// A noiseModel says which share of the variance of the noise has memory, and what part of that carries
+// over from one run to the next.
+type noiseModel struct{ share, carried float64 }
+
+// A fit is the difference by one model, its standard error, and the standard deviation of the noise.
+type fit struct {
+	noiseModel
+	weight, difference, err, sd float64
+}
+
+// noiseModels returns the models, each as probable as the others before the runs are known. They are
+// denser where what carries over matters most. Up to 93 % carries over: a larger share could not be told
+// from a change that stays.
+func noiseModels() []noiseModel {
+	all := []noiseModel{{1, 0}}
+	for _, share := range []float64{0.5, 0.75, 1} {
+		for _, carried := range []float64{0.2, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.93} {
+			all = append(all, noiseModel{share, carried})
+		}
+	}
+	return all
+}
+
+// NewContrast returns the contrast of values in the order of their time, of which some are of the other
+// side. Each side must have at least two values.
+func NewContrast(values []float64, other []bool) Contrast {
+	finite := make([]float64, len(values))
+	for i, v := range values {
+		finite[i] = min(max(v, -far), far) - min(max(values[0], -far), far) // so that rounding is no difference
+	}
+	finite = Clip(finite, other)
+	c := Contrast{other: other, free: float64(len(values) - 2)}
+	var logs []float64
+	for _, m := range noiseModels() {
+		f, log := m.fit(finite, other)
+		c.fits, logs = append(c.fits, f), append(logs, log)
+	}
+	most, total := slices.Max(logs), 0.0
+	for i := range c.fits {
+		c.fits[i].weight = math.Exp(logs[i] - most)
+		total += c.fits[i].weight
+	}
+	for i := range c.fits {
+		c.fits[i].weight /= total
+	}
+	return c
+}
+
+// outlying is how many standard deviations a value may be from the median of its side. A value further
+// away counts as if it were that far: a single disturbed run is no difference.
+const outlying = 3
+
+// Clip returns the values with each outlier moved to the nearest value that is none.
+func Clip(values []float64, other []bool) []float64 {
+	var sides [2][]float64
+	for i, v := range values {
+		sides[side(other[i])] = append(sides[side(other[i])], v)
+	}
+	var middles [2]float64
+	for s := range sides {
+		middles[s] = median(slices.Sorted(slices.Values(sides[s])))
+	}
+	deviations := make([]float64, len(values))
+	for i, v := range values {
+		deviations[i] = math.Abs(v - middles[side(other[i])])
+	}
+	n := float64(len(values))
+	slices.Sort(deviations)
+	limit := outlying * 1.4826 * median(deviations) * n / (n - 2)
+	if limit == 0 { // most values are equal, and the others are not noise
+		return values
+	}
+	clipped := make([]float64, len(values))
+	for i, v := range values {
+		m := middles[side(other[i])]
+		clipped[i] = min(max(v, m-limit), m+limit)
+	}
+	return clipped
+}
+
+func side(other bool) int {
+	if other {
+		return 1
+	}
+	return 0
+}
+
+// leastError is the smallest standard error that counts: a smaller one comes from rounding.
+const leastError = 1e-12
+
+// fit fits a level and a difference to the values, by generalized least squares. It also returns the
+// logarithm of the model's likelihood, up to a constant: the restricted one, which does not favour models
+// that mistake noise for a difference.
+func (m noiseModel) fit(values []float64, other []bool) (fit, float64) {
+	var ll, ld, dd, ly, dy, yy, logs float64
+	product := 1.0 // of the variances, whose logarithms are added up in logs
+	// The filter predicts the part with memory of the level, the difference and the value. variance is that
+	// of the prediction.
+	var level, difference, value, variance float64
+	for i, v := range values {
+		d := float64(side(other[i]))
+		if i == 0 || other[i] != other[i-1] {
+			level, difference, value, variance = 0, 0, 0, m.share
+		}
+		total := variance + 1 - m.share
+		w := 1 / total
+		l, d, y := 1-level, d-difference, v-value
+		gain := variance * w
+		level, difference, value = m.carried*(level+gain*l), m.carried*(difference+gain*d), m.carried*(value+gain*y)
+		variance = m.carried*m.carried*variance*(1-gain) + m.share*(1-m.carried*m.carried)
+		if product *= total; product < 1e-200 {
+			logs, product = logs+math.Log(product), 1
+		}
+		ll, ld, dd = ll+l*l*w, ld+l*d*w, dd+d*d*w
+		ly, dy, yy = ly+l*y*w, dy+d*y*w, yy+y*y*w
+	}
+	information := ll*dd - ld*ld
+	a := (ly*dd - dy*ld) / information
+	b := (dy*ll - ly*ld) / information
+	free := float64(len(values) - 2)
+	squares := max(yy-a*ly-b*dy, free*leastError*leastError)
+	sd := math.Sqrt(squares / free)
+	log := -(logs + math.Log(product) + math.Log(information) + free*math.Log(squares)) / 2
+	return fit{noiseModel: m, difference: b, err: max(sd*math.Sqrt(ll/information), leastError), sd: sd}, log
+}
+
+// negligible is the weight of a model below which it is left out.
+const negligible = 1e-6
+
+// below returns the probability that the difference is less than x.
+func (c Contrast) below(x float64) (p float64) {
+	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: c.free}
+	for _, f := range c.fits {
+		if f.weight > negligible {
+			p += f.weight * t.CDF((x-f.difference)/f.err)
+		}
+	}
+	return p
+}
+
+// Difference returns the difference of the other side.
+func (c Contrast) Difference() (difference float64) {
+	for _, f := range c.fits {
+		difference += f.weight * f.difference
+	}
+	return difference
+}
+
+// Interval returns the difference of the other side with its interval.
+func (c Contrast) Interval(confidence float64) Estimate {
+	return Estimate{Value: infinite(c.Difference()), Low: infinite(c.quantile((1 - confidence) / 2)),
+		High: infinite(c.quantile((1 + confidence) / 2)), Confidence: confidence}
+}
+
+// quantile returns the value below which the difference is with the given probability.
+func (c Contrast) quantile(p float64) float64 {
+	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: c.free}.Quantile(p)
+	low, high := math.Inf(1), math.Inf(-1) // those of the single models
+	for _, f := range c.fits {
+		low, high = min(low, f.difference+t*f.err), max(high, f.difference+t*f.err)
+	}
+	for width := (high - low) * 1e-3; high-low > width && high-low > leastError; {
+		if middle := (low + high) / 2; c.below(middle) < p {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return (low + high) / 2
+}
+
+// P returns the probability of a difference at least as large, after the given size has been added to it,
+// if there is none.
+func (c Contrast) P(added float64) float64 {
+	below := c.below(-added)
+	return min(1, 2*min(below, 1-below))
+}
+
+// Redraw returns the contrast of as many runs, in the same order, with the same noise and without a
+// difference.
+func (c Contrast) Redraw(random *rand.Rand, _, sign float64) Sample {
+	drawn := c.fits[len(c.fits)-1]
+	for at, i := random.Float64(), 0; i < len(c.fits); i++ {
+		if at -= c.fits[i].weight; at < 0 {
+			drawn = c.fits[i]
+			break
+		}
+	}
+	values := make([]float64, len(c.other))
+	var memory float64
+	for i := range values {
+		fresh := 1 - drawn.carried*drawn.carried
+		if i == 0 || c.other[i] != c.other[i-1] {
+			memory, fresh = 0, 1
+		}
+		memory = drawn.carried*memory + math.Sqrt(drawn.share*fresh)*random.NormFloat64()
+		values[i] = sign * drawn.sd * (memory + math.Sqrt(1-drawn.share)*random.NormFloat64())
+	}
+	return NewContrast(values, c.other)
+}
+
+// First returns the contrast itself: saved runs are judged once.
+func (c Contrast) First(float64) Sample { return c }
