@@ -17,7 +17,7 @@ RACED = ./drivers/cluster/partition ./drivers/wire ./internal/bubble ./metrics .
 
 # Packages with simulations that have one goroutine, which make check runs without the
 # race detector.
-SIMULATED = ./results/stats ./metrics ./results/compare ./results/history ./drivers/server/replica
+SIMULATED = ./results/stats ./metrics ./results/compare ./results/history ./results/noisetest ./drivers/server/replica
 
 # The program by which tests start members of etcd without the race detector: etcd is
 # not under test.

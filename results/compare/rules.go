@@ -90,6 +90,7 @@ type change struct {
 	results.Change
 	better figure.Direction
 	figure stats.Figure // of the log ratios; without a sample if there is nothing to test
+	test   stats.Test
 	pairs  int
 }
 
@@ -164,7 +165,8 @@ func (r Rules) estimate(c *change, base, others []float64, sequence []bool) {
 	}
 	c.figure = stats.Figure{Sample: sample, Lower: c.better == figure.More,
 		Limits: stats.Limits{Minimum: c.worse(c.Minimum), Floor: c.worse(c.Floor)}}
-	p := c.figure.Test(r.looks()).P
+	c.test = c.figure.Test(e, 0, r.looks())
+	p := c.test.P
 	c.P = &p
 	if !math.IsInf(e.High, 1) {
 		c.Effect = &results.Estimate{Value: math.Expm1(e.Value), Low: math.Expm1(e.Low), High: math.Expm1(e.High), Confidence: e.Confidence}
@@ -202,15 +204,15 @@ func (r Rules) judge(all []change) (together []*change) {
 		switch c := &all[i]; {
 		case c.P == nil:
 		case c.Gated:
-			together, tests = append(together, c), append(tests, c.figure.Test(r.looks()))
+			together, tests = append(together, c), append(tests, c.test)
 		default:
-			c.decide(c.figure.Test(r.looks()), *c.P)
+			c.decide(*c.P)
 		}
 	}
 	_, adjusted := stats.Judge(tests)
 	for i, c := range together {
 		c.Adjusted = &adjusted[i]
-		c.decide(tests[i], adjusted[i])
+		c.decide(adjusted[i])
 	}
 	return together
 }
@@ -221,7 +223,7 @@ func (r Rules) measurePower(together []*change) {
 	var of []*change
 	pairs := 0
 	for _, c := range together {
-		if e := c.figure.Interval(stats.Confidence); c.better != figure.Neither && !math.IsInf(e.High-e.Low, 0) && !math.IsNaN(e.High-e.Low) {
+		if width := c.test.High - c.test.Low; c.better != figure.Neither && !math.IsInf(width, 0) && !math.IsNaN(width) {
 			figures, of = append(figures, c.figure), append(of, c)
 			pairs = c.pairs
 		}
@@ -249,8 +251,9 @@ func (c *change) worse(share float64) float64 {
 	return math.Log1p(share)
 }
 
-// decide sets the verdict by a test with the adjusted probability, unless there is one already.
-func (c *change) decide(t stats.Test, p float64) {
+// decide sets the verdict by the adjusted probability, unless there is one already.
+func (c *change) decide(p float64) {
+	t := c.test
 	if c.Verdict != "" || c.better == figure.Neither {
 		return
 	}

@@ -52,7 +52,8 @@ func sideBySide(runs []results.Run) Table {
 			}
 		}
 		if len(values) > 1 {
-			t.Warnings = append(t.Warnings, Warning{"not-the-same-" + of.name, fmt.Sprintf("not the same %s (%s): %s", of.name, strings.Join(values, ", "), of.why)})
+			text := fmt.Sprintf("not the same %s (%s): %s", of.name, strings.Join(values, ", "), of.why)
+			t.Warnings = append(t.Warnings, Warning{"not-the-same-" + of.name, text})
 		}
 	}
 	return t

@@ -36,13 +36,15 @@ func noiseTable(s results.Noise) Table {
 	t.Columns[2].Over = "95 % within"
 	for _, f := range s.Figures {
 		if f.Shown {
-			t.Rows = append(t.Rows, []string{f.Figure, units.Value(f.Median, f.Unit), "±" + units.Tenths(f.One), "±" + units.Tenths(f.Ten), "±" + units.Tenths(f.Twenty)})
+			t.Rows = append(t.Rows, []string{f.Figure, units.Value(f.Median, f.Unit),
+				"±" + units.Tenths(f.One), "±" + units.Tenths(f.Ten), "±" + units.Tenths(f.Twenty)})
 		}
 	}
 	return t
 }
 
-// calibrationFindings names the figure with the most noise, or the client library with the highest request rate.
+// calibrationFindings names the figure with the most noise, or the client library with the highest request
+// rate.
 func calibrationFindings(c results.Calibration) []string {
 	switch {
 	case c.Interrupted:

@@ -132,7 +132,8 @@ func (c Check) safety(s results.Safety, took time.Duration) Check {
 	c.Group, c.Name, c.Took, c.Verdict = safety, safety, took, results.Pass
 	switch {
 	case s.Violations > 0:
-		c.Verdict, c.Why = results.Fail, fmt.Sprintf("violated %s times in %s checks, so the figures are void", units.Count(s.Violations), units.Count(s.Checked))
+		c.Verdict = results.Fail
+		c.Why = fmt.Sprintf("violated %s times in %s checks, so the figures are void", units.Count(s.Violations), units.Count(s.Checked))
 		if len(s.Details) > 0 {
 			c.Why += ": " + s.Details[0]
 		}
@@ -181,15 +182,7 @@ func amount(v *float64, unit, before string) string {
 
 // sign formats an operator for people: "≤".
 func sign(op string) string {
-	switch op {
-	case "<=":
-		return "≤"
-	case ">=":
-		return "≥"
-	case "==":
-		return "="
-	}
-	return op
+	return cmp.Or(map[string]string{"<=": "≤", ">=": "≥", "==": "="}[op], op)
 }
 
 // reason returns the reason for the verdict on a file.
@@ -270,7 +263,8 @@ func (d *Document) judge(what string, gates []results.Gate, about func(results.G
 			decided(met[0], about(met[0]))
 			allNamed = allNamed && named(met[0])
 		case len(met) > 1:
-			decided(slices.MaxFunc(met, func(a, b results.Gate) int { return cmp.Compare(closeness(a), closeness(b)) }), units.Plural(len(met), "run"))
+			closest := slices.MaxFunc(met, func(a, b results.Gate) int { return cmp.Compare(closeness(a), closeness(b)) })
+			decided(closest, units.Plural(len(met), "run"))
 			allNamed = false
 		}
 	}

@@ -84,7 +84,8 @@ func (c comparison) length() string {
 	return fmt.Sprintf("%d of at most %s", c.pairs(), units.Plural(c.Planned, "pair"))
 }
 
-// changes returns the table of changes, with the reasons of verdicts that do not follow from the numbers alone.
+// changes returns the table of changes, with the reasons of verdicts that do not follow from the numbers
+// alone.
 func (c comparison) changes(title string, of []results.Change) Table {
 	t := Table{Title: title, Leads: true, Columns: columns(3, "<figure", "base", "candidate", "change", "95 % interval", "detectable", "<verdict")}
 	verdicts := &t.Columns[6].Verdicts
@@ -104,9 +105,9 @@ func (c comparison) changes(title string, of []results.Change) Table {
 	return t
 }
 
-// row formats a change: the medians of base and candidate, the change and its interval, the smallest change that
-// can be shown, and the verdict, in parentheses if the figure is not gated. In a comparison of saved files, the
-// change is ~ if no difference is shown.
+// row formats a change: the medians of base and candidate, the change and its interval, the smallest change
+// that can be shown, and the verdict, in parentheses if the figure is not gated. In a comparison of saved
+// files, the change is ~ if no difference is shown.
 func (c comparison) row(x results.Change) []string {
 	row := []string{x.Figure, units.Absent, units.Absent, units.Absent, units.Absent, units.Absent, string(x.Verdict)}
 	if x.Known() {
@@ -204,11 +205,14 @@ func (c comparison) notes() (lines []string) {
 func together(d results.Duet) string {
 	text := fmt.Sprintf("both runs of a pair at the same time, one on %s and one on %s, exchanged in the middle of the window",
 		processors(d.Processors[0]), processors(d.Processors[1]))
-	if len(d.Pairs) == 0 {
-		return text
+	var apart time.Duration
+	for _, p := range d.Pairs {
+		apart = max(apart, p.ApartNS)
 	}
-	apart := slices.MaxFunc(d.Pairs, func(x, y results.DuetPair) int { return cmp.Compare(x.ApartNS, y.ApartNS) }).ApartNS
-	return text + fmt.Sprintf("; windows opened at most %s apart", units.Duration(apart))
+	if len(d.Pairs) > 0 {
+		text += fmt.Sprintf("; windows opened at most %s apart", units.Duration(apart))
+	}
+	return text
 }
 
 // processors names processors.
@@ -312,9 +316,9 @@ func (c comparison) pairs() int {
 
 // looked says when a sequential comparison was judged, and why it ended.
 func (c comparison) looked(u results.UntilSure) string {
-	why := map[results.Ended]string{results.EndedDecided: "ended when the verdict was certain", results.EndedPairs: "ended when all pairs were run",
-		results.EndedTime: "ended at the time limit"}[u.Ended]
-	return fmt.Sprintf("judged after %s pairs, %s; each look has %.3g %% confidence, so all looks together have 95 %%",
+	why := map[results.Ended]string{results.EndedDecided: "when the verdict was certain", results.EndedPairs: "when all pairs were run",
+		results.EndedTime: "at the time limit"}[u.Ended]
+	return fmt.Sprintf("judged after %s pairs, ended %s; each look has %.3g %% confidence, so all looks together have 95 %%",
 		units.Numbers(u.Until(c.pairs())), why, 100*stats.Strict(len(u.Looks)))
 }
 

@@ -145,14 +145,13 @@ func countFindings(r results.CountReport) []string {
 		}
 	}
 	verdict := fmt.Sprintf("All %d counts match the model.", len(r.Settled))
-	if len(r.Settled) == 1 {
-		verdict = "The count matches the model."
-	}
-	if differ > 0 {
-		verdict = fmt.Sprintf("%d of %d counts do NOT match the model.", differ, len(r.Settled))
-	}
-	if unsafe > 0 {
+	switch {
+	case unsafe > 0:
 		verdict = fmt.Sprintf("SAFETY VIOLATED in %d of %d: the counts are void.", unsafe, len(r.Settled))
+	case differ > 0:
+		verdict = fmt.Sprintf("%d of %d counts do NOT match the model.", differ, len(r.Settled))
+	case len(r.Settled) == 1:
+		verdict = "The count matches the model."
 	}
 	if wakes := largestWakes(r.Settled); wakes != "" && unsafe == 0 {
 		return []string{wakes, verdict}

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/results"
-	"github.com/stampede-bench/stampede/results/levels"
 	"github.com/stampede-bench/stampede/results/units"
 )
 
@@ -236,9 +235,4 @@ func prefixed(prefix string, lines []string) (all []string) {
 		all = append(all, prefix+line)
 	}
 	return all
-}
-
-// urls returns the distinct addresses of the runs' services.
-func urls(runs []results.Run) []string {
-	return levels.Distinct(runs, func(r results.Run) string { return r.Backend.URL })
 }

@@ -146,7 +146,7 @@ func slower(naive, calm results.Run, runs []results.Run, shown levels.Shown) []s
 		return nil
 	}
 	name := strings.ToUpper(phase[:1]) + Label(phase)[1:]
-	e, medians, percentile := shown.Slowdown(runs, func(r results.Run) *results.Distribution { return r.Times(phase) }, naive, calm)
+	e, medians, percentile := shown.Slowdown(runs, timesOf(phase), naive, calm)
 	times := len(levels.RepetitionsOf(naive, runs))
 	ratio, within := e.Value, intervalOfRatio(e, times, "ratio ", "%.2f")
 	if percentile == "" {
@@ -155,7 +155,9 @@ func slower(naive, calm results.Run, runs []results.Run, shown levels.Shown) []s
 	name += " " + percentile
 	switch {
 	case ratio >= 1.95:
-		return append([]string{fmt.Sprintf("%s is %s times slower%s.", name, units.Short(ratio), intervalOfRatio(e, times, "", "%.3g"))}, otherRatio(e, medians[0], medians[1], times)...)
+		within = intervalOfRatio(e, times, "", "%.3g")
+		line := fmt.Sprintf("%s is %s times slower%s.", name, units.Short(ratio), within)
+		return append([]string{line}, otherRatio(e, medians[0], medians[1], times)...)
 	case ratio >= 1.05:
 		return []string{fmt.Sprintf("%s is %.0f %% slower%s.", name, 100*(ratio-1), within)}
 	case ratio > 0.95:
@@ -238,6 +240,11 @@ func sayOfLargest(runs []results.Run, say func(results.Run) string) (lines []str
 	return lines
 }
 
+// timesOf returns the function that gives a run's latency of the phase.
+func timesOf(phase string) func(results.Run) *results.Distribution {
+	return func(r results.Run) *results.Distribution { return r.Times(phase) }
+}
+
 // duration formats a time in ns.
 func duration[T int64 | float64](ns T) string { return units.Duration(time.Duration(ns)) }
 
@@ -273,12 +280,11 @@ func offer(r results.Run, runs []results.Run, shown levels.Shown) string {
 	}
 	line := keepsUp(r) + ": "
 	first := results.FirstPhase(r)
-	waited := func(r results.Run) *results.Distribution { return r.Times(first) }
-	p, name := shown.Highest(runs, waited, r)
+	p, name := shown.Highest(runs, timesOf(first), r)
 	if name == "" {
 		return line + "too few rounds to say how long they took."
 	}
-	response, _ := shown.Median(runs, waited, r, p)
+	response, _ := shown.Median(runs, timesOf(first), r, p)
 	service, _ := shown.Median(runs, func(r results.Run) *results.Distribution { return r.ServiceTimes(first) }, r, p)
 	return line + fmt.Sprintf("%s %s is %s from when it was due, %s from the call.",
 		Label(first), name, duration(response), duration(service))

@@ -99,7 +99,8 @@ func kindOf(c results.TrendChange) string {
 	return "step"
 }
 
-// DescribeChange describes a change: "regression: step of −9.8 %, 870 /s → 785 /s, since 2026-11-12 10:00, result 20261112-…".
+// DescribeChange describes a change: "regression: step of −9.8 %, 870 /s → 785 /s, since 2026-11-12
+// 10:00, result 20261112-…".
 func DescribeChange(t results.Trend, c results.TrendChange) string {
 	from, what := t.Points[c.At], kindOf(c)
 	if c.Size != nil {
@@ -107,9 +108,7 @@ func DescribeChange(t results.Trend, c results.TrendChange) string {
 	}
 	text := fmt.Sprintf("%s: %s, %s → %s, since %s, result %s", ChangeWord(c), what,
 		units.Value(c.Before, t.Unit), units.Value(c.After, t.Unit), from.Started.Format("2006-01-02 15:04"), from.Result)
-	for _, mark := range from.Words() {
-		text += " · " + mark
-	}
+	text += strings.Join(append([]string{""}, from.Words()...), " · ")
 	if c.Reason != "" {
 		text += ": " + c.Reason
 	}
@@ -128,7 +127,8 @@ func trendTable(title string, all []results.Trend) Table {
 			text = "too few results"
 		}
 		last := trend.Points[len(trend.Points)-1].Value
-		t.Rows = append(t.Rows, []string{trend.Figure, units.Count(int64(len(trend.Points))), units.Value(last, trend.Unit), blocks(trend.Points), text})
+		t.Rows = append(t.Rows, []string{trend.Figure, units.Count(int64(len(trend.Points))), units.Value(last, trend.Unit),
+			blocks(trend.Points), text})
 		newest.Verdicts = append(newest.Verdicts, verdict)
 	}
 	return t

@@ -41,8 +41,8 @@ func bystanders(r results.Run, phase string) *results.Distribution {
 	return results.Run{Latency: r.Background.Latency}.Times(phase)
 }
 
-// slowerBackground says how much longer the background's reads take beside the naive form than beside the other
-// form, if that is known of both.
+// slowerBackground says how much longer the background's reads take beside the naive form than beside the
+// other form, if that is known of both.
 func slowerBackground(naive, calm results.Run, runs []results.Run, shown levels.Shown) []string {
 	shown.Tails = backgroundTails()
 	e, _, percentile := shown.Slowdown(runs, func(r results.Run) *results.Distribution { return bystanders(r, "read") }, naive, calm)
@@ -97,9 +97,8 @@ func mixes(runs []results.Run, shown levels.Shown) []string {
 	}
 	separator := ": "
 	for _, phase := range most.Phases {
-		of := func(r results.Run) *results.Distribution { return r.Times(phase) }
-		if p, name := shown.Highest(runs, of, most); name != "" {
-			v, _ := shown.Median(runs, of, most, p)
+		if p, name := shown.Highest(runs, timesOf(phase), most); name != "" {
+			v, _ := shown.Median(runs, timesOf(phase), most, p)
 			line += fmt.Sprintf("%s%s %s is %s", separator, phase, name, duration(v))
 			separator = ", "
 		}
@@ -140,10 +139,13 @@ func fanoutColumns(s *runTable) {
 		}
 	}
 	s.tail("writer", "write", results.Run.Times)
-	s.figure(Column{Head: "missed", Gap: 3}, portion(func(r results.Run) (int64, int64) { return r.Fanout.Missed, r.Fanout.Missed + r.Fanout.Notifications }), units.Share)
+	s.figure(Column{Head: "missed", Gap: 3}, portion(func(r results.Run) (int64, int64) {
+		return r.Fanout.Missed, r.Fanout.Missed + r.Fanout.Notifications
+	}), units.Share)
 }
 
-// notified says how long a form takes until all watchers are notified, with its name if there are several forms.
+// notified says how long a form takes until all watchers are notified, with its name if there are several
+// forms.
 func notified(r results.Run, forms []string) string {
 	line := "One write wakes 1 watcher: "
 	if n := r.Fanout.Watchers; n != 1 {

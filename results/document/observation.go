@@ -215,8 +215,8 @@ func projectionTable(n int, places []observe.Place) Table {
 	return t
 }
 
-// These find what costs servers besides herds. Each returns its findings and a table of their numbers, which has
-// no rows if there is nothing to find.
+// These find what costs servers besides herds. Each returns its findings and a table of their numbers, which
+// has no rows if there is nothing to find.
 
 // minPolls is the smallest number of reads that are called polling, if they are more than half of
 // the requests for a path: a client that reads a node a few times at its start polls nothing.

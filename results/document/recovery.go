@@ -53,9 +53,12 @@ func recoveryTable(title string, runs []results.Run) Table {
 	led := false
 	for _, r := range recoveries(runs) {
 		led = led || r.LedNS != nil
+		effect := metrics.Effect(r.Effect)
+		judged := effect != metrics.Unclear // enough happened before the fault
 		t.Rows = append(t.Rows, []string{units.Count(int64(r.run.Clients)), r.run.Form, units.Duration(r.AtNS), r.What,
-			moment(r.NoticedNS, false), moment(r.LedNS, false), moment(r.ReconnectedNS, false), moment(r.ServedNS, r.served()), moment(r.BackNS, r.unhurt()),
-			moment(r.StallNS, r.judged()), moment(r.LongestStallNS, r.judged()),
+			moment(r.NoticedNS, false), moment(r.LedNS, false), moment(r.ReconnectedNS, false),
+			moment(r.ServedNS, judged && effect != metrics.Outage), moment(r.BackNS, effect == metrics.NoEffect),
+			moment(r.StallNS, judged), moment(r.LongestStallNS, judged),
 			units.Count(int64(r.SessionsLost)), units.Count(r.Notifications), units.Count(r.Reads), units.Count(r.Rearms)})
 	}
 	if !led {
@@ -73,15 +76,6 @@ func recoveryTable(title string, runs []results.Run) Table {
 	return t
 }
 
-// judged reports whether there was enough activity before the fault to judge its effect.
-func (r recovered) judged() bool { return r.Effect != string(metrics.Unclear) }
-
-// served reports whether the fault was judged to cause no outage.
-func (r recovered) served() bool { return r.judged() && r.Effect != string(metrics.Outage) }
-
-// unhurt reports whether the fault caused neither an outage nor a slowdown.
-func (r recovered) unhurt() bool { return r.Effect == string(metrics.NoEffect) }
-
 // pause returns the length of the outage, 0 if there was none.
 func (r recovered) pause() time.Duration { return *cmp.Or(r.PauseNS, new(time.Duration)) }
 
@@ -98,9 +92,7 @@ func outages(runs []results.Run) (lines []string) {
 			continue
 		}
 		lines = append(lines, r.outage())
-		if told := beliefs(r.run); told != "" {
-			lines = append(lines, told)
-		}
+		lines = append(lines, beliefs(r.run)...)
 	}
 	return lines
 }
@@ -133,18 +125,18 @@ func (r recovered) recovery() string {
 
 // beliefs describes a run in which a client believed that it held while another client held, and
 // says whether a fencing token lets a resource refuse the stale client.
-func beliefs(r results.Run) string {
+func beliefs(r results.Run) []string {
 	s := r.Safety
 	if s.BeliefOverlaps == 0 {
-		return ""
+		return nil
 	}
 	who := "a holder that was away still believed that it held"
 	if s.BeliefOverlaps > 1 {
 		who = units.Count(s.BeliefOverlaps) + " holders that were away still believed that they held"
 	}
-	line := fmt.Sprintf("%s/%s: %s while another client held: ", r.Recipe, r.Form, who)
+	token := "its fencing token is older, so a resource can refuse it."
 	if !s.Tokens {
-		return line + "the form has no fencing token, so a resource cannot refuse it."
+		token = "the form has no fencing token, so a resource cannot refuse it."
 	}
-	return line + "its fencing token is older, so a resource can refuse it."
+	return []string{fmt.Sprintf("%s/%s: %s while another client held: %s", r.Recipe, r.Form, who, token)}
 }

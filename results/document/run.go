@@ -137,7 +137,8 @@ func askedOf(b results.Backend) string {
 	return b.Name
 }
 
-// distinctName returns the first of the names, or else the URL, by which the backend differs from all others of the runs.
+// distinctName returns the first of the names, or else the URL, by which the backend differs from all others
+// of the runs.
 func distinctName(runs []results.Run, b results.Backend, names ...func(results.Backend) string) string {
 	for _, name := range names {
 		same := func(r results.Run) bool { return name(r.Backend) == name(b) && !r.Backend.SameService(b) }
@@ -189,8 +190,9 @@ func About(f results.File) string {
 	for _, runs := range grouped(f.Runs, func(a, b results.Run) bool { return a.Recipe == b.Recipe }) {
 		forms = append(forms, runs[0].Recipe+": "+strings.Join(levels.Distinct(runs, func(r results.Run) string { return r.Form }), ", "))
 	}
+	urls := levels.Distinct(f.Runs, func(r results.Run) string { return r.Backend.URL })
 	clients := levels.Distinct(f.Runs, func(r results.Run) string { return units.Count(int64(r.Clients)) })
-	return strings.Join(forms, "; ") + " · " + strings.Join(urls(f.Runs), ", ") + " · " + strings.Join(clients, ", ") + " clients"
+	return strings.Join(forms, "; ") + " · " + strings.Join(urls, ", ") + " · " + strings.Join(clients, ", ") + " clients"
 }
 
 // runsTable returns the numbers of the runs on one backend: a row for each number of clients and form,
@@ -432,8 +434,8 @@ func countCommand(runs []results.Run) []string {
 
 func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
 
-// agentTable returns the table of the agents that the runs were divided among, each with the largest value of each
-// figure in any run. A warning names those that were lost.
+// agentTable returns the table of the agents that the runs were divided among, each with the largest value of
+// each figure in any run. A warning names those that were lost.
 func agentTable(runs []results.Run) Table {
 	t := Table{Title: "agents", Columns: columns(0, "<agent", "<host", "sessions", "requests/s", "CPU", "timers late p99", "clock error", "clock drift")}
 	if len(runs) > 1 {

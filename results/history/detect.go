@@ -59,7 +59,7 @@ func detect(values []float64, limit float64) (found []Change) {
 // promising is the p-value of the latter from which on it is not looked for.
 const (
 	near      = 3
-	promising = 0.05
+	promising = 10 * limit
 )
 
 // refine returns the most significant place near the given one. It does not look for one if the given place

@@ -87,9 +87,9 @@ func benchValues(r results.Run) []benchValue {
 	return values
 }
 
-// benchResult returns the result of a run. The name identifies the recipe, the form and the number of clients, and the configuration has the
-// other settings. Both omit whatever differs from command to command, since benchstat compares results with
-// the same name and configuration.
+// benchResult returns the result of a run. The name identifies the recipe, the form and the number of
+// clients, and the configuration has the other settings. Both omit whatever differs from command to command,
+// since benchstat compares results with the same name and configuration.
 func benchResult(h results.Host, s variant, r results.Run, values []benchValue) *benchfmt.Result {
 	res := &benchfmt.Result{Name: benchName(r), Iters: int(r.Rounds)}
 	for _, v := range values {

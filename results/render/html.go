@@ -56,9 +56,18 @@ func styleOf() style {
 	return style{template.CSS(string(sheet) + charts.TipStyle), template.CSS(charts.Variables(false)), template.CSS(charts.Variables(true))}
 }
 
-func execute(w io.Writer, name string, data any) error {
+// execute renders a page. A cell that begins with the id of one of the results links to the page of that
+// result.
+func execute(w io.Writer, name string, data any, ids ...string) error {
+	cell := func(text string) template.HTML {
+		if id, rest, _ := strings.Cut(text, " "); slices.Contains(ids, id) {
+			id, rest = template.HTMLEscapeString(id), template.HTMLEscapeString(rest)
+			return template.HTML(fmt.Sprintf(`<a href="%s.html">%s</a> %s`, id, id, rest))
+		}
+		return template.HTML(template.HTMLEscapeString(text))
+	}
 	t, err := template.New(name).Funcs(template.FuncMap{
-		"svg": svg, "heads": heads, "badge": badgeOf, "names": names, "day": day, "trim": strings.TrimSpace,
+		"svg": svg, "heads": heads, "badge": badgeOf, "names": names, "day": day, "trim": strings.TrimSpace, "cell": cell,
 	}).ParseFS(files, "page.html", name)
 	if err != nil {
 		return fmt.Errorf("read the template %s: %w", name, err)

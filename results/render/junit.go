@@ -131,8 +131,8 @@ func properties(d document.Document, suite string) (all []junitProperty) {
 	return all
 }
 
-// junitCaseOf converts a check to a case. An inconclusive check is skipped. An invalid one is an error, so that
-// it is not mistaken for a pass.
+// junitCaseOf converts a check to a case. An inconclusive check is skipped. An invalid one is an error, so
+// that it is not mistaken for a pass.
 func junitCaseOf(c document.Check) junitCase {
 	of := junitCase{Class: c.Recipe + "." + c.Form, Name: c.Name, Time: seconds(c.Took)}
 	if c.Subject != "" {

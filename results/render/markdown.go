@@ -64,8 +64,8 @@ func fenced(w io.Writer, language, text string) {
 	fmt.Fprintf(w, "\n%s%s\n%s\n%s\n", fence, language, text, fence)
 }
 
-// markdownTable writes the table, if it has rows, its notes and its warnings. A Markdown table cannot have headings over several
-// columns, so they stand before the heading of each of these columns.
+// markdownTable writes the table, if it has rows, its notes and its warnings. A Markdown table cannot have
+// headings over several columns, so they stand before the heading of each of these columns.
 func markdownTable(w io.Writer, t document.Table) error {
 	if len(t.Rows) > 0 {
 		fmt.Fprintln(w)

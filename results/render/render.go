@@ -97,7 +97,8 @@ func writeHTML(w io.Writer, r results.Result, _ Options) error {
 	return writePage(w, document.New(r), charts.Of(r), charts.Key(r), r, "")
 }
 
-// WriteSoFar writes the page of an observation in progress. It loads a script, which is to keep it up to date.
+// WriteSoFar writes the page of an observation in progress. It loads a script, which is to keep it up to
+// date.
 func WriteSoFar(w io.Writer, o results.Observation, script string) error {
 	return writePage(w, document.SoFar(o), charts.Of(o), nil, o, script)
 }

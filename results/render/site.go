@@ -17,8 +17,8 @@ import (
 	"github.com/stampede-bench/stampede/results/units"
 )
 
-// WriteSite writes pages into a folder: index.html, with the figures of the history over time, and the
-// report of each result that has one. It creates the folder if it is missing, and replaces the pages of an earlier
+// WriteSite writes pages into a folder: index.html, with the figures of the history over time, and the report
+// of each result that has one. It creates the folder if it is missing, and replaces the pages of an earlier
 // site. Entries are in the order of their time.
 func WriteSite(folder string, all []archive.Entry, accepted []history.Acceptance) error {
 	i, err := indexOf(all, accepted)
@@ -103,7 +103,13 @@ func (i *index) addSubjects(all []results.Trend) {
 	}
 }
 
-func (i index) write(w io.Writer) error { return execute(w, "site.html", i) }
+func (i index) write(w io.Writer) error {
+	var ids []string
+	for _, r := range i.Rows {
+		ids = append(ids, r.ID)
+	}
+	return execute(w, "site.html", i, ids...)
+}
 
 // day formats the start of a result.
 func day(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") }

@@ -23,8 +23,8 @@ func WriteText(w io.Writer, r results.Result, o Options) error {
 	return rendered(writeTerminal)(w, r, o)
 }
 
-// writeTerminal writes the heading, the decision, the findings, the tables with their warnings, and below them
-// the notes and the command that repeats the result.
+// writeTerminal writes the heading, the decision, the findings, the tables with their warnings, and below
+// them the notes and the command that repeats the result.
 func writeTerminal(w io.Writer, d document.Document, o Options) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s\n\n", d.Heading)
@@ -112,8 +112,8 @@ const widest = 120
 // indent is before each line of a table.
 const indent = "  "
 
-// writeTable writes the title, the headings and rows, the notes and the warnings. Columns for which there is no
-// room follow in a table below, which repeats the columns that name the rows.
+// writeTable writes the title, the headings and rows, the notes and the warnings. Columns for which there is
+// no room follow in a table below, which repeats the columns that name the rows.
 func writeTable(w io.Writer, t document.Table, o Options) error {
 	title := titled(&t)
 	if title != "" {
@@ -155,7 +155,8 @@ func titled(t *document.Table) string {
 	for i, width := range widths(*t) {
 		sizes.Set(i, width)
 	}
-	if rest := overs(above, sizes); rest == "" || twwidth.Width(rest) == twwidth.Width(overs(t.Columns, sizes)) {
+	rest := overs(above, sizes)
+	if room := twwidth.Width(rest) - twwidth.Width(strings.TrimLeft(rest, " ")); rest == "" || room >= twwidth.Width(t.Title)+between {
 		return ""
 	}
 	t.Columns = above
@@ -282,8 +283,8 @@ func tabulate(w io.Writer, r tw.Renderer, padding tw.Padding, columns []document
 	return t.Render()
 }
 
-// A borderless renders a table without lines: spaces separate the columns, and a heading may be over several of
-// them. The library measures the cells, also coloured ones and those of wide characters.
+// A borderless renders a table without lines: spaces separate the columns, and a heading may be over several
+// of them. The library measures the cells, also coloured ones and those of wide characters.
 type borderless struct {
 	w       io.Writer
 	err     error

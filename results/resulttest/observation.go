@@ -7,13 +7,16 @@ import (
 	"github.com/stampede-bench/stampede/results"
 )
 
-// Observation returns an observation of a lock on one node and of a queue, with a threshold that is not met and
-// a projection.
+// Observation returns an observation of a lock on one node and of a queue, with a threshold that is not met
+// and a projection.
 func Observation() results.Observation {
 	count := func(n int64) *int64 { return &n }
 	measured, limit := 23.0, 5.0
-	o := results.Observation{Head: results.Head{Schema: results.Schema, Kind: results.KindObservation, ID: "20261121-093105-000000-observe", Started: started()}, Backend: "zookeeper://zk1:2181", Source: "proxy", Projected: 1000, Verdict: results.Fail, Gates: []results.Gate{{Text: "/controller: fanout.max <= 5", Run: -1, Subject: "/controller", Figure: "fanout.max", Op: "<=",
-		Measured: &measured, Limit: &limit, Verdict: results.Fail}}}
+	o := results.Observation{
+		Head:    results.Head{Schema: results.Schema, Kind: results.KindObservation, ID: "20261121-093105-000000-observe", Started: started()},
+		Backend: "zookeeper://zk1:2181", Source: "proxy", Projected: 1000, Verdict: results.Fail,
+		Gates: []results.Gate{{Text: "/controller: fanout.max <= 5", Run: -1, Subject: "/controller", Figure: "fanout.max", Op: "<=",
+			Measured: &measured, Limit: &limit, Verdict: results.Fail}}}
 	o.Observed = observe.Report{
 		Duration: 41 * time.Second,
 		Traffic:  observe.Traffic{Clients: 3, Sessions: 24, Requests: 18203, Changes: 46, FanoutP50: 1, FanoutMax: 23},
@@ -36,9 +39,14 @@ func Observation() results.Observation {
 
 // Calibration returns the noise of two figures of the lock.
 func Calibration() results.Calibration {
-	return results.Calibration{Head: results.Head{Schema: results.Schema, Kind: results.KindCalibration, Started: started(), Seed: 42, Took: 48 * time.Second, Command: []string{"stampede", "calibrate"}}, Pairs: 20, Warnings: []results.Warning{{Code: "cpu-stolen", Text: "time stolen: other virtual machines used 0.20 of the 2 cores; latencies are overstated"}}, Settings: []results.Noise{{Setting: "lock --backend native: --form predecessor --clients 8", Figures: []results.FigureNoise{
-		{Figure: "rounds_per_s", Unit: "/s", Shown: true, Median: 546, One: 0.081, Ten: 0.031, Twenty: 0.022},
-		{Figure: "handoff.response.p50", Unit: "ns", Shown: true, Median: 408_000, One: 0.22, Ten: 0.108, Twenty: 0.069},
-		{Figure: "errors", One: 9, Ten: 9, Twenty: 9},
-	}}}}
+	return results.Calibration{
+		Head: results.Head{Schema: results.Schema, Kind: results.KindCalibration, Started: started(), Seed: 42, Took: 48 * time.Second,
+			Command: []string{"stampede", "calibrate"}},
+		Pairs:    20,
+		Warnings: []results.Warning{{Code: "cpu-stolen", Text: "time stolen"}},
+		Settings: []results.Noise{{Setting: "lock --backend native: --form predecessor --clients 8", Figures: []results.FigureNoise{
+			{Figure: "rounds_per_s", Unit: "/s", Shown: true, Median: 546, One: 0.081, Ten: 0.031, Twenty: 0.022},
+			{Figure: "handoff.response.p50", Unit: "ns", Shown: true, Median: 4e5, One: 0.22, Ten: 0.108, Twenty: 0.069},
+			{Figure: "errors", One: 9, Ten: 9, Twenty: 9},
+		}}}}
 }

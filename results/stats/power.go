@@ -31,14 +31,6 @@ type Figure struct {
 	Limits
 }
 
-// Worse returns the estimate as one of a figure for which a higher value is worse.
-func (f Figure) Worse(e Estimate) Estimate {
-	if f.Lower {
-		e.Value, e.Low, e.High = -e.Value, -e.High, -e.Low
-	}
-	return e
-}
-
 // A Test is what [Judge] decides by.
 type Test struct {
 	Estimate         // of a difference where a higher value is worse
@@ -46,12 +38,12 @@ type Test struct {
 	Limits
 }
 
-// Test returns the test of the figure at one of several looks.
-func (f Figure) Test(looks int) Test { return f.moved(f.Interval(Strict(looks)), 0, looks) }
-
-// moved returns the test after the figure has become worse by the given size. e is the interval before.
-func (f Figure) moved(e Estimate, size float64, looks int) Test {
-	e = f.Worse(e)
+// Test returns the test of the figure at one of several looks, after the figure has become worse by the
+// given size. e is its interval before, of the confidence [Strict] of the looks.
+func (f Figure) Test(e Estimate, size float64, looks int) Test {
+	if f.Lower {
+		e.Value, e.Low, e.High = -e.Value, -e.High, -e.Low
+	}
 	e.Value, e.Low, e.High = e.Value+size, e.Low+size, e.High+size
 	if f.Lower {
 		size = -size
@@ -139,7 +131,7 @@ func (s *Simulation) Power(figure int, size float64) float64 {
 		for _, drawings := range looked {
 			tests := make([]Test, len(drawings))
 			for i, d := range drawings {
-				tests[i] = d.moved(d.interval, size, s.looks)
+				tests[i] = d.Test(d.interval, size, s.looks)
 			}
 			decisions, _ := Judge(tests)
 			for i, d := range decisions {

@@ -84,15 +84,20 @@ func (i Identity) Check(c metrics.Counts, rounds int64) (left, right int64, hold
 	return left, right, left == right || !equal && left < right
 }
 
-// Fixes returns the count that the identity fixes for each round, under any schedule: "notifications", "writes"
-// or "failed_writes"; "" if it only relates counts.
+// Fixes returns the count that the identity fixes for each round, under any schedule: "notifications", "reads",
+// "writes" or "failed_writes". It is "" if the identity only relates counts.
 func (i Identity) Fixes() string {
-	count, perRound, equal := strings.Cut(i.Formula, " = ")
-	if !equal || strings.Trim(perRound, "0123456789NU") != "" {
+	count, other, equal := strings.Cut(i.Formula, " = ")
+	if !equal || strings.Trim(other, "0123456789NU") != "" {
 		return ""
 	}
-	return map[string]string{"notifications": "notifications", "reads": "reads", "writes": "writes",
-		"failed": "failed_writes", "failed writes": "failed_writes"}[count]
+	switch count {
+	case "notifications", "reads", "writes":
+		return count
+	case "failed", "failed writes", "failed creates":
+		return "failed_writes"
+	}
+	return ""
 }
 
 // expected returns the cost with these formulas.
