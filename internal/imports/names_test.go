@@ -21,23 +21,20 @@ const prepositions = "about above after against along among around as at before 
 
 // stillPrepositions are the functions that are named so, by package, and are to be renamed.
 var stillPrepositions = map[string]string{
+	"cmd/stampede":         "about at during from of on",
 	"cmd/stampede/spec":    "beside",
-	"cmd/stampede":         "at during from of on",
 	"dashboards/live":      "along on",
 	"internal/serverbench": "against",
 	"metrics/export":       "about behind",
-	"results/charts":       "Of above along around at between near",
-	"results/compare":      "in without",
-	"results/formats":      "Of",
-	"results/gate":         "beside of",
-	"results/history":      "between",
-	"results/levels":       "Beside On at",
-	"results/metric":       "Of",
-	"results/noise":        "Of of",
-	"results/observation":  "beyond",
-	"results/stats":        "At of off",
-	"results/view":         "About Of at below beside between of",
 	"results":              "At Until with",
+	"results/charts":       "Of above along around at between near",
+	"results/compare":      "without",
+	"results/document":     "About below beside",
+	"results/gate":         "beside of",
+	"results/history":      "from",
+	"results/levels":       "Beside On at",
+	"results/noise":        "Of of",
+	"results/stats":        "At below of off",
 	"workloads/sweeps":     "between down",
 }
 
