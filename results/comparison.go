@@ -66,8 +66,8 @@ type UntilSure struct {
 	Ended Ended `json:"ended"` // "" if it was interrupted
 }
 
-// Until returns the numbers of pairs after which a comparison was judged that ended after the given number.
-func (u UntilSure) Until(pairs int) (judged []int) {
+// JudgedAfter returns the numbers of pairs after which a comparison was judged that ended after the given number.
+func (u UntilSure) JudgedAfter(pairs int) (judged []int) {
 	for _, look := range u.Looks {
 		if look >= pairs {
 			break

@@ -9,9 +9,9 @@ import (
 // Beyond is how many observations must lie beyond a percentile for it to be known.
 const Beyond = metrics.Beyond
 
-// At returns a percentile, given as a number from 0 to 100. It returns false if the percentile is not
+// Percentile returns a percentile, given as a number from 0 to 100. It returns false if the percentile is not
 // known: there are too few observations, or none.
-func (d *Distribution) At(percentile float64) (value int64, known bool) {
+func (d *Distribution) Percentile(percentile float64) (value int64, known bool) {
 	if d == nil {
 		return 0, false
 	}

@@ -39,7 +39,7 @@ func TestPercentilesAgreeWithTheHistogram(t *testing.T) {
 		whole := *d
 		whole.P50, whole.P90, whole.P99, whole.P999 = nil, nil, nil, nil
 		for p, written := range map[float64]*int64{50: d.P50, 90: d.P90, 99: d.P99, 99.9: d.P999} {
-			near, known := whole.At(p - 1e-9)
+			near, known := whole.Percentile(p - 1e-9)
 			if known != (written != nil) || known && near != *written {
 				t.Errorf("p%v of %d: %s written, %d and %v of the histogram", p, n, fmt.Sprint(written), near, known)
 			}
@@ -56,7 +56,7 @@ func TestFanoutIsExact(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 	for percentile, want := range map[float64]int64{3: 1, 9: 2099, 95: 2100} {
-		if v, known := d.At(percentile); !known || v != want {
+		if v, known := d.Percentile(percentile); !known || v != want {
 			t.Errorf("the percentile %v is %d, known %v, want %d", percentile, v, known, want)
 		}
 	}

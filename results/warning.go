@@ -41,17 +41,17 @@ func WarningOf(w metrics.Warning) Warning {
 
 // OfVariant returns the warning about a number of the runs of one variant of a comparison.
 func (w Warning) OfVariant(variant string, affected, runs int) Warning {
-	return w.with(metrics.Numbers{"runs_affected": float64(affected), "runs_of_side": float64(runs)}, metrics.Names{"side": variant})
+	return w.fill(metrics.Numbers{"runs_affected": float64(affected), "runs_of_side": float64(runs)}, metrics.Names{"side": variant})
 }
 
 // Agent returns the name of the agent that the warning is about, "" if it is about the whole run.
 func (w Warning) Agent() string { return w.Names[metrics.OfAgent] }
 
 // OfClient returns the warning about the measurement of a client library, which was not kept.
-func (w Warning) OfClient(client string) Warning { return w.with(nil, metrics.Names{"client": client}) }
+func (w Warning) OfClient(client string) Warning { return w.fill(nil, metrics.Names{"client": client}) }
 
-// with returns the warning with more numbers and names.
-func (w Warning) with(numbers metrics.Numbers, names metrics.Names) Warning {
+// fill returns the warning with more numbers and names.
+func (w Warning) fill(numbers metrics.Numbers, names metrics.Names) Warning {
 	of := metrics.Warning{Code: w.Code, Numbers: metrics.Numbers{}, Names: metrics.Names{}}
 	maps.Copy(of.Numbers, w.Numbers)
 	maps.Copy(of.Numbers, numbers)

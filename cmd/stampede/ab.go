@@ -208,7 +208,7 @@ func (a *app) ab(cmd *cobra.Command, args []string, f abFlags) error {
 		return err
 	}
 	if f.duet {
-		if err := d.playTogether(cmd.Flags()); err != nil {
+		if err := d.runConcurrently(cmd.Flags()); err != nil {
 			return err
 		}
 	}

@@ -19,9 +19,9 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 )
 
-// playTogether makes the two runs of each pair take place at the same time, as package duet
+// runConcurrently makes the two runs of each pair take place at the same time, as package duet
 // describes. It refuses what cannot be measured so.
-func (d *pairedRuns) playTogether(asked *pflag.FlagSet) error {
+func (d *pairedRuns) runConcurrently(asked *pflag.FlagSet) error {
 	base, other := d.variants[0], d.variants[1]
 	for _, name := range []string{spec.MetricsFlag, spec.ListenFlag, "noise"} {
 		if asked.Changed(name) {
@@ -50,8 +50,8 @@ func (d *pairedRuns) playTogether(asked *pflag.FlagSet) error {
 	return nil
 }
 
-// inProcessOfItsOwn reports whether each run of the variant is done by a process of its own.
-func (d *pairedRuns) inProcessOfItsOwn(s variant) bool { return d.duet != nil || s.binary != "" }
+// ownProcess reports whether each run of the variant is done by a process of its own.
+func (d *pairedRuns) ownProcess(s variant) bool { return d.duet != nil || s.binary != "" }
 
 // apart warns about pairs that did not take place at the same time.
 func (j *comparison) apart() []results.Warning {
@@ -85,7 +85,7 @@ func (d *pairedRuns) together(ctx context.Context, level int, seed uint64, newFi
 		runs[i] = p.runs[i]
 		runs[i].Order = nth + 1
 	}
-	leaveOutOtherSide(&runs)
+	excludeOtherSide(&runs)
 	d.duet.Pairs = append(d.duet.Pairs, p.DuetPair)
 	d.progress.done(2)
 	return runs, nil
@@ -115,9 +115,9 @@ func (d *pairedRuns) startPair(ctx context.Context, level int, seed uint64, newF
 	}
 	for i, s := range d.variants {
 		if s.binary != "" {
-			p.children[i] = s.child(ctx, s.binary, s.at(level, seed))
+			p.children[i] = s.child(ctx, s.binary, s.flagsAt(level, seed))
 		} else {
-			p.children[i] = s.child(ctx, self, s.at(level, seed))
+			p.children[i] = s.child(ctx, self, s.flagsAt(level, seed))
 			p.children[i].Args[0] = os.Args[0]
 		}
 		if p.sides[i], err = duet.Start(p.children[i].Cmd, p.halves[i]); err != nil {
@@ -191,11 +191,11 @@ func (p *duetPair) end(broken error) error {
 	return cmp.Or(failed, broken)
 }
 
-// leaveOutOtherSide corrects what each run of a pair tells of other programs: the other side of the
+// excludeOtherSide corrects what each run of a pair tells of other programs: the other side of the
 // pair has processors of its own, so it did not take any from the run. The kernel's counters, which
 // each run reads, do not tell it from foreign programs. What the machine did as a whole concerns both
 // sides together, so neither run keeps a warning about that.
-func leaveOutOtherSide(runs *[2]results.Run) {
+func excludeOtherSide(runs *[2]results.Run) {
 	var used [2]float64
 	for i, r := range runs {
 		used[i] = r.Generator.CPUCores

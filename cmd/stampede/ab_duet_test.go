@@ -148,7 +148,7 @@ func TestDuetLeavesOutTheOtherSide(t *testing.T) {
 		want    []string
 	}{{0, alone}, {0.5, alone}, {0.7, beside}} {
 		runs := [2]results.Run{side(0.75, 1, 1.5+c.foreign), side(0.5, 1, 1.75+c.foreign)}
-		leaveOutOtherSide(&runs)
+		excludeOtherSide(&runs)
 		for i, r := range runs {
 			if got := r.Generator.Machine.OtherCores; got < c.foreign-1e-9 || got > c.foreign+1e-9 {
 				t.Errorf("side %d: other programs used %v, want %v", i, got, c.foreign)

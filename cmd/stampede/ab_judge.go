@@ -120,7 +120,7 @@ func (j *comparison) run(ctx context.Context) (err error) {
 	if err := j.open(ctx); err != nil {
 		return err
 	}
-	j.progress.of(j.runs(), 0)
+	j.progress.beginSweep(j.runs(), 0)
 	if err := j.judge(ctx); err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func (j *comparison) run(ctx context.Context) (err error) {
 	if !j.flags.confirm || len(regressed) == 0 {
 		return nil
 	}
-	j.progress.of(j.runs(), 0)
+	j.progress.beginSweep(j.runs(), 0)
 	j.file.NewFirst = append(j.file.NewFirst, j.orders(1)...)
 	again, err := j.set(ctx, 1)
 	j.take(again)
@@ -200,7 +200,7 @@ func (j *comparison) finish(outs outputs.List, args []string, broken error) erro
 	}
 	j.file.Interrupted = broken != nil
 	j.file.Command = spec.PairCommand("ab", args, j.flags.given, j.flags.Seed)
-	unlawful := append(compare.Unlawful("BASE", j.file.Base.Runs), compare.Unlawful("NEW", j.file.New.Runs)...)
+	unlawful := append(compare.BrokenIdentities("BASE", j.file.Base.Runs), compare.BrokenIdentities("NEW", j.file.New.Runs)...)
 	j.file.Warnings = slices.Concat(unlawful, compare.Doubted("BASE", j.file.Base.Runs), compare.Doubted("NEW", j.file.New.Runs),
 		j.apart(), j.underpowered(), []results.Warning{})
 	switch {

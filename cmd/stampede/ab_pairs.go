@@ -102,7 +102,7 @@ func (d *pairedRuns) open(ctx context.Context) (err error) {
 		return err
 	}
 	for _, s := range d.variants {
-		if _, there := d.services[s.sharedBy()]; there || d.inProcessOfItsOwn(s) {
+		if _, there := d.services[s.sharedBy()]; there || d.ownProcess(s) {
 			continue
 		}
 		d.progress.note("opening %s", s.source.Name)
@@ -113,7 +113,7 @@ func (d *pairedRuns) open(ctx context.Context) (err error) {
 		d.services[s.sharedBy()] = service
 	}
 	for _, s := range d.variants {
-		if d.inProcessOfItsOwn(s) {
+		if d.ownProcess(s) {
 			continue
 		}
 		if why := d.services[s.sharedBy()].lacks(s.form.Form); why != "" {
@@ -203,7 +203,7 @@ func (d *pairedRuns) pair(ctx context.Context, level int, seed uint64, newFirst 
 
 // measure does one run of a variant. It returns no run if the run is interrupted.
 func (d *pairedRuns) measure(ctx context.Context, s variant, level int, seed uint64) (*results.Run, error) {
-	f := s.at(level, seed)
+	f := s.flagsAt(level, seed)
 	if s.binary != "" {
 		d.progress.note("%s%s", d.progress.ahead(), s.label)
 		return s.runBinary(ctx, f)
@@ -226,7 +226,7 @@ func (d *pairedRuns) runSet(ctx context.Context) (subjects []compare.Subject, er
 	if err := d.open(ctx); err != nil {
 		return nil, err
 	}
-	d.progress.of(d.runs(), 0)
+	d.progress.beginSweep(d.runs(), 0)
 	return d.set(ctx, 0)
 }
 

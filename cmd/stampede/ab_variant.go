@@ -188,8 +188,8 @@ func (s variant) sharedBy() string {
 	return fmt.Sprintf("%s %s %q", s.source.Name, s.flags.Reads, s.flags.Security.Arguments())
 }
 
-// at returns the flags for one number of clients and one seed.
-func (s variant) at(level int, seed uint64) spec.Flags {
+// flagsAt returns the flags for one number of clients and one seed.
+func (s variant) flagsAt(level int, seed uint64) spec.Flags {
 	f := s.flags
 	f.Clients, f.Seed = []int{f.Clients[level]}, seed
 	return f
@@ -197,7 +197,7 @@ func (s variant) at(level int, seed uint64) spec.Flags {
 
 // setting returns the words of the run command that describe what is measured at a level.
 func (s variant) setting(level int) string {
-	f := s.at(level, 0)
+	f := s.flagsAt(level, 0)
 	words := f.Command([]string{s.form.Recipe})
 	return strings.Join(words[2:len(words)-2], " ") // without "stampede run" and the seed
 }

@@ -25,7 +25,7 @@ func (a *app) listSystems(recipes []string, long bool) error {
 	lines := [][]string{{"SYSTEM", "FORM", "RUNS ON", "NOTIFIED", "N = 8", "N = 64", "READS", "WRITES"}}
 	for _, s := range rows {
 		c := changeOf(s)
-		lines = append(lines, []string{s.Name, s.Recipe + "/" + s.Form, runsOn(s), c.notifications(), c.at(8), c.at(64), c.reads(), c.writes()})
+		lines = append(lines, []string{s.Name, s.Recipe + "/" + s.Form, runsOn(s), c.notifications(), c.costWith(8), c.costWith(64), c.reads(), c.writes()})
 	}
 	if err := render.WriteColumns(a.out, "", lines); err != nil {
 		return err
@@ -125,8 +125,8 @@ func (c changeCost) writes() string {
 	return c.span(func(c costmodel.Change) string { return c.Writes.String() })
 }
 
-// at returns the notifications of a change with that number of members.
-func (c changeCost) at(members int) string {
+// costWith returns the notifications of a change with that number of members.
+func (c changeCost) costWith(members int) string {
 	return c.span(func(c costmodel.Change) string { return fmt.Sprint(c.Notifications.Value(members)) })
 }
 

@@ -142,13 +142,13 @@ func (a *app) observeProxy(ctx context.Context, f observeFlags, command []string
 	}
 	defer w.close()
 	missed := func() int64 { return w.proxy.Stats().Dropped }
-	stop, err := a.follow(ctx, f, c.target.Scheme(), following{from(*file, "proxy"), c.thresholds, w.seen, missed})
+	stop, err := a.follow(ctx, f, c.target.Scheme(), following{observationFrom(*file, "proxy"), c.thresholds, w.seen, missed})
 	if err != nil {
 		return err
 	}
 	defer stop()
 	file.Source = "proxy"
-	failed := a.during(ctx, f, command, w, file)
+	failed := a.observeWhile(ctx, f, command, w, file)
 	w.proxy.Close()
 	stats := w.proxy.Stats()
 	file.Dropped, file.Observed = stats.Dropped, w.seen.Report()

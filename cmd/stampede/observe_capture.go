@@ -111,7 +111,7 @@ func (a *app) observeCapture(ctx context.Context, f observeFlags, c checkedObser
 	if f.capture.file != "" {
 		source = "capture file"
 	}
-	stop, err := a.follow(ctx, f, c.target.Scheme(), following{from(*file, source), c.thresholds, seen, func() int64 { return 0 }})
+	stop, err := a.follow(ctx, f, c.target.Scheme(), following{observationFrom(*file, source), c.thresholds, seen, func() int64 { return 0 }})
 	if err != nil {
 		return err
 	}

@@ -22,8 +22,8 @@ type following struct {
 	missed     func() int64 // bytes that were not analysed
 }
 
-// from returns the observation with its source.
-func from(file results.Observation, source string) results.Observation {
+// observationFrom returns the observation with its source.
+func observationFrom(file results.Observation, source string) results.Observation {
 	file.Source = source
 	return file
 }

@@ -79,9 +79,9 @@ func (a *app) startProxy(f observeFlags, target backends.Target, servers []strin
 	return p, nil
 }
 
-// during runs the command, or waits, while traffic is observed. It returns an error if the command
+// observeWhile runs the command, or waits, while traffic is observed. It returns an error if the command
 // failed.
-func (a *app) during(ctx context.Context, f observeFlags, command []string, w tapped, file *results.Observation) error {
+func (a *app) observeWhile(ctx context.Context, f observeFlags, command []string, w tapped, file *results.Observation) error {
 	fmt.Fprintln(a.err, w)
 	if len(command) > 0 {
 		return a.runCommandUnder(ctx, f, command, w, file)

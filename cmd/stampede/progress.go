@@ -93,8 +93,8 @@ func (p *progress) note(format string, args ...any) {
 	}
 }
 
-// of starts to report the progress of a sweep of planned runs, some of which are done already.
-func (p *progress) of(planned, done int) {
+// beginSweep starts to report the progress of a sweep of planned runs, some of which are done already.
+func (p *progress) beginSweep(planned, done int) {
 	p.planned, p.begun, p.ended, p.since = planned, done, done, time.Now()
 }
 

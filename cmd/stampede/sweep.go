@@ -150,7 +150,7 @@ func (f *sweepFlags) runs(levels []sweeps.Level, forms int) int {
 	if len(f.slo) > 0 {
 		grid := make([]float64, len(levels))
 		for i, l := range levels {
-			grid[i] = f.axes.of(l, f.axes.swept[0])
+			grid[i] = f.axes.value(l, f.axes.swept[0])
 		}
 		s := sweeps.Search{Grid: grid, Times: f.repeat}
 		return forms * s.Most()
@@ -181,7 +181,7 @@ func (a *app) sweep(ctx context.Context, recipes []string, f sweepFlags) error {
 		return err
 	}
 	s.flags.Announce(a.err, s.sources, s.flags.plan(s.levels, len(s.forms)))
-	return s.finish(outs, errors.Join(s.on(ctx), dismiss()))
+	return s.finish(outs, errors.Join(s.openAndRun(ctx), dismiss()))
 }
 
 // newSweep checks everything that can be checked before anything is started.
@@ -204,7 +204,7 @@ func (a *app) newSweep(recipes []string, f sweepFlags) (_ *sweep, err error) {
 	}
 	s.at = map[sweeps.Level]spec.Job{}
 	for _, l := range s.levels {
-		if s.at[l], err = spec.NewJob(a.forms, recipes, f.at(l)); err != nil {
+		if s.at[l], err = spec.NewJob(a.forms, recipes, f.flagsAt(l)); err != nil {
 			return nil, err
 		}
 	}

@@ -165,8 +165,8 @@ func product(levels []sweeps.Level, axis string, values []float64) (all []sweeps
 	return all
 }
 
-// of returns a level's value on an axis that can be searched.
-func (x *axes) of(l sweeps.Level, axis string) float64 {
+// value returns a level's value on an axis that can be searched.
+func (x *axes) value(l sweeps.Level, axis string) float64 {
 	if axis == axisRate {
 		return l.Rate
 	}
@@ -183,8 +183,8 @@ func (x *axes) clientsOf(levels []sweeps.Level) (all []int) {
 	return all
 }
 
-// at returns the flags of a run at a level.
-func (f *sweepFlags) at(l sweeps.Level) spec.Flags {
+// flagsAt returns the flags of a run at a level.
+func (f *sweepFlags) flagsAt(l sweeps.Level) spec.Flags {
 	r := f.Flags
 	r.Clients, r.Run.Groups, r.Run.Settings.Hold = []int{l.Clients}, l.Groups, l.Hold
 	if l.Rate > 0 {

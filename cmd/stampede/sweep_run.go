@@ -43,8 +43,8 @@ type subject struct {
 	source  spec.Source
 }
 
-// on opens all services, so that their runs can alternate, runs the sweep and closes them.
-func (s *sweep) on(ctx context.Context) (err error) {
+// openAndRun opens all services, so that their runs can alternate, runs the sweep and closes them.
+func (s *sweep) openAndRun(ctx context.Context) (err error) {
 	began := time.Now()
 	defer func() { s.file.Took = s.resumed.Took + time.Since(began) }()
 	for _, source := range s.sources {
@@ -88,7 +88,7 @@ func (s *sweep) measureOn(ctx context.Context, c sweeps.Cell) (*results.Run, err
 // all measures every cell, or searches for each subject.
 func (s *sweep) all(ctx context.Context) error {
 	total := s.flags.runs(s.levels, len(s.subjects))
-	s.progress.of(total, len(s.resumed.Runs))
+	s.progress.beginSweep(total, len(s.resumed.Runs))
 	if len(s.flags.slo) > 0 {
 		for i := range s.subjects {
 			if err := s.search(ctx, i); err != nil {

@@ -36,7 +36,7 @@ func (s *sweep) search(ctx context.Context, at int) error {
 	byPlace := map[float64]sweeps.Level{}
 	var grid []float64
 	for _, l := range s.levels {
-		place := s.flags.axes.of(l, axis)
+		place := s.flags.axes.value(l, axis)
 		grid, byPlace[place] = append(grid, place), l
 	}
 	_, needs := s.objectives.Scarcest(results.Run{})

@@ -36,7 +36,7 @@ func systemsPage(t *testing.T) {
 	for _, s := range rows {
 		c := changeOf(s)
 		fmt.Fprintf(&page, "| [%s](#%[1]s) | %s/%s | %s | %s | %s | %s | %s | %s | %s | %s |\n", s.Name, s.Recipe, s.Form, runsOn(s),
-			c.notifications(), c.at(8), c.at(64), c.reads(), c.writes(), counted.of(t, s, 8), counted.of(t, s, 64))
+			c.notifications(), c.costWith(8), c.costWith(64), c.reads(), c.writes(), counted.of(t, s, 8), counted.of(t, s, 64))
 	}
 	page.WriteString(chartOf(t, rows))
 	page.WriteString(librariesSection())
@@ -195,11 +195,11 @@ func effectOf(s systems.System) string {
 		return "a change wakes one member, however many there are."
 	}
 	form, fewest := fewestOf(s.Recipe)
-	text := fmt.Sprintf("with 64 members a change sends %s notifications; in the form %s/%s it sends %g.", c.at(64), s.Recipe, form, fewest)
+	text := fmt.Sprintf("with 64 members a change sends %s notifications; in the form %s/%s it sends %g.", c.costWith(64), s.Recipe, form, fewest)
 	if s.Usual > 0 {
-		text += fmt.Sprintf(" With %d members, our estimate for a large installation, it sends %s: too few to matter.", s.Usual, c.at(s.Usual))
+		text += fmt.Sprintf(" With %d members, our estimate for a large installation, it sends %s: too few to matter.", s.Usual, c.costWith(s.Usual))
 	} else if s.Recipe == "election" {
-		text += fmt.Sprintf(" If only 3 members stood for election, and the others did not watch, it would send %s.", c.at(3))
+		text += fmt.Sprintf(" If only 3 members stood for election, and the others did not watch, it would send %s.", c.costWith(3))
 	}
 	return text
 }

@@ -41,15 +41,15 @@ func (p *Page) tell() {
 		Stopping: p.stopping, Over: p.over}
 	several := false
 	for _, of := range panels {
-		several = several || of.on() != panels[0].on()
+		several = several || of.serviceName() != panels[0].serviceName()
 	}
 	for _, of := range panels {
 		v := panelEvent{Form: of.run.Form, Family: of.run.Family, State: of.state(), Progress: of.progress(), Share: of.share(),
 			Clients: of.run.Clients, Releases: of.releases}
 		if several {
-			v.On = of.on()
+			v.On = of.serviceName()
 		}
-		v.Notifications, v.Operations = along(of.measured, of.source != nil)
+		v.Notifications, v.Operations = perSecond(of.measured, of.source != nil)
 		e.Panels = append(e.Panels, v)
 	}
 	text, _ := json.Marshal(e) // cannot fail: the event has only numbers, texts and booleans
@@ -67,9 +67,9 @@ const mostPoints = 120
 // almost empty.
 const shortest = 50 * time.Millisecond
 
-// along returns notifications and operations per second along the window. For a run in progress
+// perSecond returns notifications and operations per second along the window. For a run in progress
 // it leaves out the latest interval, whose end is not known.
-func along(r metrics.Record, inProgress bool) (notifications, operations []int) {
+func perSecond(r metrics.Record, inProgress bool) (notifications, operations []int) {
 	var edges []time.Duration
 	for _, i := range r.Intervals {
 		edges = append(edges, i.Start)

@@ -36,8 +36,8 @@ func (of *panel) state() string {
 	return next
 }
 
-// on returns the service on which the run runs.
-func (of *panel) on() string {
+// serviceName returns the service on which the run runs.
+func (of *panel) serviceName() string {
 	if of.run.Backend.Server != "" {
 		return of.run.Backend.Server
 	}

@@ -139,7 +139,7 @@ func TestLongTimeLines(t *testing.T) {
 		r.Intervals = append(r.Intervals, metrics.Interval{Start: time.Duration(i) * 250 * time.Millisecond, Notifications: 25, Writes: 50})
 	}
 	r.Duration = 250*time.Second + time.Millisecond
-	notified, asked := along(r, false)
+	notified, asked := perSecond(r, false)
 	if len(notified) > mostPoints+1 || len(notified) < mostPoints/2 || len(asked) != len(notified) {
 		t.Fatalf("%d and %d points", len(notified), len(asked))
 	}

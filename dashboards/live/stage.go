@@ -33,7 +33,7 @@ func (s stage) heading(panels []*panel) string {
 		words = append(words, units.Count(int64(s.groups))+" groups")
 	}
 	for _, of := range panels {
-		if on := of.on(); !slices.Contains(words, on) {
+		if on := of.serviceName(); !slices.Contains(words, on) {
 			words = append(words, on)
 		}
 	}

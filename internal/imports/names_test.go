@@ -19,25 +19,6 @@ const prepositions = "about above after against along among around as at before 
 	"beyond by down during for from in inside into is near of off on onto out outside over past per since through to " +
 	"toward under until up upon via with within without"
 
-// stillPrepositions are the functions that are named so, by package, and are to be renamed.
-var stillPrepositions = map[string]string{
-	"cmd/stampede":         "about at during from of on",
-	"cmd/stampede/spec":    "beside",
-	"dashboards/live":      "along on",
-	"internal/serverbench": "against",
-	"metrics/export":       "about behind",
-	"results":              "At Until with",
-	"results/charts":       "Of above along around at between near",
-	"results/compare":      "without",
-	"results/document":     "About below beside",
-	"results/gate":         "beside of",
-	"results/history":      "from",
-	"results/levels":       "Beside On at",
-	"results/noise":        "Of of",
-	"results/stats":        "At below of off",
-	"workloads/sweeps":     "between down",
-}
-
 // prepositionsOf returns the functions and methods of packages that are named by a preposition alone, by
 // package, in alphabetical order. A method that package errors calls keeps its name.
 func prepositionsOf(root fs.FS) (map[string][]string, error) {
@@ -85,9 +66,7 @@ func TestNoFunctionIsNamedByAPreposition(t *testing.T) {
 	}
 	for pkg, names := range found {
 		for _, name := range names {
-			if !slices.Contains(strings.Fields(stillPrepositions[pkg]), name) {
-				t.Errorf("%s: %s is a preposition: name what it does or returns", pkg, name)
-			}
+			t.Errorf("%s: %s is a preposition: name what it does or returns", pkg, name)
 		}
 	}
 }

@@ -31,7 +31,7 @@ func throughput(ctx context.Context, b *bench) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append(rows, row{toZooKeeper, oneSet, figures[0].against(1), "ns", goal{}}), nil
+	return append(rows, row{toZooKeeper, oneSet, figures[0].compareWith(1), "ns", goal{}}), nil
 }
 
 // failover measures the time from the end of a leader under load to the next write.
@@ -44,7 +44,7 @@ func failover(ctx context.Context, b *bench) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []row{{toZooKeeper, "leader killed until the next write", figures[0].against(1), "ns", ratioAtMost(0.5)}}, nil
+	return []row{{toZooKeeper, "leader killed until the next write", figures[0].compareWith(1), "ns", ratioAtMost(0.5)}}, nil
 }
 
 // killLeader kills the leader while sessions on all members write. It returns the time in nanoseconds

@@ -41,9 +41,9 @@ func (b *bench) throughputs(ctx context.Context, services []drivers.Service, loa
 		if err != nil {
 			return nil, err
 		}
-		rows = append(rows, row{toZooKeeper, l.what, figures[0].against(1), "/s", l.servers})
+		rows = append(rows, row{toZooKeeper, l.what, figures[0].compareWith(1), "/s", l.servers})
 		if len(services) > 2 {
-			rows = append(rows, row{toFloor, l.what, figures[0].against(2), "/s", l.near})
+			rows = append(rows, row{toFloor, l.what, figures[0].compareWith(2), "/s", l.near})
 		}
 	}
 	return rows, nil
@@ -83,9 +83,9 @@ func operations(ctx context.Context, b *bench) ([]row, error) {
 		return nil, err
 	}
 	return append(rows,
-		row{toZooKeeper, oneSet, figures[0].against(1), "ns", ratioAtMost(0.7)},
-		row{toFloor, oneSet, figures[0].against(2), "ns", ratioAtMost(1.2)},
-		row{toFloor, "the same, against write and fsync without a server", figures[0].against(3), "ns", goal{}}), nil
+		row{toZooKeeper, oneSet, figures[0].compareWith(1), "ns", ratioAtMost(0.7)},
+		row{toFloor, oneSet, figures[0].compareWith(2), "ns", ratioAtMost(1.2)},
+		row{toFloor, "the same, against write and fsync without a server", figures[0].compareWith(3), "ns", goal{}}), nil
 }
 
 // fanout measures a write to a node that many sessions watch.
@@ -109,9 +109,9 @@ func fanout(ctx context.Context, b *bench) ([]row, error) {
 	}
 	last := "a write that " + units.Count(int64(b.watchers)) + " sessions watch, until the last is notified"
 	return []row{
-		{toZooKeeper, last, figures[0].against(1), "ns", ratioAtMost(1. / 3)},
-		{toZooKeeper, "the same, until the writer is answered", figures[1].against(1), "ns", ratioAtMost(1. / 5)},
-		{toFloor, last, figures[0].against(2), "ns", ratioAtMost(1.3)},
+		{toZooKeeper, last, figures[0].compareWith(1), "ns", ratioAtMost(1. / 3)},
+		{toZooKeeper, "the same, until the writer is answered", figures[1].compareWith(1), "ns", ratioAtMost(1. / 5)},
+		{toFloor, last, figures[0].compareWith(2), "ns", ratioAtMost(1.3)},
 	}, nil
 }
 
@@ -248,7 +248,7 @@ func nodes(ctx context.Context, b *bench) ([]row, error) {
 	many := units.Count(int64(b.parents * b.children))
 	return []row{
 		{toZooKeeper, many + " nodes of 100 B: the server's memory", compare(memory[:1], memory[1:]), "B", leftAtMost(400<<20, "B")},
-		{toZooKeeper, "start on a snapshot of them, until the first answer", figures[0].against(1), "ns", ratioAtMost(1. / 2)},
+		{toZooKeeper, "start on a snapshot of them, until the first answer", figures[0].compareWith(1), "ns", ratioAtMost(1. / 2)},
 	}, nil
 }
 
@@ -356,8 +356,8 @@ func clients(ctx context.Context, b *bench) ([]row, error) {
 		return nil, err
 	}
 	return []row{
-		{toGoZooKeeper, "processor time per get, 256 in flight", figures[0].against(1), "ns", ratioAtMost(1. / 4)},
-		{toGoZooKeeper, "allocations per get", figures[1].against(1), "", leftAtMost(4, "")},
+		{toGoZooKeeper, "processor time per get, 256 in flight", figures[0].compareWith(1), "ns", ratioAtMost(1. / 4)},
+		{toGoZooKeeper, "allocations per get", figures[1].compareWith(1), "", leftAtMost(4, "")},
 	}, nil
 }
 
@@ -412,7 +412,7 @@ func mix(ctx context.Context, b *bench) (rows []row, err error) {
 			return nil, err
 		}
 		name := s.Info().Name
-		rows = append(rows, row{toLoop, "gets of 100 B on " + name, figures[0].against(1), "/s", ratioAtLeast(0.9)})
+		rows = append(rows, row{toLoop, "gets of 100 B on " + name, figures[0].compareWith(1), "/s", ratioAtLeast(0.9)})
 		if err := b.stop(); err != nil {
 			return nil, err
 		}

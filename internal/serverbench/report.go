@@ -22,8 +22,8 @@ type side func(context.Context) ([]float64, error)
 // A figure holds the values of a quantity by side and round.
 type figure [][]float64
 
-// against compares side 0 with another side.
-func (f figure) against(other int) comparison { return compare(f[0], f[other]) }
+// compareWith compares side 0 with another side.
+func (f figure) compareWith(other int) comparison { return compare(f[0], f[other]) }
 
 // interleave measures all sides in each round, in alternating order, after one round that does not
 // count. All sides measure the same number of figures.

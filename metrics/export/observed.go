@@ -131,9 +131,9 @@ func (o *observation) admit(patterns []observe.Pattern) {
 	}
 }
 
-// about returns the attributes of a path's series. A path is any bytes that a program has chosen,
+// attributes returns the attributes of a path's series. A path is any bytes that a program has chosen,
 // and an attribute is text.
-func (o *observation) about(path string, more attribute.KeyValue) attribute.Set {
+func (o *observation) attributes(path string, more attribute.KeyValue) attribute.Set {
 	if !o.own[path] {
 		path = others
 	}
@@ -148,7 +148,7 @@ func (o *observation) counted(m observedMetric, patterns []observe.Pattern, now 
 	sums := map[attribute.Set]int64{}
 	for _, p := range patterns {
 		for part, n := range m.parts(p) {
-			sums[o.about(p.Path, part)] += n
+			sums[o.attributes(p.Path, part)] += n
 		}
 	}
 	points := o.points(sums, now)
@@ -162,7 +162,7 @@ func (o *observation) wasted(places []observe.Place, now time.Time) metricdata.A
 	sums := map[attribute.Set]int64{}
 	for _, p := range places {
 		if p.Wasted != nil {
-			sums[o.about(p.Path, attribute.KeyValue{})] += *p.Wasted
+			sums[o.attributes(p.Path, attribute.KeyValue{})] += *p.Wasted
 		}
 	}
 	return metricdata.Gauge[int64]{DataPoints: o.points(sums, now)}
@@ -183,7 +183,7 @@ func (o *observation) fanout(patterns []observe.Pattern, now time.Time) metricda
 		if p.Fanout == nil {
 			continue
 		}
-		set := o.about(p.Path, attribute.KeyValue{})
+		set := o.attributes(p.Path, attribute.KeyValue{})
 		if sums[set] == nil {
 			sums[set] = newExponential()
 		}

@@ -28,13 +28,13 @@ func arrivals() []part[metrics.Record, float64] {
 // ofBackground returns the same parts for the background load.
 func ofBackground(parts []part[metrics.Record, float64]) []part[metrics.Record, float64] {
 	for i, p := range parts {
-		parts[i].of = func(r metrics.Record) float64 { return p.of(behind(r)) }
+		parts[i].of = func(r metrics.Record) float64 { return p.of(background(r)) }
 	}
 	return parts
 }
 
-// behind returns the record of the background load, empty if there is none.
-func behind(r metrics.Record) metrics.Record {
+// background returns the record of the background load, empty if there is none.
+func background(r metrics.Record) metrics.Record {
 	if r.Background == nil {
 		return metrics.Record{}
 	}

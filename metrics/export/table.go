@@ -133,7 +133,7 @@ func histograms() []histogram {
 		{figure.Export("stampede.phase.service.duration"), seconds,
 			phases(func(p metrics.Phase) *hdrhistogram.Histogram { return p.Service }), "stampede.phase"},
 		{figure.Export("stampede.background.response.duration"), seconds,
-			func(r metrics.Record) map[string]values { return response(behind(r)) }, "stampede.phase"},
+			func(r metrics.Record) map[string]values { return response(background(r)) }, "stampede.phase"},
 		{figure.Export("stampede.write.fanout"), 1,
 			one(func(r metrics.Record) values { return countsOf(r.Herd.Fanout) }), ""},
 		{figure.Export("stampede.write.drain.duration"), seconds,

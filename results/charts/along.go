@@ -45,8 +45,8 @@ func onAxis(axis string, v float64) string {
 	return number(v) + " " + axis
 }
 
-// along returns the first axis of a sweep's charts.
-func along(name string, levels []float64) axis {
+// levelAxis returns the first axis of a sweep's charts.
+func levelAxis(name string, levels []float64) axis {
 	switch name {
 	case "reads":
 		a := axis{label: "share of operations that read", low: slices.Min(levels), high: slices.Max(levels)}
@@ -67,8 +67,8 @@ func along(name string, levels []float64) axis {
 	return exactly(name, levels, number)
 }
 
-// around returns an axis that is symmetric about zero.
-func around(label string, lines []line) axis {
+// symmetricAxis returns an axis that is symmetric about zero.
+func symmetricAxis(label string, lines []line) axis {
 	far := 1.0
 	for _, v := range valuesOf(lines, func(p point) float64 { return p.y }) {
 		far = max(far, math.Abs(v))
@@ -93,7 +93,7 @@ func intervalsOf(lines []line) (values []float64) {
 func placesOf(s results.Sweep, of subject) (at []float64) {
 	for _, series := range of.swept(s) {
 		for _, l := range series.Levels {
-			at = append(at, levels.On(l, s.Axes[0]))
+			at = append(at, levels.Value(l, s.Axes[0]))
 		}
 	}
 	return at

@@ -18,8 +18,8 @@ type Chart struct {
 	panels []panel
 }
 
-// Of returns the charts of a result for which there are data, the most important first.
-func Of(result results.Result) []Chart {
+// Charts returns the charts of a result for which there are data, the most important first.
+func Charts(result results.Result) []Chart {
 	switch r := result.(type) {
 	case results.File:
 		return ofFile(r)

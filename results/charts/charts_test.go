@@ -44,7 +44,7 @@ func TestChartsOfEachKind(t *testing.T) {
 	}
 	got := map[string][]string{}
 	for kind, result := range once() {
-		for _, c := range Of(result) {
+		for _, c := range Charts(result) {
 			got[kind] = append(got[kind], c.Name)
 		}
 	}
@@ -58,7 +58,7 @@ func TestAbout(t *testing.T) {
 	var got strings.Builder
 	all := once()
 	for _, kind := range []string{"lock", "sweep", "scaling", "reads", "count", "comparison"} {
-		for _, c := range Of(all[kind]) {
+		for _, c := range Charts(all[kind]) {
 			got.WriteString(kind + " " + c.Name + "\n  " + c.About + "\n  " + c.Caption + "\n")
 		}
 	}
@@ -67,7 +67,7 @@ func TestAbout(t *testing.T) {
 
 func TestSVG(t *testing.T) {
 	for kind, result := range once() {
-		for _, c := range Of(result) {
+		for _, c := range Charts(result) {
 			for form, svg := range map[string]string{"inline": c.Inline(), "file": c.alone()} {
 				t.Run(kind+"/"+c.Name+"/"+form, func(t *testing.T) {
 					texts := wellFormed(t, svg)
@@ -139,7 +139,7 @@ func checkNames(t *testing.T, c Chart, texts []string) {
 func TestPointsHaveTips(t *testing.T) {
 	shape := regexp.MustCompile(`<g class="tip">.*?<rect x="([-0-9.]+)" y="([-0-9.]+)" width="([0-9.]+)" height="([0-9.]+)".*?<text[^>]*>([^<]*)</text></g></g>`)
 	for kind, result := range once() {
-		for _, c := range Of(result) {
+		for _, c := range Charts(result) {
 			if kind == "comparison" { // its values stand beside the points
 				continue
 			}
@@ -156,7 +156,7 @@ func TestPointsHaveTips(t *testing.T) {
 			}
 		}
 	}
-	about := Of(resulttest.Lock())[0].Inline()
+	about := Charts(resulttest.Lock())[0].Inline()
 	if want := "one-node, 128 clients: 115 notifications per round</text>"; !strings.Contains(about, want) {
 		t.Errorf("no tip %q", want)
 	}
@@ -165,7 +165,7 @@ func TestPointsHaveTips(t *testing.T) {
 // Every vertical axis of positive values has a label above all values.
 func TestTopTicks(t *testing.T) {
 	for kind, result := range once() {
-		for _, c := range Of(result) {
+		for _, c := range Charts(result) {
 			for _, p := range c.panels {
 				if p.y.gridless { // rows of a comparison
 					continue
@@ -200,7 +200,7 @@ func TestFiles(t *testing.T) {
 
 // Every colour is a variable with a value for the light and the dark scheme.
 func TestPainted(t *testing.T) {
-	for _, c := range Of(resulttest.Lock()) {
+	for _, c := range Charts(resulttest.Lock()) {
 		svg := c.Inline()
 		if left := regexp.MustCompile(`(fill|stroke):#\w+`).FindString(svg); left != "" {
 			t.Errorf("%s: %s is no variable", c.Name, left)
@@ -224,11 +224,11 @@ func TestNoChartWithoutData(t *testing.T) {
 		"no run": results.File{}, "nothing measured": bare, "no level": idle,
 		"nothing counted": results.CountReport{}, "nothing compared": results.Comparison{},
 	} {
-		if all := Of(result); len(all) > 0 {
+		if all := Charts(result); len(all) > 0 {
 			t.Errorf("%s: %q and others, want no chart", name, all[0].Name)
 		}
 	}
-	if i := slices.IndexFunc(Of(one), func(c Chart) bool { return c.Name == "lock-notifications" }); i >= 0 {
+	if i := slices.IndexFunc(Charts(one), func(c Chart) bool { return c.Name == "lock-notifications" }); i >= 0 {
 		t.Error("one level of clients has a chart against clients")
 	}
 }

@@ -40,7 +40,7 @@ func dataWidth(c Chart) vg.Length {
 
 // The width of the plot area does not depend on the figures, their names and their changes.
 func TestComparisonHasFixedPlotArea(t *testing.T) {
-	near, far := dataWidth(Of(resulttest.Comparison())[0]), dataWidth(Of(farApart())[0])
+	near, far := dataWidth(Charts(resulttest.Comparison())[0]), dataWidth(Charts(farApart())[0])
 	if near < 380 || far < 380 {
 		t.Errorf("the data are %v and %v wide, of a chart of %v", near, far, width)
 	}
@@ -49,7 +49,7 @@ func TestComparisonHasFixedPlotArea(t *testing.T) {
 // Ratios that are orders of magnitude apart are drawn apart, and the labels of the axis do not overlap.
 func TestComparisonAxisIsLogarithmic(t *testing.T) {
 	for name, c := range map[string]results.Comparison{"near": resulttest.Comparison(), "far": farApart()} {
-		chart := Of(c)[0]
+		chart := Charts(c)[0]
 		x := chart.panels[0].x
 		if !x.log || x.low <= 0 {
 			t.Fatalf("%s: the axis is from %v, logarithmic %v", name, x.low, x.log)
@@ -87,7 +87,7 @@ func TestComparisonTextsDoNotOverlap(t *testing.T) {
 			words       string
 		}
 		lines := map[string][]span{}
-		for _, m := range text.FindAllStringSubmatch(Of(c)[0].Inline(), -1) {
+		for _, m := range text.FindAllStringSubmatch(Charts(c)[0].Inline(), -1) {
 			left, _ := strconv.ParseFloat(m[1], 64)
 			long, _ := strconv.ParseFloat(m[3], 64)
 			lines[m[2]] = append(lines[m[2]], span{left, left + long, m[4]})
@@ -111,7 +111,7 @@ func TestComparisonTextsDoNotOverlap(t *testing.T) {
 
 // A figure that is not known has a row that says so.
 func TestComparisonShowsUnknownFigures(t *testing.T) {
-	c := Of(farApart())[0]
+	c := Charts(farApart())[0]
 	if svg := c.Inline(); !strings.Contains(svg, ">n/a invalid<") || !strings.Contains(c.About, "release.response.p99 n/a invalid") {
 		t.Errorf("the row of the unknown figure is missing: %s", c.About)
 	}

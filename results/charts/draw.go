@@ -53,7 +53,7 @@ func (c Chart) draw(on draw.Canvas) (found []tip) {
 		right = max(right, p.margin, margin(p.lines))
 	}
 	for i, p := range c.panels {
-		p.above(on, top)
+		p.drawHeading(on, top)
 		top -= label
 		area := draw.Crop(on, left-plots[i].DataCanvas(on).Min.X+border, -right-border, 0, 0)
 		area.Max.Y, area.Min.Y = top, top-p.height
@@ -63,8 +63,8 @@ func (c Chart) draw(on draw.Canvas) (found []tip) {
 	return found
 }
 
-// above writes the panel's heading and the label of its vertical axis above it.
-func (p panel) above(on draw.Canvas, top vg.Length) {
+// drawHeading writes the panel's heading and the label of its vertical axis above it.
+func (p panel) drawHeading(on draw.Canvas, top vg.Length) {
 	x := border
 	if p.heading != "" {
 		style := typeface(small, text, true)

@@ -96,13 +96,13 @@ func (s subject) power(name string) (grows string, law []point) {
 	}
 	for _, l := range levels {
 		for _, v := range l.Values {
-			if off := v / p.At(l.N); off > loose || off < 1/loose {
+			if off := v / p.Value(l.N); off > loose || off < 1/loose {
 				return "", nil
 			}
 		}
 	}
 	for _, n := range []float64{levels[0].N, levels[len(levels)-1].N} {
-		law = append(law, point{x: n, y: p.At(n)})
+		law = append(law, point{x: n, y: p.Value(n)})
 	}
 	if e := p.Exponent.Value; -0.05 < e && e < 0.05 {
 		return ", flat", law

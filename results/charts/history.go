@@ -28,13 +28,13 @@ func Trend(t results.Trend) Chart {
 		of := t.Points[int(p.x)]
 		return fmt.Sprintf("%s, %s: %s", of.Started.Format("2006-01-02 15:04"), strings.Join(append([]string{of.Result}, of.Words()...), ", "), write(of.Value))
 	})
-	p := panel{height: tall, lines: append([]line{all}, between(t)...)}
+	p := panel{height: tall, lines: append([]line{all}, trendLines(t)...)}
 	about := []string{fmt.Sprintf("%d results, first %s, last %s", len(t.Points), write(t.Points[0].Value), write(t.Points[len(t.Points)-1].Value))}
 	for _, c := range t.Changes {
 		p.rules = append(p.rules, rule{x: float64(c.At) - 0.5, name: document.SizeOf(c)})
 		about = append(about, document.DescribeChange(t, c))
 	}
-	p.x, p.y = alongResults(t.Points), near(t.About, valuesOf(p.lines, func(p point) float64 { return p.y }), writer(figure.Unit(t.Unit)))
+	p.x, p.y = alongResults(t.Points), closeAxis(t.About, valuesOf(p.lines, func(p point) float64 { return p.y }), writer(figure.Unit(t.Unit)))
 	c := Chart{Name: slug(t.Of, t.Machine, t.Figure), Title: t.Figure, panels: []panel{p}}
 	c.Caption = "The thick line is the median between changes. The vertical axis need not begin at 0."
 	c.About = c.Title + " of " + t.Of + ". " + strings.Join(about, "; ") + "."
@@ -54,8 +54,8 @@ func trends(h results.History) (all []Chart) {
 // mostMarked is the greatest number of results whose points do not cover each other.
 const mostMarked = 60
 
-// between returns a line for each level between changes, and for each drift.
-func between(t results.Trend) (lines []line) {
+// trendLines returns a line for each level between changes, and for each drift.
+func trendLines(t results.Trend) (lines []line) {
 	add := func(from int, before float64, to int, after float64) {
 		lines = append(lines, line{look: look{ink: recipe}, joined: true,
 			at: []point{{x: float64(from) - 0.5, y: before}, {x: float64(to) - 0.5, y: after}}})
@@ -103,8 +103,8 @@ func alongResults(points []results.TrendPoint) axis {
 	return a
 }
 
-// near returns a linear axis around the values, which begins at 0 only if they are near it.
-func near(label string, values []float64, write func(float64) string) axis {
+// closeAxis returns a linear axis around the values, which begins at 0 only if they are near it.
+func closeAxis(label string, values []float64, write func(float64) string) axis {
 	low, high := slices.Min(values), slices.Max(values)
 	if high-low < 0.1*math.Abs(high) { // a flat figure looks flat
 		middle := (low + high) / 2

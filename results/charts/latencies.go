@@ -31,7 +31,7 @@ func latencies(s subject, phase string) *Chart {
 		if l := (line{name: name, look: s.looks[name], at: curve(merged(runs, phase)), joined: true}); len(l.at) > 1 {
 			p.lines = append(p.lines, l, l.atPercentiles())
 			last := l.at[len(l.at)-1]
-			about = append(about, fmt.Sprintf("%s: %s at 50 %%, %s at %s", l.name, units.Duration(time.Duration(at(l.at, 2))),
+			about = append(about, fmt.Sprintf("%s: %s at 50 %%, %s at %s", l.name, units.Duration(time.Duration(valueAt(l.at, 2))),
 				units.Duration(time.Duration(last.y)), percentile(1-1/last.x)))
 		}
 	}
@@ -92,7 +92,7 @@ func (l line) atPercentiles() line {
 	values := line{look: l.look}
 	for _, x := range []float64{2, 4, 10, 20, 100, 1e3, 1e4, 1e5} {
 		if x < end.x {
-			values.at = append(values.at, point{x: x, y: at(l.at, x)})
+			values.at = append(values.at, point{x: x, y: valueAt(l.at, x)})
 		}
 	}
 	values.at = append(values.at, end)
@@ -101,8 +101,8 @@ func (l line) atPercentiles() line {
 	})
 }
 
-// at returns the value at the first point from x on.
-func at(all []point, x float64) float64 {
+// valueAt returns the value at the first point from x on.
+func valueAt(all []point, x float64) float64 {
 	for _, p := range all {
 		if p.x >= x*0.999 {
 			return p.y

@@ -12,7 +12,7 @@ import (
 // TestObservationShowsTheLargestFanouts has more paths than the chart shows, and one where nothing changed.
 func TestObservationShowsTheLargestFanouts(t *testing.T) {
 	var o results.Observation
-	if charts := Of(o); len(charts) != 0 {
+	if charts := Charts(o); len(charts) != 0 {
 		t.Errorf("%d charts of an observation without changes, want none", len(charts))
 	}
 	o.Observed.Places = []observe.Place{{Path: "/calm", FanoutP50: 1, FanoutMax: 1}, {Path: "/silent"},
@@ -20,7 +20,7 @@ func TestObservationShowsTheLargestFanouts(t *testing.T) {
 	for i := range mostPlaces {
 		o.Observed.Places = append(o.Observed.Places, observe.Place{Path: fmt.Sprintf("/more%d", i), FanoutP50: 2, FanoutMax: 3})
 	}
-	c := Of(o)[0]
+	c := Charts(o)[0]
 	const first = "/herd: median 15, most 31, predecessor would wake 1; /more0: median 2, most 3;"
 	if !strings.Contains(c.About, ". "+first) || strings.Contains(c.About, "/calm") || strings.Contains(c.About, "/silent") {
 		t.Errorf("the chart is about %q, want it to begin with %q and to have %d paths", c.About, first, mostPlaces)

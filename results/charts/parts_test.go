@@ -117,7 +117,7 @@ func TestCurveEnds(t *testing.T) {
 	if end := all[len(all)-1].x; math.Abs(end-400) > 1e-6 { // 99.75 %, beyond which there are ten observations
 		t.Errorf("it ends at 1/(1−p) = %v, want 400", end)
 	}
-	if v := at(all, 2); math.Abs(v/1e6-1) > 0.05 {
+	if v := valueAt(all, 2); math.Abs(v/1e6-1) > 0.05 {
 		t.Errorf("the median is %v ns, want a millisecond", v)
 	}
 	if all := curve(resulttest.Times(10, time.Millisecond)); all != nil {
@@ -182,7 +182,7 @@ func TestTicks(t *testing.T) {
 		"from zero":   {linear("", []float64{870, 300}, number), []string{"0", "200", "400", "600", "800", "1\u202f000"}},
 		"around zero": {linear("", []float64{-12, 9}, number), []string{"−15", "−10", "−5", "0", "5", "10"}},
 		"percentiles": {percentiles([]line{{at: []point{{x: 1200}}}}), []string{"0 %", "50 %", "90 %", "99 %", "99.9 %"}},
-		"reads":       {along("reads", []float64{0, 0.5, 1}), []string{"0 %", "50 %", "100 %"}},
+		"reads":       {levelAxis("reads", []float64{0, 0.5, 1}), []string{"0 %", "50 %", "100 %"}},
 	} {
 		if diff := cmp.Diff(c.want, words(c.axis)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)

@@ -33,7 +33,7 @@ type File struct{ Name, SVG string }
 // Files returns the charts of a result as standalone SVG files, named by what they show. They contain the
 // colours of both the light and the dark scheme.
 func Files(result results.Result) (all []File) {
-	for _, c := range Of(result) {
+	for _, c := range Charts(result) {
 		all = append(all, File{c.Name + ".svg", c.alone()})
 	}
 	return all

@@ -38,7 +38,7 @@ func throughput(s results.Sweep, of subject) *Chart {
 	for i, series := range of.swept(s) {
 		l := line{name: series.Name, look: of.lookOf(s, series, i), marked: true}
 		for _, level := range series.Levels {
-			l.at = append(l.at, estimated(levels.On(level, s.Axes[0]), level.Throughput))
+			l.at = append(l.at, estimated(levels.Value(level, s.Axes[0]), level.Throughput))
 		}
 		law := scaled(series.Curve)
 		l.joined = law == nil
@@ -56,13 +56,13 @@ func throughput(s results.Sweep, of subject) *Chart {
 	if len(main.lines) == 0 || len(main.lines[0].at) < 2 {
 		return nil
 	}
-	main.x = along(s.Axes[0], placesOf(s, of))
+	main.x = levelAxis(s.Axes[0], placesOf(s, of))
 	main.y = linear(done(of)+"/s", intervalsOf(main.lines), number)
 	c := &Chart{Name: slug(of.name, "throughput"), Title: titled("Throughput by "+axisName(s.Axes[0]), of), panels: []panel{main}}
 	c.Caption = "Medians with their intervals."
 	if len(off.lines) > 0 {
 		c.Caption = "Medians with their intervals, and the Universal Scalability Law fitted to them; below, the deviation of the medians from it."
-		off.x, off.y = main.x, around("difference in %", off.lines)
+		off.x, off.y = main.x, symmetricAxis("difference in %", off.lines)
 		c.panels[0].x.label = ""
 		c.panels = append(c.panels, off)
 	}
@@ -84,7 +84,7 @@ func scaled(c *results.Curve) (law []point) {
 	const steps = 60
 	for i := range steps + 1 {
 		n := first * math.Pow(last/first, float64(i)/steps)
-		law = append(law, point{x: n, y: u.At(n)})
+		law = append(law, point{x: n, y: u.Value(n)})
 	}
 	return law
 }

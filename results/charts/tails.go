@@ -57,7 +57,7 @@ func tailsOfAll(s results.Sweep, series levels.Series, phases []string, percenti
 func tail(axis string, series levels.Series, phase, percentile string) (at []point) {
 	for _, level := range series.Levels {
 		if e, known := level.Latency[phase][percentile]; known && e.Value > 0 {
-			at = append(at, estimated(levels.On(level, axis), e))
+			at = append(at, estimated(levels.Value(level, axis), e))
 		}
 	}
 	return at
@@ -74,7 +74,7 @@ func tailsOf(s results.Sweep, of subject, p panel, phases []string, percentile s
 	if len(phases) == 1 {
 		what = document.Label(phases[0])
 	}
-	p.x = along(s.Axes[0], placesOf(s, of))
+	p.x = levelAxis(s.Axes[0], placesOf(s, of))
 	p.y = topped(what+" "+percentile, intervalsOf(p.lines), clock)
 	var about []string
 	for _, l := range p.lines {

@@ -40,9 +40,9 @@ func broken(runs []results.Run) string {
 	return fmt.Sprintf("safety was violated in %d of %d runs", n, len(runs))
 }
 
-// Unlawful returns a warning with the number of a variant's runs in which an identity is broken, which
+// BrokenIdentities returns a warning with the number of a variant's runs in which an identity is broken, which
 // should hold under any schedule. It returns nothing if there are no such runs.
-func Unlawful(variant string, runs []results.Run) (warnings []results.Warning) {
+func BrokenIdentities(variant string, runs []results.Run) (warnings []results.Warning) {
 	n, formula := 0, ""
 	for _, r := range runs {
 		if r.Cost.Expected == nil {

@@ -45,13 +45,13 @@ func Others(phases []string, gated []Figure) (others []Figure) {
 // measuredIn returns the figure or, if some runs do not have it and all have the replacement, the replacement.
 // It also returns the number of runs in which the returned figure is not known.
 func (m Figure) measuredIn(runs []results.Run) (f figure.Figure, unknown int) {
-	if unknown = without(m.Figure, runs); unknown > 0 && m.Instead != nil && without(*m.Instead, runs) == 0 {
+	if unknown = countUnknown(m.Figure, runs); unknown > 0 && m.Instead != nil && countUnknown(*m.Instead, runs) == 0 {
 		return *m.Instead, 0
 	}
 	return m.Figure, unknown
 }
 
-func without(f figure.Figure, runs []results.Run) (n int) {
+func countUnknown(f figure.Figure, runs []results.Run) (n int) {
 	for _, r := range runs {
 		if _, known := f.RunValue(r); !known {
 			n++

@@ -229,7 +229,7 @@ func (r Rules) measurePower(together []*change) {
 			pairs = c.pairs
 		}
 	}
-	simulation := stats.Simulate(figures, results.UntilSure{Looks: r.Looks}.Until(pairs), r.looks())
+	simulation := stats.Simulate(figures, results.UntilSure{Looks: r.Looks}.JudgedAfter(pairs), r.looks())
 	for i, c := range of {
 		size, can := simulation.Detectable(i)
 		if !can {

@@ -319,7 +319,7 @@ func (c comparison) looked(u results.UntilSure) string {
 	why := map[results.Ended]string{results.EndedDecided: "when the verdict was certain", results.EndedPairs: "when all pairs were run",
 		results.EndedTime: "at the time limit"}[u.Ended]
 	return fmt.Sprintf("judged after %s pairs, ended %s; each look has %.3g %% confidence, so all looks together have 95 %%",
-		units.Numbers(u.Until(c.pairs())), why, 100*stats.Strict(len(u.Looks)))
+		units.Numbers(u.JudgedAfter(c.pairs())), why, 100*stats.Strict(len(u.Looks)))
 }
 
 func (c comparison) subjects() int {

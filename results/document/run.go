@@ -34,7 +34,7 @@ func ofFile(f results.File) Document {
 		d.Tables = append(d.Tables, t)
 		d.Tables = append(d.Tables, shown(recoveryTable("what was broken: "+about, runs))...)
 	}
-	d.Tables = append(d.Tables, shown(sideBySide(f.Runs), beside(f), agentTable(f.Runs))...)
+	d.Tables = append(d.Tables, shown(sideBySide(f.Runs), referenceTable(f), agentTable(f.Runs))...)
 	d.note(prefixed("skipped: ", f.Skipped)...)
 	d.Notes = append(d.Notes, identityNotes(f.Runs)...)
 	d.note(slices.Concat(nearness(f.Runs), clockErrors(f.Runs), countCommand(f.Runs))...)
@@ -181,8 +181,8 @@ func grouped[T any](all []T, alike func(a, b T) bool) (groups [][]T) {
 	return groups
 }
 
-// About says in one line what the file has: forms, backends, numbers of clients.
-func About(f results.File) string {
+// RunSummary says in one line what the file has: forms, backends, numbers of clients.
+func RunSummary(f results.File) string {
 	if len(f.Runs) == 0 {
 		return "no run"
 	}

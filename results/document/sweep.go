@@ -131,7 +131,7 @@ func (s sweep) warnings(rows []results.Level) (lines []Warning) {
 		}
 		if lost > 0 {
 			lines = append(lines, Warning{"arrivals", fmt.Sprintf("%s, %s: arrivals were not served in %d of %s: response times are lower bounds",
-				l.Form, levels.Place(s.Axes[0], levels.On(l, s.Axes[0])), lost, units.Plural(len(runs), "run"))})
+				l.Form, levels.Place(s.Axes[0], levels.Value(l, s.Axes[0])), lost, units.Plural(len(runs), "run"))})
 		}
 	}
 	return lines
@@ -208,7 +208,7 @@ func (s sweep) lines(c results.Curve) (lines [][2]string) {
 		}
 	}
 	for _, rows := range levels.Split(s.Sweep) {
-		if c.Beside != "" && levels.Beside(s.Sweep, rows[0]) == c.Beside && levels.CurveOf(c, rows[0]) && s.follows(rows) {
+		if c.Beside != "" && levels.OtherAxes(s.Sweep, rows[0]) == c.Beside && levels.CurveOf(c, rows[0]) && s.follows(rows) {
 			lines = append(lines, [2]string{"trend", s.trend(rows)})
 		}
 	}

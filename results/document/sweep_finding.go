@@ -24,7 +24,7 @@ func (s sweep) findings() (lines []string) {
 	if len(s.Capacities) > 0 {
 		lines = append(lines, s.holds()...)
 	}
-	told := func(beside string) bool { return beside == levels.Beside(s.Sweep, s.Levels[len(s.Levels)-1]) }
+	told := func(beside string) bool { return beside == levels.OtherAxes(s.Sweep, s.Levels[len(s.Levels)-1]) }
 	for _, c := range s.Crossovers {
 		if told(c.Beside) {
 			lines = append(lines, s.crosses(c))
@@ -36,7 +36,7 @@ func (s sweep) findings() (lines []string) {
 		}
 	}
 	for _, rows := range levels.Split(s.Sweep) {
-		if told(levels.Beside(s.Sweep, rows[0])) && s.follows(rows) {
+		if told(levels.OtherAxes(s.Sweep, rows[0])) && s.follows(rows) {
 			lines = append(lines, s.follow(rows)...)
 		}
 	}
@@ -145,7 +145,7 @@ func (s sweep) follows(rows []results.Level) bool {
 // follow says how the throughput and the latencies of a form change.
 func (s sweep) follow(rows []results.Level) []string {
 	first := rows[0]
-	lines := []string{fmt.Sprintf("%s: %s.", upper(s.who(first.Recipe, first.Form, first.Backend.URL, levels.Beside(s.Sweep, first))), s.trend(rows))}
+	lines := []string{fmt.Sprintf("%s: %s.", upper(s.who(first.Recipe, first.Form, first.Backend.URL, levels.OtherAxes(s.Sweep, first))), s.trend(rows))}
 	var parts []string
 	for _, phase := range s.phases(rows) {
 		if text := s.trendOf(phase, rows); text != "" {
@@ -204,7 +204,7 @@ func (s sweep) phases(rows []results.Level) (all []string) {
 
 // ends names the first and the last level: "from 0 % to 100 % reads".
 func (s sweep) ends(rows []results.Level) string {
-	from, to := levels.On(rows[0], s.Axes[0]), levels.On(rows[len(rows)-1], s.Axes[0])
+	from, to := levels.Value(rows[0], s.Axes[0]), levels.Value(rows[len(rows)-1], s.Axes[0])
 	if s.Axes[0] == "reads" {
 		return fmt.Sprintf("from %s to %s", units.Chosen(from), levels.Place("reads", to))
 	}

@@ -143,7 +143,7 @@ func TestSweepOfAMix(t *testing.T) {
 	for range 3 {
 		for n := 2; n <= 128; n *= 2 {
 			r := resulttest.MixedReads(1000)[1]
-			r.Clients, r.Groups, r.ThroughputPerS = n, 1, law.At(float64(n))
+			r.Clients, r.Groups, r.ThroughputPerS = n, 1, law.Value(float64(n))
 			runs = append(runs, r)
 		}
 	}
@@ -177,7 +177,7 @@ func TestSweepShowsChosenPercentiles(t *testing.T) {
 	if got := l.Latency["acquire"]["p75"]; !known || got != want {
 		t.Errorf("p75 of the first level is %+v, want %+v", got, want)
 	}
-	if v, ok := levels.Middle(s, l).Times("acquire").At(75); !ok || v != int64(want.Value) {
+	if v, ok := levels.Middle(s, l).Times("acquire").Percentile(75); !ok || v != int64(want.Value) {
 		t.Errorf("the row of the first level has a p75 of %d, want %v", v, want.Value)
 	}
 	if text := b.String(); !strings.Contains(text, "p75") || !strings.Contains(text, "p99.9") || strings.Contains(text, "p90 ") {

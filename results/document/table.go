@@ -248,7 +248,7 @@ func (s *runTable) percentiles(over, phase string, of func(results.Run, string) 
 			c.Over, c.Gap = over, 3
 		}
 		s.latency(c, phase, of, func(d *results.Distribution) *int64 {
-			if v, ok := d.At(p); ok {
+			if v, ok := d.Percentile(p); ok {
 				return &v
 			}
 			return nil

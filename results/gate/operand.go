@@ -80,7 +80,7 @@ func (o operand) partner(at int, rows []Row) (int, error) {
 	var found, kin []int
 	for i, r := range rows {
 		level := o.other.selector.clients > 0 || r.Clients == row.Clients
-		if !o.other.selects(r) || !level || !r.beside(row) {
+		if !o.other.selects(r) || !level || !r.differsInSubjectOnly(row) {
 			continue
 		}
 		if found = append(found, i); r.Recipe == row.Recipe {

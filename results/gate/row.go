@@ -31,8 +31,8 @@ func Rows(runs []results.Run) []Row {
 	return rows
 }
 
-// beside reports whether the rows differ in what is run and in nothing else.
-func (r Row) beside(other Row) bool {
+// differsInSubjectOnly reports whether the rows differ in what is run and in nothing else.
+func (r Row) differsInSubjectOnly(other Row) bool {
 	for name, value := range r.conditions {
 		if is, both := other.conditions[name]; both && is != value { // not every recipe has every setting
 			return false

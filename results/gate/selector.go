@@ -67,6 +67,6 @@ func (s selector) none(rows []Row) error {
 	return suggest.Unknown("run", s.name, have)
 }
 
-func (s selector) of(rows []Row) []Row {
+func (s selector) selectRows(rows []Row) []Row {
 	return slices.DeleteFunc(slices.Clone(rows), func(r Row) bool { return !s.matches(r) })
 }

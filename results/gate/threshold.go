@@ -76,7 +76,7 @@ func parseReference(text string, rows []Row) (reference, error) {
 	if wrong != nil {
 		return reference{}, wrong
 	}
-	selected := s.of(rows)
+	selected := s.selectRows(rows)
 	if len(selected) == 0 {
 		if _, misplaced := figure.Parse(rest, phases(rows)); misplaced == nil || s.clients > 0 {
 			err = s.none(rows)

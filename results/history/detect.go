@@ -80,12 +80,12 @@ func refine(values []float64, about int) (at int, step, p float64) {
 // Note: the p-value is that of a step at a given place. The place was chosen as the most different one,
 // and a history is judged after every new value. The limit of Detect allows for both.
 func significance(values []float64, at int) (step, p float64) {
-	c := stats.NewContrast(values, from(at, len(values)))
+	c := stats.NewContrast(values, tailFrom(at, len(values)))
 	return c.Difference(), c.P(0)
 }
 
-// from says of n values which of them are at the place or after it.
-func from(at, n int) []bool {
+// tailFrom says of n values which of them are at the place or after it.
+func tailFrom(at, n int) []bool {
 	after := make([]bool, n)
 	for i := at; i < n; i++ {
 		after[i] = true

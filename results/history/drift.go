@@ -35,7 +35,7 @@ func explain(values []float64, steps []Change, first, last int) []Change {
 	if last+1 < len(steps) {
 		to = steps[last+1].At
 	}
-	part := stats.Clip(values[begin:to], from(steps[first].At-begin, to-begin))
+	part := stats.Clip(values[begin:to], tailFrom(steps[first].At-begin, to-begin))
 	var places []int
 	for _, s := range steps[first : last+1] {
 		places = append(places, s.At-begin)

@@ -5,9 +5,9 @@ import (
 	"github.com/stampede-bench/stampede/results/stats"
 )
 
-// calmBeside returns the series that a naive one is compared with: that of the first recipe form, or
+// referenceFor returns the series that a naive one is compared with: that of the first recipe form, or
 // otherwise library form, with the same recipe, backend and level of the second axis.
-func calmBeside(all [][]results.Level, naive []results.Level, beside func(results.Level) string) []results.Level {
+func referenceFor(all [][]results.Level, naive []results.Level, beside func(results.Level) string) []results.Level {
 	for _, family := range []string{"recipe", "library"} {
 		for _, levels := range all {
 			a, b := levels[0], naive[0]
@@ -21,7 +21,7 @@ func calmBeside(all [][]results.Level, naive []results.Level, beside func(result
 
 func crossover(s results.Sweep, naive, calm []results.Level) results.Crossover {
 	first := naive[0]
-	c := results.Crossover{Recipe: first.Recipe, Form: first.Form, Than: calm[0].Form, URL: first.Backend.URL, Beside: Beside(s, first), Ratios: []results.Ratio{}}
+	c := results.Crossover{Recipe: first.Recipe, Form: first.Form, Than: calm[0].Form, URL: first.Backend.URL, Beside: OtherAxes(s, first), Ratios: []results.Ratio{}}
 	var ratios []stats.Point
 	c.Metric, ratios = ratiosOf(s, naive, calm)
 	for _, p := range ratios {
@@ -70,8 +70,8 @@ func tail(s results.Sweep, l results.Level) string {
 func pairs(s results.Sweep, naive, calm []results.Level, worse func(naive, calm results.Level) (float64, bool)) (all []stats.Point, ok bool) {
 	for _, a := range naive {
 		for _, b := range calm {
-			at := On(a, s.Axes[0])
-			if at != On(b, s.Axes[0]) || at == 0 { // 0 has no place on a logarithmic scale
+			at := Value(a, s.Axes[0])
+			if at != Value(b, s.Axes[0]) || at == 0 { // 0 has no place on a logarithmic scale
 				continue
 			}
 			times, known := worse(a, b)

@@ -18,7 +18,7 @@ func Analyse(s *results.Sweep) {
 		s.Curves = append(s.Curves, curve(*s, levels))
 	}
 	for _, naive := range all {
-		if calm := calmBeside(all, naive, func(l results.Level) string { return Beside(*s, l) }); naive[0].Family == "naive" && calm != nil {
+		if calm := referenceFor(all, naive, func(l results.Level) string { return OtherAxes(*s, l) }); naive[0].Family == "naive" && calm != nil {
 			s.Crossovers = append(s.Crossovers, crossover(*s, naive, calm))
 		}
 	}
@@ -26,7 +26,7 @@ func Analyse(s *results.Sweep) {
 
 func curve(s results.Sweep, levels []results.Level) results.Curve {
 	first := levels[0]
-	c := results.Curve{Recipe: first.Recipe, Form: first.Form, URL: first.Backend.URL, Beside: Beside(s, first), Growth: map[string]results.Estimate{}}
+	c := results.Curve{Recipe: first.Recipe, Form: first.Form, URL: first.Backend.URL, Beside: OtherAxes(s, first), Growth: map[string]results.Estimate{}}
 	if s.Axes[0] == "clients" {
 		grow(s, &c, levels)
 		c.USL, c.NoUSL = scale(s, levels)
@@ -39,7 +39,7 @@ func curve(s results.Sweep, levels []results.Level) results.Curve {
 // waiting clients, N−1, is a power of N only if N is large.
 func grow(s results.Sweep, c *results.Curve, levels []results.Level) {
 	levels = levels[max(0, min(len(levels)/2, len(levels)-3)):]
-	c.GrowthFrom = On(levels[0], s.Axes[0])
+	c.GrowthFrom = Value(levels[0], s.Axes[0])
 	for name, of := range costs() {
 		p, ok := stats.Grow(values(s, levels, func(r results.Run) (float64, bool) { return PerRoundOf(r, of) }))
 		if ok {
@@ -52,7 +52,7 @@ func grow(s results.Sweep, c *results.Curve, levels []results.Level) {
 func values(s results.Sweep, levels []results.Level, of func(results.Run) (float64, bool)) []stats.Level {
 	var all []stats.Level
 	for _, l := range levels {
-		at := stats.Level{N: On(l, s.Axes[0])}
+		at := stats.Level{N: Value(l, s.Axes[0])}
 		for _, r := range RunsOf(s, l) {
 			if v, ok := of(r); ok {
 				at.Values = append(at.Values, v)
@@ -85,8 +85,8 @@ func scale(s results.Sweep, levels []results.Level) (*results.USL, string) {
 		u.Knee, u.KneeLow, u.KneeHigh = &peak.Value, &peak.Low, &peak.High
 	}
 	for _, l := range levels {
-		n := On(l, s.Axes[0])
-		u.Residuals = append(u.Residuals, results.Residual{N: n, Measured: l.Throughput.Value, Fitted: law.At(n)})
+		n := Value(l, s.Axes[0])
+		u.Residuals = append(u.Residuals, results.Residual{N: n, Measured: l.Throughput.Value, Fitted: law.Value(n)})
 	}
 	return u, ""
 }

@@ -94,7 +94,7 @@ func measure(l *results.Level, runs []results.Run, chosen []float64) {
 	for _, phase := range runs[0].Phases {
 		l.Latency[phase] = map[string]results.Estimate{}
 		for _, p := range Percentiles() {
-			if e, ok := Across(runs, func(r results.Run) (float64, bool) { return at(r.Times(phase), p) }); ok {
+			if e, ok := Across(runs, func(r results.Run) (float64, bool) { return percentileOf(r.Times(phase), p) }); ok {
 				l.Latency[phase][p.Name] = e
 			}
 		}
@@ -106,15 +106,15 @@ func measure(l *results.Level, runs []results.Run, chosen []float64) {
 	}
 }
 
-func at(d *results.Distribution, p Percentile) (float64, bool) {
+func percentileOf(d *results.Distribution, p Percentile) (float64, bool) {
 	if d == nil || p.of(d) == nil {
 		return 0, false
 	}
 	return float64(*p.of(d)), true
 }
 
-// On returns the level's value on an axis.
-func On(l results.Level, axis string) float64 {
+// Value returns the level's value on an axis.
+func Value(l results.Level, axis string) float64 {
 	switch axis {
 	case "rate":
 		return l.Rate

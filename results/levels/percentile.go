@@ -9,7 +9,7 @@ import (
 // ValueAt returns the function that gives a run's value of the percentile.
 func ValueAt(time func(results.Run) *results.Distribution, percentile float64) func(results.Run) (float64, bool) {
 	return func(r results.Run) (float64, bool) {
-		v, known := time(r).At(percentile)
+		v, known := time(r).Percentile(percentile)
 		return float64(v), known
 	}
 }
@@ -42,10 +42,10 @@ func (c Shown) Choose(runs []results.Run, time func(results.Run) *results.Distri
 	for _, tail := range c.Tails {
 		having, known := 0, 0
 		for _, r := range runs {
-			if _, ok := time(r).At(50); ok {
+			if _, ok := time(r).Percentile(50); ok {
 				having++
 			}
-			if _, ok := time(r).At(tail); ok {
+			if _, ok := time(r).Percentile(tail); ok {
 				known++
 			}
 		}

@@ -40,19 +40,19 @@ func Place(axis string, at float64) string {
 	return fmt.Sprintf("%s clients", units.Short(at))
 }
 
-// Beside formats the level of the second axis, "" if there is none.
-func Beside(s results.Sweep, l results.Level) string {
+// OtherAxes formats the level of the second axis, "" if there is none.
+func OtherAxes(s results.Sweep, l results.Level) string {
 	if len(s.Axes) < 2 {
 		return ""
 	}
-	return Place(s.Axes[1], On(l, s.Axes[1]))
+	return Place(s.Axes[1], Value(l, s.Axes[1]))
 }
 
 // Split splits the levels into series: those of one form along the first axis, at one level of the
 // second.
 func Split(s results.Sweep) (all [][]results.Level) {
 	same := func(a, b results.Level) bool {
-		return a.Recipe == b.Recipe && a.Form == b.Form && a.Backend == b.Backend && Beside(s, a) == Beside(s, b)
+		return a.Recipe == b.Recipe && a.Form == b.Form && a.Backend == b.Backend && OtherAxes(s, a) == OtherAxes(s, b)
 	}
 	for _, l := range s.Levels {
 		i := slices.IndexFunc(all, func(series []results.Level) bool { return same(series[0], l) })
@@ -77,7 +77,7 @@ type Series struct {
 func SeriesOf(s results.Sweep) (all []Series) {
 	for _, levels := range Split(s) {
 		l := levels[0]
-		series := Series{Beside: Beside(s, l), Levels: levels}
+		series := Series{Beside: OtherAxes(s, l), Levels: levels}
 		series.Name = FormName(s, l.Recipe, l.Form, l.Backend.URL, series.Beside)
 		if i := slices.IndexFunc(s.Curves, func(c results.Curve) bool { return CurveOf(c, l) && c.Beside == series.Beside }); i >= 0 {
 			series.Curve = &s.Curves[i]

@@ -56,7 +56,7 @@ func (f File) Keep(c results.Calibration) error {
 		for _, figure := range s.Figures {
 			floor.Ratios[figure.Figure] = figure.Ratios
 		}
-		all.Floors = append(slices.DeleteFunc(all.Floors, func(old Floor) bool { return old.of(c.Host, s.Setting) }), floor)
+		all.Floors = append(slices.DeleteFunc(all.Floors, func(old Floor) bool { return old.appliesTo(c.Host, s.Setting) }), floor)
 	}
 	for _, l := range c.Ceilings {
 		all.Ceilings = slices.DeleteFunc(all.Ceilings, func(old Ceiling) bool { return old.Host == c.Host && old.Client == l.Client })
@@ -97,15 +97,15 @@ func (f File) Find(host results.Host, setting string) (Floor, bool, error) {
 	if err != nil {
 		return Floor{}, false, err
 	}
-	i := slices.IndexFunc(all.Floors, func(floor Floor) bool { return floor.of(host, setting) })
+	i := slices.IndexFunc(all.Floors, func(floor Floor) bool { return floor.appliesTo(host, setting) })
 	if i < 0 {
 		return Floor{}, false, nil
 	}
 	return all.Floors[i], true, nil
 }
 
-// Of returns the floors of the machine, the newest last.
-func (f File) Of(host results.Host) ([]Floor, error) {
+// FloorsOf returns the floors of the machine, the newest last.
+func (f File) FloorsOf(host results.Host) ([]Floor, error) {
 	all, err := f.read()
 	return slices.DeleteFunc(all.Floors, func(floor Floor) bool { return floor.Host != host }), err
 }
@@ -125,7 +125,7 @@ func (f File) read() (contents, error) {
 	return all, nil
 }
 
-func (f Floor) of(host results.Host, setting string) bool {
+func (f Floor) appliesTo(host results.Host, setting string) bool {
 	return f.Host == host && f.Setting == setting
 }
 

@@ -114,7 +114,7 @@ func TestShare(t *testing.T) {
 func TestFloorsOfAMachine(t *testing.T) {
 	f := noise.File(filepath.Join(t.TempDir(), "noise.json"))
 	keep(t, f, calibrated(2, 20, "lock", "queue"), calibrated(4, 30, "lock"))
-	floors, err := f.Of(results.Host{Cores: 2})
+	floors, err := f.FloorsOf(results.Host{Cores: 2})
 	if err != nil || len(floors) != 2 || floors[0].Setting != "lock" || floors[1].Setting != "queue" {
 		t.Errorf("%+v, %v", floors, err)
 	}

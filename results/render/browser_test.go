@@ -128,7 +128,7 @@ func TestInABrowser(t *testing.T) {
 				for _, fault := range faults(s) {
 					t.Error(fault)
 				}
-				if want := len(charts.Of(result)); s.Plots != want {
+				if want := len(charts.Charts(result)); s.Plots != want {
 					t.Errorf("%d plots, want %d", s.Plots, want)
 				}
 				if s.Paper != papers[at.scheme] || s.Plots > 0 && s.Label != s.Ink {

@@ -94,13 +94,13 @@ func (f Format) Refuse(kind string) error {
 }
 
 func writeHTML(w io.Writer, r results.Result, _ Options) error {
-	return writePage(w, document.New(r), charts.Of(r), charts.Key(r), r, "")
+	return writePage(w, document.New(r), charts.Charts(r), charts.Key(r), r, "")
 }
 
 // WriteSoFar writes the page of an observation in progress. It loads a script, which is to keep it up to
 // date.
 func WriteSoFar(w io.Writer, o results.Observation, script string) error {
-	return writePage(w, document.SoFar(o), charts.Of(o), nil, o, script)
+	return writePage(w, document.SoFar(o), charts.Charts(o), nil, o, script)
 }
 
 func writeJSON(w io.Writer, r results.Result, _ Options) error { return results.WriteJSON(w, r) }

@@ -30,7 +30,7 @@ func Scaling() results.Sweep {
 	law := stats.USL{Alpha: 0.03, Beta: 0.0006, Gamma: 4000}
 	for i := range repeats {
 		for n := 1; n <= 64; n *= 2 {
-			f.Runs = append(f.Runs, mix(n, 0.9, law.At(float64(n))*(1+0.02*float64(i))))
+			f.Runs = append(f.Runs, mix(n, 0.9, law.Value(float64(n))*(1+0.02*float64(i))))
 		}
 	}
 	return analysed(f, "clients")

@@ -50,7 +50,7 @@ func ScalingRuns() (runs []results.Run) {
 	for range 3 {
 		for n := 16; n <= 256; n *= 2 {
 			for _, of := range []Sample{{Form: "predecessor", Family: "recipe", Clients: n}, {Form: "one-node", Family: "naive", Clients: n}} {
-				of.Rounds = int64(5 * laws[of.Family].At(float64(n)) * math.Exp(0.02*random.NormFloat64()))
+				of.Rounds = int64(5 * laws[of.Family].Value(float64(n)) * math.Exp(0.02*random.NormFloat64()))
 				of.Notif, of.Reads, of.Writes, of.Handoff, of.Acquire = 1, 3, 2, time.Millisecond, 3*time.Millisecond
 				r := of.Run(Native())
 				r.Groups, r.HoldNS = 16, 0

@@ -154,8 +154,8 @@ func (m noiseModel) fit(values []float64, other []bool) (fit, float64) {
 // negligible is the weight of a model below which it is left out.
 const negligible = 1e-6
 
-// below returns the probability that the difference is less than x.
-func (c Contrast) below(x float64) (p float64) {
+// probabilityBelow returns the probability that the difference is less than x.
+func (c Contrast) probabilityBelow(x float64) (p float64) {
 	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: c.free}
 	for _, f := range c.fits {
 		if f.weight > negligible {
@@ -187,7 +187,7 @@ func (c Contrast) quantile(p float64) float64 {
 		low, high = min(low, f.difference+t*f.err), max(high, f.difference+t*f.err)
 	}
 	for width := (high - low) * 1e-3; high-low > width && high-low > leastError; {
-		if middle := (low + high) / 2; c.below(middle) < p {
+		if middle := (low + high) / 2; c.probabilityBelow(middle) < p {
 			low = middle
 		} else {
 			high = middle
@@ -199,7 +199,7 @@ func (c Contrast) quantile(p float64) float64 {
 // P returns the probability of a difference at least as large, after the given size has been added to it,
 // if there is none.
 func (c Contrast) P(added float64) float64 {
-	below := c.below(-added)
+	below := c.probabilityBelow(-added)
 	return min(1, 2*min(below, 1-below))
 }
 

@@ -100,7 +100,7 @@ func TestPeakIntervalsCover(t *testing.T) {
 		for _, repeat := range []int{1, 3, 10} {
 			shown := 0
 			got := share(sweepsSimulated, func(random *rand.Rand) bool {
-				peak := peakOf(t, simulated(law.At, doubling(2, 8), repeat, random))
+				peak := peakOf(t, simulated(law.Value, doubling(2, 8), repeat, random))
 				if peak.Shown {
 					shown++
 				}
@@ -127,7 +127,7 @@ func peakOf(t *testing.T, levels []stats.Level) stats.Peak {
 func TestNoPeakIsClaimedOfASaturatingCurve(t *testing.T) {
 	testenv.SkipIfRaced(t)
 	for name, curve := range map[string]func(float64) float64{
-		"contention alone":       stats.USL{Alpha: 0.05, Gamma: 1000}.At,
+		"contention alone":       stats.USL{Alpha: 0.05, Gamma: 1000}.Value,
 		"one limit, min(N, 40)":  func(n float64) float64 { return 1000 * min(n, 40) },
 		"exponential saturation": func(n float64) float64 { return 40000 * (1 - math.Exp(-n/40)) },
 		"tanh saturation":        func(n float64) float64 { return 40000 * math.Tanh(n/40) },

@@ -53,5 +53,5 @@ func slopeMargin(x, y []float64, a, b float64) float64 {
 	return t * math.Sqrt(squares/free/spread)
 }
 
-// At returns the curve's value at n.
-func (p Power) At(n float64) float64 { return p.Factor * math.Pow(n, p.Exponent.Value) }
+// Value returns the curve's value at n.
+func (p Power) Value(n float64) float64 { return p.Factor * math.Pow(n, p.Exponent.Value) }

@@ -23,10 +23,10 @@ func (u USL) Peak(levels []Level) Peak {
 	p := profile{medians(levels)}
 	at := u.Knee()
 	free := float64(len(p.points) - parameters)
-	least := min(p.off(at), p.off(math.Inf(1)))
+	least := min(p.leastSquares(at), p.leastSquares(math.Inf(1)))
 	bound := least * (1 + fisher(free)/free)
 	e := Peak{Estimate: Estimate{Value: at, Low: 1, High: math.Inf(1), Confidence: Confidence}}
-	if math.IsInf(at, 1) || p.off(math.Inf(1)) <= bound {
+	if math.IsInf(at, 1) || p.leastSquares(math.Inf(1)) <= bound {
 		e.Low = p.edge(at, 1/edgeStep, 1, bound)
 		return e
 	}
@@ -71,9 +71,9 @@ func (p profile) edge(from, factor, limit, bound float64) float64 {
 		if out <= 1 {
 			return 1
 		}
-		if p.off(out) > bound {
+		if p.leastSquares(out) > bound {
 			for math.Abs(math.Log(out/in)) > 1e-3 {
-				if middle := math.Sqrt(in * out); p.off(middle) > bound {
+				if middle := math.Sqrt(in * out); p.leastSquares(middle) > bound {
 					out = middle
 				} else {
 					in = middle
@@ -86,9 +86,9 @@ func (p profile) edge(from, factor, limit, bound float64) float64 {
 	return limit
 }
 
-// off returns the smallest sum of squares of the laws that peak at the knee.
-func (p profile) off(knee float64) float64 {
-	at := func(odds float64) float64 { return p.of(odds/(1+odds), knee) }
+// leastSquares returns the smallest sum of squares of the laws that peak at the knee.
+func (p profile) leastSquares(knee float64) float64 {
+	at := func(odds float64) float64 { return p.squares(odds/(1+odds), knee) }
 	// The odds of α are searched on a logarithmic scale, first on a grid, because there may be
 	// two minima.
 	const low, high, steps = -18., 8., 26
@@ -108,18 +108,18 @@ func (p profile) off(knee float64) float64 {
 			from = a
 		}
 	}
-	return min(at(math.Exp(from)), p.of(0, knee))
+	return min(at(math.Exp(from)), p.squares(0, knee))
 }
 
-// of returns the sum of squares of the law with the given α and knee and the γ that fits best.
-func (p profile) of(alpha, knee float64) (sum float64) {
+// squares returns the sum of squares of the law with the given α and knee and the γ that fits best.
+func (p profile) squares(alpha, knee float64) (sum float64) {
 	u := USL{Alpha: alpha, Beta: (1 - alpha) / (knee * knee), Gamma: 1}
 	mean := 0.
 	for _, at := range p.points {
-		mean += math.Log(at.Value/u.At(at.N)) / float64(len(p.points))
+		mean += math.Log(at.Value/u.Value(at.N)) / float64(len(p.points))
 	}
 	for _, at := range p.points {
-		r := math.Log(at.Value/u.At(at.N)) - mean
+		r := math.Log(at.Value/u.Value(at.N)) - mean
 		sum += r * r
 	}
 	return sum

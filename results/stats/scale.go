@@ -17,8 +17,8 @@ type USL struct {
 	Gamma float64 // the throughput of one worker
 }
 
-// At returns the throughput of n workers.
-func (u USL) At(n float64) float64 {
+// Value returns the throughput of n workers.
+func (u USL) Value(n float64) float64 {
 	return u.Gamma * n / (1 + u.Alpha*(n-1) + u.Beta*n*(n-1))
 }
 
@@ -32,7 +32,7 @@ func (u USL) Knee() float64 {
 func (u USL) R2(levels []Level) float64 {
 	var estimates, values []float64
 	for _, p := range medians(levels) {
-		estimates, values = append(estimates, u.At(p.N)), append(values, p.Value)
+		estimates, values = append(estimates, u.Value(p.N)), append(values, p.Value)
 	}
 	return stat.RSquaredFrom(estimates, values, nil)
 }
@@ -52,12 +52,12 @@ func Scale(levels []Level) (USL, error) {
 	off := func(at []float64) (sum float64) {
 		u := c.law(at)
 		for _, p := range all {
-			r := math.Log(p.Value / u.At(p.N))
+			r := math.Log(p.Value / u.Value(p.N))
 			sum += r * r
 		}
 		return sum
 	}
-	found, err := optimize.Minimize(optimize.Problem{Func: off}, c.of(linear(all)),
+	found, err := optimize.Minimize(optimize.Problem{Func: off}, c.parameters(linear(all)),
 		&optimize.Settings{Converger: &optimize.FunctionConverge{Absolute: 1e-9, Relative: 1e-6, Iterations: 15}},
 		&optimize.NelderMead{SimplexSize: 0.1})
 	if err != nil {
@@ -104,7 +104,7 @@ func (c coordinates) law(at []float64) USL {
 	return USL{Gamma: math.Exp(at[0]), Alpha: odds / (1 + odds), Beta: at[2] * at[2] / (c.widest * c.widest)}
 }
 
-func (c coordinates) of(u USL) []float64 {
+func (c coordinates) parameters(u USL) []float64 {
 	alpha := min(max(u.Alpha, 0), mostAlpha)
 	return []float64{math.Log(u.Gamma), math.Sqrt(alpha / (1 - alpha) * c.widest), math.Sqrt(max(u.Beta, 0)) * c.widest}
 }

@@ -17,7 +17,7 @@ func measured(u stats.USL, noise float64, seed uint64) (levels []stats.Level) {
 	for n := 4.0; n <= 256; n *= 2 {
 		l := stats.Level{N: n}
 		for range 3 {
-			l.Values = append(l.Values, u.At(n)*math.Exp(noise*random.NormFloat64()))
+			l.Values = append(l.Values, u.Value(n)*math.Exp(noise*random.NormFloat64()))
 		}
 		levels = append(levels, l)
 	}

@@ -96,7 +96,7 @@ func (k Kind) span(low, high float64, n int) ([]float64, error) {
 	case k.step > 0:
 		return nil, errors.New("a range must go from a share to a greater one")
 	case 0 < low && low < high:
-		return k.between(low, high, n), nil
+		return k.levelsBetween(low, high, n), nil
 	}
 	return nil, errors.New("a range must go from a positive number to a greater one")
 }
@@ -114,8 +114,8 @@ func (k Kind) evenly(low, high float64, n int) []float64 {
 	return append(levels, high)
 }
 
-// between returns the levels of a range on a logarithmic scale, including its ends.
-func (k Kind) between(low, high float64, n int) []float64 {
+// levelsBetween returns the levels of a range on a logarithmic scale, including its ends.
+func (k Kind) levelsBetween(low, high float64, n int) []float64 {
 	ratio := 2.
 	if n > 1 {
 		ratio = math.Pow(high/low, 1/float64(n-1))
@@ -131,7 +131,7 @@ func (k Kind) between(low, high float64, n int) []float64 {
 // as 1.05.
 func (k Kind) Grid(low, high, step float64) []float64 {
 	n := int(math.Ceil(math.Log(high/low)/math.Log(step))) + 1
-	grid := k.between(low, high, max(n, 2))
+	grid := k.levelsBetween(low, high, max(n, 2))
 	slices.Sort(grid)
 	return slices.Compact(grid)
 }

@@ -46,7 +46,7 @@ func (s *Search) Highest() (Found, error) {
 		holds, err = bisect(holds, fails, s.holds)
 	}
 	if err == nil {
-		holds, err = s.down(holds)
+		holds, err = s.descend(holds)
 	}
 	if err != nil {
 		return Found{}, err
@@ -99,9 +99,9 @@ func (s *Search) double(i int) int {
 	return min(j, len(s.Grid)-1)
 }
 
-// down finds the highest confirmed level, starting at a level that seems to hold: it goes down by
+// descend finds the highest confirmed level, starting at a level that seems to hold: it goes down by
 // growing steps, then bisects.
-func (s *Search) down(seems int) (int, error) {
+func (s *Search) descend(seems int) (int, error) {
 	fails := seems + 1
 	for step := 1; fails > 0; step *= 2 {
 		i := max(fails-step, 0)

@@ -135,13 +135,13 @@ func (d *Checks) takeBaseline(g *Judging, rows []gate.Row) error {
 		return err
 	}
 	d.baseline = &base
-	if d.floors, err = noise.File(g.noise).Of(results.ThisHost()); err != nil {
+	if d.floors, err = noise.File(g.noise).FloorsOf(results.ThisHost()); err != nil {
 		return cli.Usage(err)
 	}
 	if needed < 0 {
 		usual := gate.Defaults(rows, base)
 		if len(usual) == 0 {
-			return cli.Flagf("baseline", "%s: it has none of these runs: %s", path, document.About(base))
+			return cli.Flagf("baseline", "%s: it has none of these runs: %s", path, document.RunSummary(base))
 		}
 		d.Thresholds = append(d.Thresholds, usual...)
 	}

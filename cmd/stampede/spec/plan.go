@@ -43,7 +43,7 @@ func (c *Selection) Announce(w io.Writer, sources []Source, p Announcement) {
 		}
 		fmt.Fprintf(w, "stampede: planned on %s\n", s.Name)
 		rows := [][]string{
-			{"sessions", fmt.Sprintf("%s%s, and one for the setup", list(c.Clients), c.beside())},
+			{"sessions", fmt.Sprintf("%s%s, and one for the setup", list(c.Clients), c.furtherSessions())},
 			{"rate", p.Rate},
 			{"znodes", fmt.Sprintf("about %s at a time, below %s, removed at the end", units.Count(int64(most+fixedNodes+p.nodes)), c.Namespace)},
 		}
@@ -80,14 +80,14 @@ func (c *Selection) checkSessions(sources []Source, forms []catalog.Choice) erro
 		}
 		if s.Given && most+c.further > c.maxSessions {
 			return cli.Flagf("clients", "%d%s: more than %d sessions on %s, which stampede did not start: allow them with --max-sessions %d",
-				most, c.beside(), c.maxSessions, s.Name, most+c.further)
+				most, c.furtherSessions(), c.maxSessions, s.Name, most+c.further)
 		}
 	}
 	return nil
 }
 
-// beside says how many sessions there are besides those of the clients.
-func (c *Selection) beside() string {
+// furtherSessions says how many sessions there are besides those of the clients.
+func (c *Selection) furtherSessions() string {
 	if c.further == 0 {
 		return ""
 	}
