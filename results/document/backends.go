@@ -59,9 +59,9 @@ func sideBySide(runs []results.Run) Table {
 	return t
 }
 
-// beside returns the runs beside the file's reference: each figure, and its ratio to the first figure of
+// referenceTable returns the runs beside the file's reference: each figure, and its ratio to the first figure of
 // its row. The ratios can be compared although the two rigs differ.
-func beside(f results.File) Table {
+func referenceTable(f results.File) Table {
 	r := f.Reference
 	if r == nil {
 		return Table{}
