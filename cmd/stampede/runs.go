@@ -93,17 +93,17 @@ func (a *app) listRun(path, id string, back int, admits func(results.Result) boo
 	for _, word := range results.HeadOf(v).Marks.Words() {
 		when += " · " + word
 	}
-	_, err = fmt.Fprintf(a.out, "%-4s %s · %s · %s\n     %s\n     %s\n", name, id, when, units.Bytes(info.Size()), summary(v, d), d.Headline())
+	_, err = fmt.Fprintf(a.out, "%-4s %s · %s · %s\n     %s\n     %s\n", name, id, when, units.Bytes(info.Size()), contentsOf(v, d), d.Headline())
 	return err
 }
 
-// summary says in a few words what a saved result has.
-func summary(v results.Result, d document.Document) string {
+// contentsOf says in a few words what a saved result has.
+func contentsOf(v results.Result, d document.Document) string {
 	switch v := v.(type) {
 	case results.File:
-		return document.RunSummary(v)
+		return document.Contents(v)
 	case results.Sweep:
-		return "sweep · " + document.RunSummary(v.File)
+		return "sweep · " + document.Contents(v.File)
 	case results.Comparison:
 		return "comparison · " + v.Base.Label + " → " + v.New.Label
 	}

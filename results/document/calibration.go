@@ -11,7 +11,7 @@ import (
 )
 
 func ofCalibration(c results.Calibration) (d Document) {
-	d.measuredOn("", c.Started, c.Took, c.Seed, c.Tool, c.Host)
+	d.begin(c.Head)
 	what := fmt.Sprintf(" · %s of two that are the same", units.Plural(c.Pairs, "pair"))
 	if len(c.Ceilings) > 0 {
 		what = " --ceiling"
@@ -26,7 +26,6 @@ func ofCalibration(c results.Calibration) (d Document) {
 	}
 	d.Tables = append(d.Tables, shown(ceilings(c))...)
 	d.Warnings = warningsFrom(c.Warnings)
-	d.Command = CommandLine(c.Command)
 	return d
 }
 

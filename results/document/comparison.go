@@ -16,7 +16,7 @@ import (
 type comparison struct{ results.Comparison }
 
 func ofComparison(c comparison) (d Document) {
-	d.measuredOn(c.ID, c.Started, c.Took, c.Seed, c.Tool, c.Host)
+	d.begin(c.Head)
 	for _, r := range c.Runs() {
 		d.service(r.Backend)
 	}
@@ -46,7 +46,6 @@ func ofComparison(c comparison) (d Document) {
 	d.Tables = append(d.Tables, shown(c.changes("confirmation of regressions", c.Confirmation), c.means(), c.quantiles())...)
 	d.Warnings = warningsFrom(c.Warnings)
 	d.note(c.notes()...)
-	d.Command = CommandLine(c.Command)
 	return d
 }
 

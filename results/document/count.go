@@ -13,7 +13,7 @@ import (
 )
 
 func ofCount(r results.CountReport) (d Document) {
-	d.measuredOn(r.ID, r.Started, 0, 0, r.Tool, r.Host)
+	d.begin(r.Head)
 	var names []string
 	for _, s := range r.Settled {
 		if name := s.Recipe + "/" + s.Form; !slices.Contains(names, name) {
@@ -37,7 +37,6 @@ func ofCount(r results.CountReport) (d Document) {
 	}
 	d.Tables = append(d.Tables, shown(costGrowth(r.Settled))...)
 	d.note(prefixed("skipped: ", r.Skipped)...)
-	d.Command = CommandLine(r.Command)
 	return d
 }
 

@@ -118,18 +118,19 @@ func (d *Document) fact(name, value string) {
 	}
 }
 
-// measuredOn sets the facts that all kinds of results have.
-func (d *Document) measuredOn(id string, started time.Time, took time.Duration, seed uint64, t results.Tool, h results.Host) {
-	d.ID, d.Started = id, started
-	d.fact("id", id)
+// begin sets what results of all kinds have.
+func (d *Document) begin(head results.Head) {
+	started, t, h := head.Started, head.Tool, head.Host
+	d.ID, d.Started, d.Command = head.ID, started, CommandLine(head.Command)
+	d.fact("id", d.ID)
 	if !started.IsZero() {
 		d.fact("started", started.UTC().Format("2006-01-02 15:04:05 UTC"))
 	}
-	if took > 0 {
-		d.fact("took", units.Duration(took))
+	if head.Took > 0 {
+		d.fact("took", units.Duration(head.Took))
 	}
-	if seed > 0 {
-		d.fact("seed", fmt.Sprint(seed))
+	if head.Seed > 0 {
+		d.fact("seed", fmt.Sprint(head.Seed))
 	}
 	d.fact("stampede", strings.TrimSpace(t.Version+" "+t.Commit))
 	d.fact("go", t.Go)

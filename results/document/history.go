@@ -13,7 +13,8 @@ import (
 )
 
 func ofHistory(h results.History) (d Document) {
-	d.measuredOn("", h.Made, 0, 0, h.Tool, results.Host{})
+	d.begin(h.Head)
+	d.Started = h.Made
 	d.Heading, d.Findings, d.Verdict = historyHeading(h), historyFindings(h), h.Verdict
 	for _, t := range h.Figures {
 		c := Check{Suite: t.Of, Recipe: "stampede", Form: "history", Subject: t.Of, About: t.Of, Group: figures, Name: t.Figure, Verdict: results.Pass}

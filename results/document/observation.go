@@ -11,7 +11,8 @@ import (
 
 func ofObservation(o results.Observation) (d Document) {
 	seen, all := o.Observed, losses(o)
-	d.measuredOn(o.ID, o.Started, seen.Duration, 0, o.Tool, o.Host)
+	d.begin(o.Head)
+	d.fact("observed", units.Duration(seen.Duration))
 	d.fact("service", o.Backend)
 	d.Heading = fmt.Sprintf("stampede observe · %s by %s · %s · %s, %s · %s requests", o.Backend, o.Source, units.Duration(seen.Duration),
 		units.Plural(int(seen.Traffic.Sessions), "session"), units.Plural(seen.Traffic.Clients, "client host"), units.Count(seen.Traffic.Requests))

@@ -43,12 +43,11 @@ func ofFile(f results.File) Document {
 
 // ofRuns returns what the documents of runs and of sweeps have in common.
 func ofRuns(f results.File) (d Document) {
-	d.measuredOn(f.ID, f.Started, f.Took, f.Seed, f.Tool, f.Host)
+	d.begin(f.Head)
 	for _, r := range f.Runs {
 		d.service(r.Backend)
 		d.set(checkOf(r.Scenario, r.Recipe, r.Form, r.Backend, r.Clients).Suite, "", r)
 	}
-	d.Command = CommandLine(f.Command)
 	d.checkRuns(f)
 	return d
 }
@@ -181,8 +180,8 @@ func grouped[T any](all []T, alike func(a, b T) bool) (groups [][]T) {
 	return groups
 }
 
-// RunSummary says in one line what the file has: forms, backends, numbers of clients.
-func RunSummary(f results.File) string {
+// Contents says in one line what the file has: forms, backends, numbers of clients.
+func Contents(f results.File) string {
 	if len(f.Runs) == 0 {
 		return "no run"
 	}

@@ -176,18 +176,18 @@ func (s *runTable) latency(c Column, phase string, of func(results.Run, string) 
 
 // finished returns the table, with a line of intervals below each row of repetitions.
 func (s *runTable) finished() Table {
-	s.Rows = below(s, s.Rows, s.spans)
+	s.Rows = interleaved(s, s.Rows, s.spans)
 	for i, c := range s.Columns {
 		if c.Verdicts != nil {
-			s.Columns[i].Verdicts = below(s, c.Verdicts, make([]results.Verdict, len(s.of)))
+			s.Columns[i].Verdicts = interleaved(s, c.Verdicts, make([]results.Verdict, len(s.of)))
 		}
 	}
 	return s.Table
 }
 
-// below returns what belongs to the rows of the table, and after each row of repetitions what belongs to
+// interleaved returns what belongs to the rows of the table, and after each row of repetitions what belongs to
 // its line of intervals.
-func below[T any](s *runTable, rows, spans []T) (all []T) {
+func interleaved[T any](s *runTable, rows, spans []T) (all []T) {
 	for i := range rows {
 		all = append(all, rows[i])
 		if len(s.of[i]) > 1 {

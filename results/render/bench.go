@@ -28,7 +28,7 @@ func writeBench(w io.Writer, v results.Result, _ Options) error {
 					return err
 				}
 			}
-			if err := b.Write(benchResult(hostOf(v), s, r, values)); err != nil {
+			if err := b.Write(benchResult(results.HeadOf(v).Host, s, r, values)); err != nil {
 				return err
 			}
 		}
@@ -95,27 +95,14 @@ func benchResult(h results.Host, s variant, r results.Run, values []benchValue) 
 	for _, v := range values {
 		res.Values = append(res.Values, v.Value)
 	}
-	config := append([]document.Fact{{Name: "goos", Value: h.OS}, {Name: "cpu", Value: h.CPU}, {Name: "side", Value: s.name}, {Name: "scenario", Value: r.Scenario}},
-		document.SettingsOf(r)...)
-	for _, c := range config {
+	config := []document.Fact{{Name: "goos", Value: h.OS}, {Name: "cpu", Value: h.CPU}, {Name: "side", Value: s.name},
+		{Name: "scenario", Value: r.Scenario}}
+	for _, c := range append(config, document.SettingsOf(r)...) {
 		if c.Value != "" {
 			res.Config = append(res.Config, benchfmt.Config{Key: strings.ReplaceAll(c.Name, " ", "-"), Value: []byte(oneLine(c.Value)), File: true})
 		}
 	}
 	return res
-}
-
-// hostOf returns the machine that a result with runs was measured on.
-func hostOf(v results.Result) results.Host {
-	switch v := v.(type) {
-	case results.File:
-		return v.Host
-	case results.Sweep:
-		return v.Host
-	case results.Comparison:
-		return v.Host
-	}
-	return results.Host{}
 }
 
 // benchName returns a benchmark name: "Lock/form=predecessor/clients=8/backend=native".

@@ -141,7 +141,7 @@ func (d *Checks) takeBaseline(g *Judging, rows []gate.Row) error {
 	if needed < 0 {
 		usual := gate.Defaults(rows, base)
 		if len(usual) == 0 {
-			return cli.Flagf("baseline", "%s: it has none of these runs: %s", path, document.RunSummary(base))
+			return cli.Flagf("baseline", "%s: it has none of these runs: %s", path, document.Contents(base))
 		}
 		d.Thresholds = append(d.Thresholds, usual...)
 	}
