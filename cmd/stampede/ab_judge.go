@@ -162,8 +162,8 @@ func (j *comparison) take(subjects []compare.Subject) {
 	}
 }
 
-// asked returns the subjects with the metrics to compare.
-func (j *comparison) asked(subjects []compare.Subject, metrics []compare.Figure) []compare.Subject {
+// withMetrics returns the subjects with the metrics to compare.
+func (j *comparison) withMetrics(subjects []compare.Subject, metrics []compare.Figure) []compare.Subject {
 	for i := range subjects {
 		subjects[i].Figures = metrics
 	}
@@ -217,7 +217,7 @@ func (j *comparison) finish(outs outputs.List, args []string, broken error) erro
 	if lost { // the pairs before the loss have been written
 		return broken
 	}
-	return decided(j.file.Verdict, j.file.Runs(), j.flags.inconclusive == spec.Fail)
+	return verdictError(j.file.Verdict, j.file.Runs(), j.flags.inconclusive == spec.Fail)
 }
 
 // underpowered warns about figures for which the pairs are too few. A sequential comparison that was

@@ -70,7 +70,7 @@ func (j *comparison) judge(ctx context.Context) error {
 			j.file.Changes = []results.Change{} // those of the look before are of fewer pairs
 			return err
 		}
-		j.file.Changes = j.rules().Judge(j.asked(subjects, j.metrics))
+		j.file.Changes = j.rules().Judge(j.withMetrics(subjects, j.metrics))
 		if j.flags.untilSure {
 			j.file.UntilSure.Ended = ended(j.file.Changes, len(subjects[0].Base), look, j.flags.pairs)
 			if j.file.UntilSure.Ended != "" {

@@ -146,7 +146,7 @@ func (a *app) writeComparison(c results.Comparison, outs outputs.List, paths [2]
 	if err := outs.Write(c, ""); err != nil || !f.failOnRegression {
 		return err
 	}
-	return decided(c.Verdict, c.Runs(), false)
+	return verdictError(c.Verdict, c.Runs(), false)
 }
 
 // readRuns reads the files of runs.

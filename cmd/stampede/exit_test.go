@@ -28,7 +28,7 @@ func TestDecided(t *testing.T) {
 		results.Regression: {98, 98}, results.Fail: {99, 99},
 	} {
 		for i, strict := range []bool{false, true} {
-			err, got := decided(v, nil, strict), 0
+			err, got := verdictError(v, nil, strict), 0
 			if err != nil {
 				got = cli.ExitCode(err)
 			}
@@ -38,7 +38,7 @@ func TestDecided(t *testing.T) {
 		}
 	}
 	unsafe := []results.Run{{}, {Safety: results.Safety{Violations: 1}}}
-	if got := cli.ExitCode(decided(results.Fail, unsafe, false)); got != cli.ExitViolation {
+	if got := cli.ExitCode(verdictError(results.Fail, unsafe, false)); got != cli.ExitViolation {
 		t.Errorf("a safety violation: exit code %d, want %d", got, cli.ExitViolation)
 	}
 }

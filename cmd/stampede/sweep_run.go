@@ -152,5 +152,5 @@ func (s *sweep) finish(outs outputs.List, broken error) error {
 	if broken != nil && !errors.Is(broken, workloads.ErrInterrupted) {
 		return broken
 	}
-	return s.decided()
+	return s.verdict()
 }

@@ -81,14 +81,14 @@ func (s *sweep) trial(ctx context.Context, c sweeps.Cell) (sweeps.Trial, error) 
 	}
 }
 
-// decided returns the error of a sweep that completed with a finding, or whose search was
+// verdict returns the error of a sweep that completed with a finding, or whose search was
 // undecided.
-func (s *sweep) decided() error {
+func (s *sweep) verdict() error {
 	if err := verdictOn(s.file.Runs); err != nil {
 		return err
 	}
 	if slices.ContainsFunc(s.file.Capacities, func(c results.Capacity) bool { return c.Undecided }) {
-		return decided(results.Invalid, nil, true)
+		return verdictError(results.Invalid, nil, true)
 	}
 	return nil
 }

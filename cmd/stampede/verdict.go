@@ -14,9 +14,9 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 )
 
-// decided returns the error for a verdict on the runs, which the output has already shown, or nil for
+// verdictError returns the error for a verdict on the runs, which the output has already shown, or nil for
 // a verdict that passes. An inconclusive verdict passes unless strict is set.
-func decided(v results.Verdict, runs []results.Run, strict bool) error {
+func verdictError(v results.Verdict, runs []results.Run, strict bool) error {
 	switch v {
 	case results.Fail:
 		if results.Unsafe(runs) {
@@ -47,12 +47,12 @@ func (a *app) conclude(d spec.Checks, f results.File, outs outputs.List) error {
 	if f.Verdict != results.Pass && !outs.HasTable() {
 		fmt.Fprintf(a.err, "stampede: %s\n", document.New(f).Decision())
 	}
-	return decided(f.Verdict, f.Runs, d.Strict)
+	return verdictError(f.Verdict, f.Runs, d.Strict)
 }
 
 // verdictOn returns the error for runs that completed with a finding although no checks were
 // requested.
-func verdictOn(runs []results.Run) error { return decided(gate.Found(runs), runs, false) }
+func verdictOn(runs []results.Run) error { return verdictError(gate.Found(runs), runs, false) }
 
 // interrupted returns workloads.ErrInterrupted instead of err if the context has ended.
 func interrupted(ctx context.Context, err error) error {
