@@ -43,7 +43,7 @@ func TestStarvedGeneratorSaysSo(t *testing.T) {
 }
 
 // TestOtherProgramsAreNamed checks that a machine on which other programs keep every processor busy
-// is reported as such, also by the warning's code, and that a threshold on a time is invalid there.
+// is reported as such, also by the warning's code, and that a threshold that a time fails is invalid there.
 func TestOtherProgramsAreNamed(t *testing.T) {
 	for range 2 * runtime.NumCPU() {
 		hog := exec.CommandContext(t.Context(), "timeout", "120", "sh", "-c", "while :; do :; done")
@@ -55,7 +55,7 @@ func TestOtherProgramsAreNamed(t *testing.T) {
 		t.Cleanup(func() { hog.Wait() }) // the context ends first
 	}
 	c := exec.CommandContext(t.Context(), "stampede", "run", "--form", "predecessor", "--clients", "4", "--duration", "1s",
-		"--no-save", "--quiet", "--threshold", "handoff.p50<1m", "--output", "json")
+		"--no-save", "--quiet", "--threshold", "handoff.p50<1us", "--output", "json")
 	out, err := c.Output()
 	if code := c.ProcessState.ExitCode(); code != cli.ExitInvalid {
 		t.Errorf("exit code %d, not %d: %v", code, cli.ExitInvalid, err)

@@ -228,7 +228,7 @@ func (a *app) newSweep(recipes []string, f sweepFlags) (_ *sweep, err error) {
 func (s *sweep) takeSeed(f *sweepFlags) (err error) {
 	if f.resume != "" {
 		if s.resumed, err = readSaved(f.resume); err != nil {
-			return cli.Flagf("resume", ": %v", err)
+			return cli.Flagf("resume", "%s", strings.TrimPrefix(err.Error(), "open "))
 		}
 		f.Seed = cmp.Or(f.Seed, s.resumed.Seed)
 	}

@@ -59,16 +59,16 @@ func TestUndecidedSearchIsNoCapacity(t *testing.T) {
 		want  string
 	}{
 		"never observed": {func(s *sweep) { shareOf(s, 0, 0) }, "Undecided whether the recipe holds even 2 clients: 0 observations are too few for acquire.response.p99"},
-		"client-bound": {func(s *sweep) {
+		"unrepresentative": {func(s *sweep) {
 			measure := s.measure
 			s.measure = func(ctx context.Context, c sweeps.Cell) (*results.Run, error) {
 				run, err := measure(ctx, c)
 				if err == nil && c.Level.Clients > 4 {
-					run.Doubts = []results.Warning{{Code: metrics.ClientBound, Text: "client-bound: busy"}}
+					run.Doubts = []results.Warning{{Code: metrics.LittlesLaw, Text: "turns lost: many"}}
 				}
 				return run, err
 			}
-		}, "The recipe holds at least 4 clients at acquire.response.p99<50ms; undecided whether it holds 5 clients: client-bound: busy."},
+		}, "The recipe holds at least 4 clients at acquire.response.p99<50ms; undecided whether it holds 5 clients: turns lost: many."},
 	} {
 		s := newFake(t, 1000, "--clients 2..16 --form predecessor --slo acquire.p99<50ms --seed 1")
 		c.spoil(s)
