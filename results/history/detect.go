@@ -12,7 +12,7 @@ const remembered = 60
 // limit is the p-value of a change, far below 5 %: the place of a change is chosen among many, and a
 // history is judged again after every new value. TestFalseAlarms holds it against the share of series
 // without a change in which a change is found.
-const limit = 1.2e-3
+const limit = 1.8e-3
 
 // A Change is a place from which on a series differs.
 type Change struct {
