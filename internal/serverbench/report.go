@@ -8,10 +8,10 @@ import (
 	"io"
 	"math"
 	"strconv"
-	"strings"
-	"text/tabwriter"
 
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/document"
+	"github.com/stampede-bench/stampede/results/render"
 	"github.com/stampede-bench/stampede/results/stats"
 	"github.com/stampede-bench/stampede/results/units"
 )
@@ -175,15 +175,21 @@ func (r report) write(w io.Writer) error {
 		fmt.Fprintf(&b, "  %s\n", line)
 	}
 	for t, sides := range tables() {
-		lines := [][]string{{"", sides[0], sides[1], "ratio", "goal", "met"}}
+		var lines document.Table
+		for _, head := range []string{"", sides[0], sides[1], "ratio", "goal", "met"} {
+			lines.Columns = append(lines.Columns, document.Column{Head: head, Left: true})
+		}
 		for _, row := range r.rows {
 			if row.table == table(t) {
-				lines = append(lines, []string{row.what, units.Value(row.left.Value, row.unit),
+				lines.Rows = append(lines.Rows, []string{row.what, units.Value(row.left.Value, row.unit),
 					units.Value(row.right.Value, row.unit), withInterval(row.ratio), cmp.Or(row.goal.words, noGoal), row.verdict()})
 			}
 		}
-		if len(lines) > 1 {
-			writeTable(&b, lines)
+		if lines.Shown() {
+			fmt.Fprintln(&b)
+			if err := render.WriteTable(&b, lines, render.Options{}); err != nil {
+				return err
+			}
 		}
 	}
 	fmt.Fprintf(&b, "\n  figures: medians of %d interleaved rounds (%d of watched writes)", r.scale.rounds, r.scale.changes)
@@ -231,14 +237,4 @@ func withInterval(e stats.Estimate) string {
 		return units.Rate(e.Value)
 	}
 	return fmt.Sprintf("%s [%s, %s]", units.Rate(e.Value), units.Rate(e.Low), units.Rate(e.High))
-}
-
-// writeTable writes a table with aligned columns, the header first.
-func writeTable(b *bytes.Buffer, lines [][]string) {
-	fmt.Fprintln(b)
-	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
-	for _, cells := range lines {
-		fmt.Fprintln(t, "  "+strings.Join(cells, "\t"))
-	}
-	t.Flush() // a buffer takes everything
 }

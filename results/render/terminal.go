@@ -35,7 +35,7 @@ func writeTerminal(w io.Writer, d document.Document, o Options) error {
 		fmt.Fprintf(&b, "  %s\n\n", o.paint(decision, d.Verdict))
 	}
 	if d.Thresholds.Shown() {
-		if err := writeTable(&b, d.Thresholds, o); err != nil {
+		if err := WriteTable(&b, d.Thresholds, o); err != nil {
 			return err
 		}
 		fmt.Fprintln(&b)
@@ -45,7 +45,7 @@ func writeTerminal(w io.Writer, d document.Document, o Options) error {
 	}
 	for _, t := range d.Tables {
 		fmt.Fprintln(&b)
-		if err := writeTable(&b, t, o); err != nil {
+		if err := WriteTable(&b, t, o); err != nil {
 			return err
 		}
 	}
@@ -112,9 +112,9 @@ const widest = 120
 // indent is before each line of a table.
 const indent = "  "
 
-// writeTable writes the title, the headings and rows, the notes and the warnings. Columns for which there is
+// WriteTable writes the title, the headings and rows, the notes and the warnings to a terminal. Columns for which there is
 // no room follow in a table below, which repeats the columns that name the rows.
-func writeTable(w io.Writer, t document.Table, o Options) error {
+func WriteTable(w io.Writer, t document.Table, o Options) error {
 	title := titled(&t)
 	if title != "" {
 		fmt.Fprintln(w, indent+title)

@@ -16,7 +16,7 @@ import (
 func drawn(t *testing.T, table document.Table, o Options) string {
 	t.Helper()
 	var b strings.Builder
-	if err := writeTable(&b, table, o); err != nil {
+	if err := WriteTable(&b, table, o); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
