@@ -123,7 +123,11 @@ func ReadAny(r io.Reader) (Result, error) {
 	case KindRun:
 		return parse[File](text)
 	case KindSweep:
-		return parse[Sweep](text)
+		v, err := parse[Sweep](text)
+		if err == nil && !v.(Sweep).complete() {
+			return nil, errors.New("not the file of a sweep: it has no axis, or a level has no runs")
+		}
+		return v, err
 	case KindCount:
 		return parse[CountReport](text)
 	case KindComparison:
@@ -132,6 +136,13 @@ func ReadAny(r io.Reader) (Result, error) {
 		return parse[Observation](text)
 	}
 	return nil, fmt.Errorf("a result of kind %q: want one of %s", h.Kind, strings.Join(Kinds(), ", "))
+}
+
+// complete reports whether the sweep has an axis, and each level the runs that it names.
+func (s Sweep) complete() bool {
+	return len(s.Axes) > 0 && !slices.ContainsFunc(s.Levels, func(l Level) bool {
+		return len(l.Runs) == 0 || slices.ContainsFunc(l.Runs, func(i int) bool { return i < 0 || i >= len(s.Runs) })
+	})
 }
 
 // parse decodes the text as a V.

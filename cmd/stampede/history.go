@@ -105,7 +105,9 @@ func (a *app) collect(saved []archive.Entry, figures []string, path string) (h r
 		if err != nil {
 			return h, cli.Usage(err)
 		}
-		c.Figures = append(c.Figures, f.Name)
+		if !slices.Contains(c.Figures, f.Name) {
+			c.Figures = append(c.Figures, f.Name)
+		}
 	}
 	if c.Accepted, err = accepted(path); err != nil {
 		return h, err

@@ -180,9 +180,9 @@ func blocks(points []results.TrendPoint) string {
 	for _, p := range points {
 		place := 0.0
 		if high > low {
-			place = (p.Value - low) / (high - low)
+			place = p.Value/2/(high/2-low/2) - low/2/(high/2-low/2) // the range may exceed the greatest number
 		}
-		b.WriteRune(heights[int(math.Round(float64(len(heights)-1)*place))])
+		b.WriteRune(heights[int(math.Round(float64(len(heights)-1)*min(max(place, 0), 1)))])
 	}
 	return b.String()
 }
