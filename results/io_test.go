@@ -110,8 +110,9 @@ func TestReadAny(t *testing.T) {
 		`{"schema": 4, "kind": "film"}`:        `a result of kind "film": want one of run, sweep, count, comparison, observation`,
 		`{"schema": 4, "kind": "calibration"}`: `a result of kind "calibration": want one of run, sweep, count, comparison, observation`,
 		`{"schema": 3, "runs": []}`:            `a result file of schema 3: this stampede reads schema 4`,
-		`{"schema": 5, "kind": "run"}`:         `a result file of schema 5: this stampede reads schema 4`,
-		`{"kind": "run"}`:                      `not a result file: it has no schema`,
+		`{"schema": 4, "kind": "sweep", "axes": ["clients"], "levels": [{"runs": [0]}], "runs": []}`: "not the file of a sweep: it has no axis, or a level has no runs",
+		`{"schema": 5, "kind": "run"}`: `a result file of schema 5: this stampede reads schema 4`,
+		`{"kind": "run"}`:              `not a result file: it has no schema`,
 	} {
 		if _, err := results.ReadAny(strings.NewReader(text)); err == nil || err.Error() != want {
 			t.Errorf("%s: error %v, want %s", text, err, want)
@@ -126,7 +127,7 @@ func TestReadRefusesOtherKinds(t *testing.T) {
 		"observation":      {`{"schema": 4, "kind": "observation"}`, "a result of kind observation: want run or sweep"},
 		"comparison":       {`{"schema": 4, "kind": "comparison"}`, "a result of kind comparison: want run or sweep"},
 		"count":            {`{"schema": 4, "kind": "count"}`, "a result of kind count: want run or sweep"},
-		"sweep":            {`{"schema": 4, "kind": "sweep", "runs": []}`, ""},
+		"sweep":            {`{"schema": 4, "kind": "sweep", "axes": ["clients"], "runs": []}`, ""},
 		"run without runs": {`{"schema": 4, "kind": "run", "runs": []}`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

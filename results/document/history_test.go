@@ -2,6 +2,8 @@ package document_test
 
 import (
 	"bytes"
+	"math"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -39,6 +41,21 @@ func TestFindingsOfAHistory(t *testing.T) {
 	} {
 		if diff := cmp.Diff(c.want, document.New(results.History{Figures: c.of}).Findings); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func TestBlocksOfAnyNumbers(t *testing.T) {
+	for values, want := range map[[3]float64]string{{2, 2, 2}: "▁▁▁", {0, 1, 7}: "▁▂█", {-math.MaxFloat64, 0, math.MaxFloat64}: "▁▅█"} {
+		trend := results.Trend{Figure: "rounds_per_s", Of: "lock"}
+		for _, v := range values {
+			trend.Points = append(trend.Points, results.TrendPoint{Value: v})
+		}
+		d := document.New(results.History{Figures: []results.Trend{trend}})
+		if !slices.ContainsFunc(d.Tables, func(t document.Table) bool {
+			return slices.ContainsFunc(t.Rows, func(row []string) bool { return slices.Contains(row, want) })
+		}) {
+			t.Errorf("%v are not %s in %+v", values, want, d.Tables)
 		}
 	}
 }
