@@ -19,6 +19,9 @@ type Objective struct{ figure.Bound }
 // ParseObjective parses "acquire.response.p99<50ms" as [figure.ParseBound] does.
 func ParseObjective(text string, phases []string) (Objective, error) {
 	b, err := figure.ParseBound(text, phases)
+	if err == nil && (b.Op == figure.Below && b.Limit <= 0 || b.Op == figure.AtMost && b.Limit < 0) {
+		err = fmt.Errorf("%q: no run can meet it: want a limit above 0", text)
+	}
 	return Objective{b}, err
 }
 

@@ -104,6 +104,8 @@ func TestParseObjective(t *testing.T) {
 		"acquire.response.p95<50ms": `unknown metric "acquire.response.p95": did you mean "acquire.response.p90"?`,
 		"acquire.p99":               `"acquire.p99": want METRIC < LIMIT, or another of <= > >= ==, such as acquire.p99<50ms`,
 		"acquire.p99<50":            `acquire.response.p99 "50": want a duration such as 50ms`,
+		"acquire.p99<-5ms":          `"acquire.p99<-5ms": no run can meet it: want a limit above 0`,
+		"acquire.p99<0ms":           `"acquire.p99<0ms": no run can meet it: want a limit above 0`,
 	} {
 		if _, err := sweeps.ParseObjective(given, phases); err == nil || err.Error() != want {
 			t.Errorf("%s:\n got %v\nwant %s", given, err, want)
