@@ -166,7 +166,7 @@ func TestNothingIsKnownOfAnEmptyRun(t *testing.T) {
 			known = append(known, f.Name)
 		}
 	}
-	want := []string{"rounds", "safety.violations", "safety.checked", "safety.belief_overlaps", "errors", "generator.cpu_cores",
+	want := []string{"rounds", "safety.checked", "safety.belief_overlaps", "errors", "generator.cpu_cores",
 		"generator.stolen_cores", "generator.gc_pause", "generator.late", "generator.skipped", "generator.failed", "generator.unfinished"}
 	if diff := gocmp.Diff(want, known); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -223,6 +223,20 @@ func TestServerCountsAreOfTheirOwnRounds(t *testing.T) {
 		}
 		if v, known := m.RunValue(r); !known || v != want {
 			t.Errorf("%d rounds: %v fsyncs per round, known %v; want %v", rounds, v, known, want)
+		}
+	}
+}
+
+// A form without checks is not safe because of that.
+func TestViolationsAreUnknownWithoutChecks(t *testing.T) {
+	f, err := figure.Parse("safety.violations", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for safety, want := range map[[2]int64]bool{{0, 0}: false, {1, 0}: true, {0, 1}: true} {
+		r := results.Run{Safety: results.Safety{Checked: safety[0], Violations: safety[1]}}
+		if v, known := f.RunValue(r); known != want || known && v != float64(safety[1]) {
+			t.Errorf("with %d checks and %d violations: %v, known: %v", safety[0], safety[1], v, known)
 		}
 	}
 }

@@ -165,7 +165,10 @@ func general() []Figure {
 			Merge: Derived, Export: "stampede.wakeups", path: wastedShare,
 			run: ratio(func(r results.Run) (int64, int64) { return r.Herd.Wasted, r.Herd.Useful + r.Herd.Wasted })},
 		Figure{Name: "safety.violations", About: "safety violations", Exactness: Formula, Export: "stampede.safety.violations",
-			run: always(func(r results.Run) int64 { return r.Safety.Violations })},
+			// Without a check, no violation proves nothing.
+			run: func(r results.Run) (float64, bool) {
+				return float64(r.Safety.Violations), r.Safety.Checked > 0 || r.Safety.Violations > 0
+			}},
 		Figure{Name: "safety.checked", Better: Neither, About: "safety checks", Exactness: Timed,
 			run: always(func(r results.Run) int64 { return r.Safety.Checked })},
 		Figure{Name: "safety.belief_overlaps", About: "times that two clients believed to hold after a disturbance",
