@@ -49,7 +49,7 @@ func (a *app) compareObservations(variants [2][]string, f compareFlags) error {
 	defer outs.Discard()
 	c := newComparison(changes, warnings)
 	c.Needed = needed
-	c.Base.Label, c.New.Label = compare.LabelObservations(read[0]), compare.LabelObservations(read[1])
+	c.Base.Label, c.New.Label = compare.Label(read[0]), compare.Label(read[1])
 	return a.writeComparison(c, outs, variants, f, began)
 }
 

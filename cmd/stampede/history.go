@@ -134,10 +134,8 @@ func (a *app) findFigure(name string) (figure.Figure, error) {
 	if err == nil {
 		return f, nil
 	}
-	for _, other := range slices.Concat(figure.Counts(), figure.Paths(), figure.Observations(nil)) {
-		if other.Name == name {
-			return other, nil
-		}
+	if other, unknown := figure.Find(name, slices.Concat(figure.Counts(), figure.Paths(), figure.Observations(nil))); unknown == nil {
+		return other, nil
 	}
 	return f, err
 }

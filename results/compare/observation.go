@@ -155,13 +155,6 @@ func (c *change) compareWithBound(path string, base []results.Observation, after
 	}
 }
 
-// inTime returns the observations in the order of their time.
-func inTime(all []results.Observation) []results.Observation {
-	return slices.SortedStableFunc(slices.Values(all), func(a, b results.Observation) int {
-		return a.Started.Compare(b.Started)
-	})
-}
-
 func started(all []results.Observation) (times []time.Time) {
 	for _, o := range all {
 		times = append(times, o.Started)
@@ -242,16 +235,5 @@ func unlikeObservations(base, others []results.Observation) (warnings []results.
 			warnings = append(warnings, warning(results.DifferentSettings, metrics.Names{"setting": s.name, "base": a, "new": b}))
 		}
 	}
-	return append(warnings, hosts(filesOf(base), filesOf(others))...)
+	return append(warnings, hosts(base, others)...)
 }
-
-// filesOf returns the part of the observations that all results have.
-func filesOf(all []results.Observation) (files []results.File) {
-	for _, o := range all {
-		files = append(files, results.File{Head: o.Head})
-	}
-	return files
-}
-
-// LabelObservations lists the ids of the observations.
-func LabelObservations(all []results.Observation) string { return Label(filesOf(all)) }

@@ -90,11 +90,16 @@ func sequence(base, other []time.Time) (of []bool) {
 	return of
 }
 
+// inTime returns the results in the order of their time.
+func inTime[R results.Result](all []R) []R {
+	return slices.SortedStableFunc(slices.Values(all), func(a, b R) int {
+		return results.HeadOf(a).Started.Compare(results.HeadOf(b).Started)
+	})
+}
+
 // byKind groups the runs of the files by name, in the order of their time.
 func byKind(files []results.File, name func(results.Run) string) (all []kind) {
-	files = slices.Clone(files)
-	slices.SortStableFunc(files, func(a, b results.File) int { return a.Started.Compare(b.Started) })
-	for _, f := range files {
+	for _, f := range inTime(files) {
 		for _, r := range runsOf([]results.File{f}) {
 			is := name(r)
 			i := slices.IndexFunc(all, func(k kind) bool { return k.name == is })
@@ -154,33 +159,28 @@ func distinct[V any](items []V, of func(V) string) string {
 	return strings.Join(all, ", ")
 }
 
-// hosts warns if the files of base and candidate are from different machines.
-func hosts(base, other []results.File) (lines []results.Warning) {
-	values := func(files []results.File, of func(results.File) string) string {
+// hosts warns if the results of base and candidate are from different machines.
+func hosts[R results.Result](base, other []R) (lines []results.Warning) {
+	machines := func(of []R) string {
 		var all []string
-		for _, f := range files {
-			if v := of(f); !slices.Contains(all, v) {
-				all = append(all, v)
-			}
+		for _, r := range of {
+			h := results.HeadOf(r).Host
+			all = append(all, fmt.Sprintf("%d × %s, %d MiB, %s %s", h.Cores, h.CPU, h.MemoryBytes>>20, h.OS, h.Kernel))
 		}
 		slices.Sort(all)
-		return strings.Join(all, "; ")
+		return strings.Join(slices.Compact(all), "; ")
 	}
-	host := func(f results.File) string {
-		h := f.Host
-		return fmt.Sprintf("%d × %s, %d MiB, %s %s", h.Cores, h.CPU, h.MemoryBytes>>20, h.OS, h.Kernel)
-	}
-	if a, b := values(base, host), values(other, host); a != b {
+	if a, b := machines(base), machines(other); a != b {
 		lines = append(lines, warning(results.DifferentMachines, metrics.Names{"base": a, "new": b}))
 	}
 	return lines
 }
 
-// Label lists the ids of the files.
-func Label(files []results.File) string {
+// Label lists the ids of the results.
+func Label[R results.Result](all []R) string {
 	var ids []string
-	for _, f := range files {
-		ids = append(ids, f.ID)
+	for _, r := range all {
+		ids = append(ids, results.HeadOf(r).ID)
 	}
 	return strings.Join(ids, ", ")
 }
