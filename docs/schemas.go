@@ -3,7 +3,16 @@
 package docs
 
 import (
+	"bytes"
 	"embed"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
 
 	"github.com/stampede-bench/stampede/results"
 )
@@ -29,3 +38,56 @@ func File(kind string) string {
 	}
 	return kind + ".schema.json"
 }
+
+// ErrInvalid says that a result does not conform to its schema.
+var ErrInvalid = errors.New("not a valid result")
+
+// Validate checks a result, as JSON, against the schema of its kind. The error is one line that names the
+// first fault.
+func Validate(kind string, text []byte) error {
+	compiled, err := validators()
+	if err != nil {
+		return err
+	}
+	of := compiled[kind]
+	if of == nil {
+		return fmt.Errorf("no schema of kind %q", kind)
+	}
+	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		return err
+	}
+	var invalid *jsonschema.ValidationError
+	switch err := of.Validate(v); {
+	case errors.As(err, &invalid):
+		for len(invalid.Causes) > 0 {
+			invalid = invalid.Causes[0]
+		}
+		why := invalid.ErrorKind.LocalizedString(message.NewPrinter(language.English))
+		if place := strings.Join(invalid.InstanceLocation, "."); place != "" {
+			why = place + ": " + why
+		}
+		return fmt.Errorf("%w: %s", ErrInvalid, why)
+	default:
+		return err
+	}
+}
+
+// validators returns the compiled schema of each kind.
+var validators = sync.OnceValues(func() (map[string]*jsonschema.Schema, error) {
+	c, compiled := jsonschema.NewCompiler(), map[string]*jsonschema.Schema{}
+	for _, kind := range Kinds() {
+		text, _ := Schema(kind)
+		schema, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+		if err != nil {
+			return nil, err
+		}
+		if err := c.AddResource(File(kind), schema); err != nil {
+			return nil, err
+		}
+		if compiled[kind], err = c.Compile(File(kind)); err != nil {
+			return nil, err
+		}
+	}
+	return compiled, nil
+})

@@ -2,6 +2,7 @@ package results
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -113,7 +114,7 @@ func ReadAny(r io.Reader) (Result, error) {
 	}
 	switch err := json.Unmarshal(text, &h); {
 	case err != nil:
-		return nil, fmt.Errorf("not a result file: %w", err)
+		return nil, unreadable(err)
 	case h.Schema < 1:
 		return nil, errors.New("not a result file: it has no schema")
 	case h.Schema != Schema:
@@ -149,9 +150,17 @@ func (s Sweep) complete() bool {
 func parse[V Result](text []byte) (Result, error) {
 	var v V
 	if err := json.Unmarshal(text, &v); err != nil {
-		return nil, fmt.Errorf("not a result file: %w", err)
+		return nil, unreadable(err)
 	}
 	return v, nil
+}
+
+// unreadable describes an error of the decoder in the words of the file, not of our types.
+func unreadable(err error) error {
+	if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) {
+		return fmt.Errorf("not a result file: %s must not be a %s", cmp.Or(wrong.Field, "it"), wrong.Value)
+	}
+	return fmt.Errorf("not a result file: %w", err)
 }
 
 // Read reads the file of a run, or of a sweep as that of its runs. The error is one line.

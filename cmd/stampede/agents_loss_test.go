@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/cmd/stampede/cli"
+	"github.com/stampede-bench/stampede/docs"
 	"github.com/stampede-bench/stampede/internal/testenv"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
@@ -54,7 +55,7 @@ func wantLostAgent(t *testing.T, file string, ended bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := conforms(results.KindRun, string(text)); err != nil {
+	if err := docs.Validate(results.KindRun, text); err != nil {
 		t.Error(err)
 	}
 	f, err := results.Read(strings.NewReader(string(text)))

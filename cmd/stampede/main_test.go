@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -14,7 +13,6 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
-	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/stampede-bench/stampede/cmd/stampede/cli"
 	"github.com/stampede-bench/stampede/cmd/stampede/spec"
@@ -157,35 +155,10 @@ func valid(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) != 2 {
 		ts.Fatalf("usage: valid KIND FILE")
 	}
-	err := conforms(args[0], ts.ReadFile(args[1]))
-	if wrong := errors.As(err, new(*jsonschema.ValidationError)); wrong != neg || err != nil && !wrong {
+	err := docs.Validate(args[0], []byte(ts.ReadFile(args[1])))
+	if wrong := errors.Is(err, docs.ErrInvalid); wrong != neg || err != nil && !wrong {
 		ts.Fatalf("%s as a %s: %v", args[1], args[0], err)
 	}
-}
-
-// conforms returns an error if a result does not conform to the published schema of its kind.
-func conforms(kind, text string) error {
-	schema, ok := docs.Schema(kind)
-	if !ok {
-		return fmt.Errorf("no schema of kind %q", kind)
-	}
-	about, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
-	if err != nil {
-		return err
-	}
-	c := jsonschema.NewCompiler()
-	if err := c.AddResource("schema.json", about); err != nil {
-		return err
-	}
-	compiled, err := c.Compile("schema.json")
-	if err != nil {
-		return err
-	}
-	result, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
-	if err != nil {
-		return err
-	}
-	return compiled.Validate(result)
 }
 
 // herding returns all forms, with the naive lock under the name of the recipe.

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/stampede-bench/stampede/docs"
 	"github.com/stampede-bench/stampede/results"
 )
 
@@ -102,22 +103,28 @@ func (f Folder) IDs() ([]string, error) {
 	return ids, nil
 }
 
-// Read reads a saved result. The error is one line that names the path.
+// Read reads the saved result of a run, or of a sweep as that of its runs. The error is one line that names
+// the path.
 func Read(path string) (results.File, error) { return read(path, results.Read) }
 
 // ReadAny reads a result of any of results.Kinds. The error is one line that names the path.
 func ReadAny(path string) (results.Result, error) { return read(path, results.ReadAny) }
 
-func read[V any](path string, parse func(io.Reader) (V, error)) (V, error) {
-	var none V
-	f, err := os.Open(path)
+func read[R results.Result](path string, parse func(io.Reader) (R, error)) (result R, err error) {
+	text, err := os.ReadFile(path)
 	if err != nil {
-		return none, err
+		return result, err
 	}
-	defer f.Close()
-	v, err := parse(f)
-	if err != nil {
-		return none, fmt.Errorf("%s: %w", path, err)
+	if result, err = valid(text, parse); err != nil {
+		return result, fmt.Errorf("%s: %w", path, err)
 	}
-	return v, nil
+	return result, nil
+}
+
+// valid parses a result, and checks it against the schema of its kind: a file may have been written by hand.
+func valid[R results.Result](text []byte, parse func(io.Reader) (R, error)) (result R, err error) {
+	if result, err = parse(bytes.NewReader(text)); err == nil {
+		err = docs.Validate(results.HeadOf(result).Kind, text)
+	}
+	return result, err
 }

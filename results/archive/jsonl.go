@@ -47,7 +47,7 @@ func ReadLines(path string) (all []results.Result, err error) {
 			return nil, fmt.Errorf("%s: %w", path, end)
 		}
 		if len(bytes.TrimSpace(line)) > 0 {
-			v, err := results.ReadAny(bytes.NewReader(line))
+			v, err := valid(line, results.ReadAny)
 			if err != nil {
 				return nil, fmt.Errorf("%s: line %d: %w", path, n, err)
 			}

@@ -22,7 +22,8 @@ func run(rounds int64, handoff time.Duration, notifications float64) results.Run
 	h.RecordValues(int64(handoff), rounds)
 	r := results.FromRecord(results.Setting{Recipe: "lock", Form: "predecessor", Clients: 8, Groups: 1},
 		&metrics.Record{Duration: time.Second, Rounds: rounds, Phases: []metrics.Phase{{Name: "handoff", Response: h, Service: h}},
-			Counts: metrics.Counts{Notifications: int64(notifications * float64(rounds))}})
+			Whole: metrics.Counts{Notifications: int64(notifications * float64(rounds))}, WholeRounds: rounds})
+	r.Cost.Expected = &results.Expected{Identities: []results.Identity{{Formula: "notifications = N", Fixes: "whole.notifications_per_round"}}}
 	r.Backend = results.Backend{Name: "native", URL: "native:", Durability: "memory", Client: "go-zookeeper", Reads: "local"}
 	return r
 }
@@ -57,7 +58,7 @@ func want(t *testing.T, got []results.Change, words ...string) {
 var paired = compare.Rules{Paired: true, Minimum: 0.05}
 
 func TestWorseAndBetter(t *testing.T) {
-	names := []string{"rounds_per_s", "handoff.response.p50", "handoff.response.p90", "notifications_per_round"}
+	names := []string{"rounds_per_s", "handoff.response.p50", "handoff.response.p90", "whole.notifications_per_round"}
 	all := func(v string) (words []string) {
 		for _, n := range names[:3] {
 			words = append(words, n+": "+v)
@@ -85,14 +86,14 @@ func TestWorseAndBetter(t *testing.T) {
 func TestNoiseFloorNeverGrantsAPass(t *testing.T) {
 	rules := paired
 	rules.Floor = func(subject, figure string) float64 {
-		return map[string]float64{"rounds_per_s": 0.3, "notifications_per_round": 0.9}[figure]
+		return map[string]float64{"rounds_per_s": 0.3, "whole.notifications_per_round": 0.9}[figure]
 	}
 	got := judged(runs(1), runs(0.8), rules)
-	want(t, got, "rounds_per_s: inconclusive", "handoff.response.p50: regression", "handoff.response.p99: regression", "notifications_per_round: pass")
+	want(t, got, "rounds_per_s: inconclusive", "handoff.response.p50: regression", "handoff.response.p99: regression", "whole.notifications_per_round: pass")
 	if got[0].Minimum != 0.05 || got[0].Floor != 0.3 || got[0].Why != "worse by less than the noise floor of 30.0 %" || *got[0].Detectable < 0.3 {
 		t.Errorf("%+v", got[0])
 	}
-	want(t, judged(runs(0.8), runs(1), rules), "rounds_per_s: pass", "handoff.response.p50: improvement", "handoff.response.p99: improvement", "notifications_per_round: pass")
+	want(t, judged(runs(0.8), runs(1), rules), "rounds_per_s: pass", "handoff.response.p50: improvement", "handoff.response.p99: improvement", "whole.notifications_per_round: pass")
 	// The exact count has no noise and no floor.
 	if herd := judged(runs(1), herding(1.5), rules)[3]; herd.Verdict != results.Regression || herd.Floor != 0 {
 		t.Errorf("%+v", herd)
@@ -103,7 +104,7 @@ func TestNoiseFloorNeverGrantsAPass(t *testing.T) {
 func herding(notifications float64) []results.Run {
 	all := runs(1)
 	for i := range all {
-		all[i].Cost.PerRound.Notifications = notifications
+		all[i].Cost.Whole.Notifications = int64(notifications * float64(all[i].Cost.WholeRounds))
 	}
 	return all
 }
@@ -214,10 +215,10 @@ func TestUnderpowered(t *testing.T) {
 func TestTooFewObservations(t *testing.T) {
 	few := runs(1)
 	few[3] = run(200, time.Millisecond, 1) // two observations beyond the 99th percentile
-	want(t, judged(few, runs(1), paired), "rounds_per_s: pass", "handoff.response.p50: pass", "handoff.response.p90: pass", "notifications_per_round: pass")
+	want(t, judged(few, runs(1), paired), "rounds_per_s: pass", "handoff.response.p50: pass", "handoff.response.p90: pass", "whole.notifications_per_round: pass")
 	few[3] = run(50, time.Millisecond, 1)
 	got := judged(few, runs(1), paired)
-	want(t, got, "rounds_per_s: pass", "handoff.response.p50: pass", "handoff.response.p99: invalid", "notifications_per_round: pass")
+	want(t, got, "rounds_per_s: pass", "handoff.response.p50: pass", "handoff.response.p99: invalid", "whole.notifications_per_round: pass")
 	if got[2].Why != "n/a in 1 of 20 runs: too few observations; a longer --duration has more" {
 		t.Error(got[2].Why)
 	}
@@ -233,14 +234,14 @@ func TestDoubtfulRuns(t *testing.T) {
 		return all
 	}
 	want(t, judged(doubtful(4, metrics.ClientBound), runs(1), paired),
-		"rounds_per_s: pass", "handoff.response.p50: pass", "handoff.response.p99: pass", "notifications_per_round: pass")
+		"rounds_per_s: pass", "handoff.response.p50: pass", "handoff.response.p99: pass", "whole.notifications_per_round: pass")
 	got := judged(doubtful(5, metrics.ClientBound), runs(1), paired)
-	want(t, got, "rounds_per_s: invalid", "handoff.response.p50: invalid", "handoff.response.p99: invalid", "notifications_per_round: pass")
+	want(t, got, "rounds_per_s: invalid", "handoff.response.p50: invalid", "handoff.response.p99: invalid", "whole.notifications_per_round: pass")
 	if got[0].Why != "5 of 20 runs are doubtful: client-bound: 1.9 of 2 cores" {
 		t.Error(got[0].Why)
 	}
 	want(t, judged(doubtful(5, metrics.Abandoned), runs(1), paired),
-		"rounds_per_s: invalid", "handoff.response.p50: invalid", "handoff.response.p99: invalid", "notifications_per_round: invalid")
+		"rounds_per_s: invalid", "handoff.response.p50: invalid", "handoff.response.p99: invalid", "whole.notifications_per_round: invalid")
 	if lines := compare.Doubted("BASE", doubtful(5, metrics.Starved)); len(lines) != 1 || lines[0].Code != metrics.Starved || lines[0].Text != "base: 5 of 10 runs: client-bound: 1.9 of 2 cores" {
 		t.Error(lines)
 	}
@@ -261,7 +262,7 @@ func TestFromNothing(t *testing.T) {
 	for i := range silent {
 		silent[i] = run(5000, time.Millisecond, 0)
 	}
-	metric := []compare.Figure{{Figure: parse(t, "notifications_per_round"), Gated: true}}
+	metric := []compare.Figure{{Figure: parse(t, "whole.notifications_per_round"), Gated: true}}
 	got := paired.Changes([]compare.Subject{{Base: silent, New: runs(1), Figures: metric}})
 	if c := got[0]; c.Verdict != results.Regression || c.Effect != nil || len(c.Ratios) != 0 {
 		t.Errorf("%+v", c)
@@ -270,7 +271,7 @@ func TestFromNothing(t *testing.T) {
 	if c := got[0]; c.Verdict != results.Improvement || c.Effect.Value != -1 {
 		t.Errorf("%+v", c)
 	}
-	want(t, paired.Changes([]compare.Subject{{Base: silent, New: silent, Figures: metric}}), "notifications_per_round: pass")
+	want(t, paired.Changes([]compare.Subject{{Base: silent, New: silent, Figures: metric}}), "whole.notifications_per_round: pass")
 }
 
 func parse(t *testing.T, name string) figure.Figure {
@@ -315,7 +316,7 @@ func TestConfirm(t *testing.T) {
 		t.Errorf("%v", verdicts(again))
 	}
 	calm := compare.Confirm(first, judged(runs(1), runs(1), paired))
-	want(t, calm, "rounds_per_s: inconclusive", "handoff.response.p50: inconclusive", "handoff.response.p99: inconclusive", "notifications_per_round: pass")
+	want(t, calm, "rounds_per_s: inconclusive", "handoff.response.p50: inconclusive", "handoff.response.p99: inconclusive", "whole.notifications_per_round: pass")
 	if calm[0].Why != "not found again: pass" || first[0].Verdict != results.Regression {
 		t.Errorf("%q, and at first %s", calm[0].Why, first[0].Verdict)
 	}

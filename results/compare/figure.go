@@ -19,7 +19,7 @@ type Figure struct {
 }
 
 // Default returns the gated figures of runs with the given phases: the throughput, the latency of the
-// key phase, and the notifications per round.
+// key phase, and the notifications per whole round.
 func Default(phases []string) []Figure {
 	var metrics []Figure
 	for _, f := range figure.Known(phases, figure.Compared(phases)...) {

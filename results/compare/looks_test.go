@@ -11,7 +11,7 @@ import (
 func TestLooksAreStricter(t *testing.T) {
 	e := newExperiment(normal)
 	e.change = 0.06
-	s := e.subject(1)
+	s := e.subject(4)
 	once := e.rules.Changes([]compare.Subject{s})
 	e.rules.Looks = []int{10, 14, 18, 22, 25}
 	often := e.rules.Changes([]compare.Subject{s})

@@ -89,6 +89,7 @@ func (r Rules) written(all []change, power bool) []results.Change {
 type change struct {
 	results.Change
 	better figure.Direction
+	timed  bool
 	figure stats.Figure // of the log ratios; without a sample if there is nothing to test
 	test   stats.Test
 	pairs  int
@@ -99,7 +100,7 @@ type change struct {
 func (r Rules) change(s Subject, m Figure) (change, bool) {
 	runs := slices.Concat(s.Base, s.New)
 	f, unknown := m.measuredIn(runs)
-	c := change{better: f.Better, Change: results.Change{Subject: s.Name, Figure: f.Name, Unit: string(f.Unit), Gated: m.Gated, Minimum: r.Minimum}}
+	c := change{better: f.Better, timed: f.Timed(), Change: results.Change{Subject: s.Name, Figure: f.Name, Unit: string(f.Unit), Gated: m.Gated, Minimum: r.Minimum}}
 	if r.Floor != nil && f.Timed() {
 		c.Floor = r.Floor(s.Name, f.Name)
 	}
@@ -163,7 +164,7 @@ func (r Rules) estimate(c *change, base, others []float64, sequence []bool) {
 		c.void(results.Inconclusive, fmt.Sprintf("%d pairs show nothing: it takes %d", len(base), stats.FewestPairs(r.looks())))
 		return
 	}
-	c.figure = stats.Figure{Sample: sample, Lower: c.better == figure.More,
+	c.figure = stats.Figure{Sample: sample, Lower: c.better == figure.More, Timed: c.timed,
 		Limits: stats.Limits{Minimum: c.worse(c.Minimum), Floor: c.worse(c.Floor)}}
 	c.test = c.figure.Test(e, 0, r.looks())
 	p := c.test.P

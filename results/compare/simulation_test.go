@@ -48,6 +48,8 @@ type experiment struct {
 	rules  compare.Rules
 	looks  []int // the pairs after which a sequential comparison is judged; nil if it is judged once
 
+	scatter float64 // the standard deviation of the notifications per round, which no formula fixes then; 0 if one does
+
 	duet bool    // both runs of a pair meet the same noise, at the same time
 	own  float64 // the standard deviation of further noise that each run has alone
 	// taken is the standard deviation of what one run of a duet takes from the other in a pair.
@@ -72,14 +74,14 @@ func (e experiment) subject(seed uint64) compare.Subject {
 		}
 		return logs
 	}
-	run := func(truth float64) results.Run { return noisetest.Run(e.alone(moment(), 0, random), truth, random) }
+	run := func(truth float64) results.Run { return noisetest.Run(e.alone(moment(), 0, random), truth) }
 	s := compare.Subject{Figures: compare.Default([]string{"handoff"})}
 	for _, newFirst := range e.orders(seed, e.pairs) {
 		var base, other results.Run
 		if e.duet {
 			logs, taken := moment(), e.taken*random.NormFloat64()
-			s.Base = append(s.Base, noisetest.Run(e.alone(logs, taken, random), 0, random))
-			s.New = append(s.New, noisetest.Run(e.alone(logs, -taken, random), math.Log1p(e.change), random))
+			s.Base = append(s.Base, noisetest.Run(e.alone(logs, taken, random), 0))
+			s.New = append(s.New, noisetest.Run(e.alone(logs, -taken, random), math.Log1p(e.change)))
 			continue
 		}
 		if newFirst {
@@ -90,6 +92,15 @@ func (e experiment) subject(seed uint64) compare.Subject {
 			other = run(math.Log1p(e.change))
 		}
 		s.Base, s.New = append(s.Base, base), append(s.New, other)
+	}
+	if e.scatter > 0 {
+		for _, runs := range [][]results.Run{s.Base, s.New} {
+			for i := range runs {
+				cost := &runs[i].Cost
+				cost.Expected = nil
+				cost.Whole.Notifications += int64(e.scatter * random.NormFloat64() * float64(cost.WholeRounds))
+			}
+		}
 	}
 	return s
 }

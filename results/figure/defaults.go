@@ -3,13 +3,14 @@ package figure
 import "github.com/stampede-bench/stampede/results"
 
 // Compared returns the names of the figures by which runs with the given phases are compared unless
-// others are named: the throughput, two percentiles of the key phase, and the notifications per round.
+// others are named: the throughput, two percentiles of the key phase, and the notifications per whole round, which a formula fixes
+// for most forms.
 func Compared(phases []string) []string {
 	names := []string{"rounds_per_s"}
 	if key := results.KeyPhase(phases); key != "" {
 		names = append(names, key+".p50", key+".p99")
 	}
-	return append(names, "notifications_per_round")
+	return append(names, "whole.notifications_per_round")
 }
 
 // Followed returns the names of the figures that a history of runs follows unless others are named: the

@@ -63,16 +63,35 @@ const (
 )
 
 // refine returns the most significant place near the given one. It does not look for one if the given place
-// is not even promising.
+// is not even promising. Of places that leave no doubt it returns the one that leaves the least deviations.
 func refine(values []float64, about int) (at int, step, p float64) {
 	at = about
 	step, p = significance(values, at)
 	for i := max(fewest, about-near); p < promising && i <= min(len(values)-fewest, about+near); i++ {
-		if s, q := significance(values, i); q < p {
+		s, q := significance(values, i)
+		closer := q < p
+		if p < doubtless && q < doubtless {
+			closer = deviations(values, i) < deviations(values, at)
+		}
+		if closer {
 			at, step, p = i, s, q
 		}
 	}
 	return at, step, p
+}
+
+// doubtless is a p-value below which a smaller one says nothing more.
+const doubtless = 1e-9
+
+// deviations returns the sum of the deviations from the medians before the place and from it on.
+func deviations(values []float64, at int) (sum float64) {
+	for _, part := range [][]float64{values[:at], values[at:]} {
+		median := stats.Median(part).Value
+		for _, v := range part {
+			sum += math.Abs(v - median)
+		}
+	}
+	return sum
 }
 
 // significance returns the step between the two parts of the values and its p-value.

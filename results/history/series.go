@@ -166,26 +166,36 @@ func (c *Collection) Series() []*Series {
 // machine describes a machine. Its kernel may change: a history should reveal what that costs.
 func machine(h results.Host) string { return fmt.Sprintf("%d × %s, %s", h.Cores, h.CPU, h.OS) }
 
-// Analyze returns the changes of the series. Sizes are shares of the value before: 0.1 is 10 % more.
+// Analyze returns the changes of the series. Sizes are shares of the value before: 0.1 is 10 % more, and a
+// change from 0 is infinite.
 //
-// Note: it analyses the logarithms of figures that have noise, since noise is proportional to a figure.
+// Note: it analyses the logarithms of figures that have noise, since noise is proportional to a figure. If
+// some values are 0, each is increased by half of the smallest other one first.
 func (s *Series) Analyze() []Change {
 	values := make([]float64, len(s.Points))
+	least, shift := math.Inf(1), 0.0
 	for i, p := range s.Points {
 		values[i] = p.Value
+		if p.Value > 0 {
+			least = min(least, p.Value)
+		}
 	}
-	if s.Exact {
+	switch {
+	case s.Exact:
 		return differences(values)
+	case math.IsInf(least, 1):
+		return nil // all are 0
+	case slices.Min(values) <= 0:
+		shift = least / 2
 	}
 	for i, v := range values {
-		if v <= 0 {
-			return nil
-		}
-		values[i] = math.Log(v)
+		values[i] = math.Log(max(v, 0) + shift)
 	}
-	changes := Detect(values)
-	for i := range changes {
-		changes[i].Size = math.Expm1(changes[i].Size)
+	changes, from := Detect(values), 0
+	for i, c := range changes {
+		before := s.level(from, max(c.At, from+1))
+		changes[i].Size = max((math.Exp(c.Size)*(before+shift)-shift)/before-1, -1)
+		from = c.At
 	}
 	return slices.DeleteFunc(changes, func(c Change) bool { return math.Abs(c.Size) < smallest })
 }

@@ -2,6 +2,7 @@ package history
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -65,6 +66,36 @@ func TestStepOfARate(t *testing.T) {
 	changes := s.Analyze()
 	if len(changes) != 1 || changes[0].At != 25 || changes[0].Drift() || !s.worse(changes[0]) || changes[0].Size > -0.08 || changes[0].Size < -0.12 {
 		t.Errorf("changes %+v", changes)
+	}
+}
+
+// TestStepsFromAndToZero checks that a figure with noise that leaves 0, or falls to 0, is a change.
+func TestStepsFromAndToZero(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	noisy := func() float64 { return 400 * (1 + 0.05*random.NormFloat64()) }
+	zero := func() float64 { return 0 }
+	for name, c := range map[string]struct {
+		before, after func() float64
+		size          float64
+	}{"from 0": {zero, noisy, math.Inf(1)}, "to 0": {noisy, zero, -1}, "always 0": {zero, zero, 0}} {
+		t.Run(name, func(t *testing.T) {
+			all := Collection{Figures: []string{"rounds_per_s"}}
+			for i := range 24 {
+				rate := c.before()
+				if i >= 12 {
+					rate = c.after()
+				}
+				all.Add(fmt.Sprint("r", i), result(i, rate, 200))
+			}
+			changes := all.Series()[0].Analyze()
+			if c.size == 0 {
+				if changes != nil {
+					t.Errorf("changes %+v", changes)
+				}
+			} else if len(changes) != 1 || changes[0].At < 11 || changes[0].At > 12 || changes[0].Size != c.size && math.Abs(changes[0].Size-c.size) > 0.01 {
+				t.Errorf("changes %+v, want one at 11 or 12 of size %v", changes, c.size)
+			}
+		})
 	}
 }
 

@@ -153,7 +153,7 @@ func (s *machine) run(candidate bool) results.Run {
 	if candidate {
 		truth = math.Log1p(s.change)
 	}
-	return noisetest.Run(logs, truth, s.random)
+	return noisetest.Run(logs, truth)
 }
 
 // claimed returns what the changes claim.

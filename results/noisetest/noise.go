@@ -57,13 +57,15 @@ func Shared(random *rand.Rand) func() float64 {
 }
 
 // Run returns a run of the lock whose rate, median and 99th percentile are slower by the given logarithms,
-// and all of them by truth. Its notifications per round are off by those of one round in progress.
-func Run(logs [3]float64, truth float64, random *rand.Rand) results.Run {
+// and all of them by truth. An identity fixes its notifications per round.
+func Run(logs [3]float64, truth float64) results.Run {
 	rate := 5000 * math.Exp(-logs[0]-truth)
 	p50 := int64(float64(time.Millisecond) * math.Exp(logs[1]+truth))
 	p99 := int64(3 * float64(time.Millisecond) * math.Exp(logs[2]+truth))
 	times := results.Latency{Response: &results.Distribution{P50: &p50, P90: &p50, P99: &p99}}
+	notifications := results.Identity{Formula: "notifications = N", Fixes: "whole.notifications_per_round", Left: int64(rate), Right: int64(rate), Holds: true}
 	return results.Run{Recipe: "lock", Form: "predecessor", Clients: 8, Phases: []string{"handoff"},
 		DurationNS: time.Second, Rounds: int64(rate), ThroughputPerS: rate, Latency: map[string]results.Latency{"handoff": times},
-		Cost: results.Cost{PerRound: &results.PerRound{Notifications: 1 + (random.Float64()-0.5)/rate}}}
+		Cost: results.Cost{Whole: results.Totals{Notifications: int64(rate)}, WholeRounds: int64(rate),
+			Expected: &results.Expected{Identities: []results.Identity{notifications}}}}
 }

@@ -170,18 +170,20 @@ func median(sorted []float64) float64 {
 // sums returns the probability of each sum of the weights if each weight is included with
 // probability ½.
 func sums(weights []int) []float64 {
-	total := 0
+	total, odd := 0, 0
 	for _, w := range weights {
-		total += w
+		total, odd = total+w, odd|w&1
 	}
+	// Without ties all weights are even: odd sums do not occur.
+	step := 2 - odd
 	chances, reached := make([]float64, total+1), 0
 	chances[0] = 1
 	for _, w := range weights {
 		reached += w
-		for sum := reached; sum >= w; sum-- {
+		for sum := reached; sum >= w; sum -= step {
 			chances[sum] = (chances[sum] + chances[sum-w]) / 2
 		}
-		for sum := range min(w, reached) {
+		for sum := 0; sum < min(w, reached); sum += step {
 			chances[sum] /= 2
 		}
 	}

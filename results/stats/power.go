@@ -28,6 +28,7 @@ type Sample interface {
 type Figure struct {
 	Sample
 	Lower bool // a lower value is worse
+	Timed bool // timed figures become worse together, and so do the others
 	Limits
 }
 
@@ -75,7 +76,13 @@ type Simulation struct {
 	figures []Figure
 	looks   int
 	drawn   [][][]drawing // by draw, look and figure
-	shares  map[float64][]float64
+	shares  map[worsening][]float64
+}
+
+// A worsening is a difference of a size in all figures that are timed, or in all that are not.
+type worsening struct {
+	size  float64
+	timed bool
 }
 
 // A drawing is a sample and its interval, which moves with a difference that is added.
@@ -95,7 +102,7 @@ const (
 // Simulate prepares the simulation of a comparison that judges the figures after each of the given numbers
 // of pairs. looks is how often it would have judged them if it had not ended before.
 func Simulate(figures []Figure, pairs []int, looks int) *Simulation {
-	s := &Simulation{figures: figures, looks: looks, shares: map[float64][]float64{}}
+	s := &Simulation{figures: figures, looks: looks, shares: map[worsening][]float64{}}
 	draws := min(max(allDraws/max(1, len(figures)*len(pairs)), fewestDraws), mostDraws)
 	var estimates []float64
 	for _, f := range figures {
@@ -118,11 +125,12 @@ func Simulate(figures []Figure, pairs []int, looks int) *Simulation {
 	return s
 }
 
-// Power returns the share of the comparisons that find a figure to be a regression if all figures are worse
-// by the given size. One that is judged several times does not end before, though a regression of another
-// figure would end it.
+// Power returns the share of the comparisons that find a figure to be a regression if it is worse by the
+// given size, and so are those that become worse with it. One that is judged several times does not end
+// before, though a regression of another figure would end it.
 func (s *Simulation) Power(figure int, size float64) float64 {
-	if shares, known := s.shares[size]; known {
+	w := worsening{size, s.figures[figure].Timed}
+	if shares, known := s.shares[w]; known {
 		return shares[figure]
 	}
 	shares := make([]float64, len(s.figures))
@@ -131,7 +139,11 @@ func (s *Simulation) Power(figure int, size float64) float64 {
 		for _, drawings := range looked {
 			tests := make([]Test, len(drawings))
 			for i, d := range drawings {
-				tests[i] = d.Test(d.interval, size, s.looks)
+				if d.Timed == w.timed {
+					tests[i] = d.Test(d.interval, size, s.looks)
+				} else {
+					tests[i] = d.Test(d.interval, 0, s.looks)
+				}
 			}
 			decisions, _ := Judge(tests)
 			for i, d := range decisions {
@@ -144,7 +156,7 @@ func (s *Simulation) Power(figure int, size float64) float64 {
 			}
 		}
 	}
-	s.shares[size] = shares
+	s.shares[w] = shares
 	return shares[figure]
 }
 
@@ -154,7 +166,7 @@ const (
 	finer   = 1.025
 )
 
-// Detectable returns the smallest size by which all figures must be worse for a figure to be found in
+// Detectable returns the smallest size by which a figure, and those that become worse with it, must be worse to be found in
 // [Wanted] of the comparisons. It returns false if no size is.
 func (s *Simulation) Detectable(figure int) (float64, bool) {
 	least := max(s.figures[figure].Minimum, 1e-4)
