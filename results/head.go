@@ -122,7 +122,11 @@ func ReadAny(r io.Reader) (Result, error) {
 	}
 	switch h.Kind {
 	case KindRun:
-		return parse[File](text)
+		v, err := parse[File](text)
+		if f, is := v.(File); is && len(f.Runs)+len(f.Skipped) == 0 && !f.Interrupted {
+			return nil, errors.New("not the file of a run: it has no runs")
+		}
+		return v, err
 	case KindSweep:
 		v, err := parse[Sweep](text)
 		if err == nil && !v.(Sweep).complete() {

@@ -40,7 +40,8 @@ func TestReadRefuses(t *testing.T) {
 		"newer":     {`{"schema": 5, "kind": "run", "runs": []}`, "of schema 5: this stampede reads schema 4"},
 		// A newer schema may have changed a type: the error must still name the schema.
 		"newer and different": {`{"schema": 5, "runs": {"a": 1}}`, "of schema 5: this stampede reads schema 4"},
-		"wrong type":          {`{"schema": 4, "kind": "run", "runs": [{"clients": "many"}]}`, "not a result file"},
+		"wrong type":          {`{"schema": 4, "kind": "run", "runs": [{"clients": "many"}]}`, "not a result file: runs.clients must not be a string"},
+		"no runs":             {`{"schema": 4, "kind": "run", "runs": []}`, "not the file of a run: it has no runs"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := results.Read(strings.NewReader(c.text))
@@ -124,11 +125,11 @@ func TestReadAny(t *testing.T) {
 // any runs, and that a sweep, which has runs, is read.
 func TestReadRefusesOtherKinds(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
-		"observation":      {`{"schema": 4, "kind": "observation"}`, "a result of kind observation: want run or sweep"},
-		"comparison":       {`{"schema": 4, "kind": "comparison"}`, "a result of kind comparison: want run or sweep"},
-		"count":            {`{"schema": 4, "kind": "count"}`, "a result of kind count: want run or sweep"},
-		"sweep":            {`{"schema": 4, "kind": "sweep", "axes": ["clients"], "runs": []}`, ""},
-		"run without runs": {`{"schema": 4, "kind": "run", "runs": []}`, ""},
+		"observation":     {`{"schema": 4, "kind": "observation"}`, "a result of kind observation: want run or sweep"},
+		"comparison":      {`{"schema": 4, "kind": "comparison"}`, "a result of kind comparison: want run or sweep"},
+		"count":           {`{"schema": 4, "kind": "count"}`, "a result of kind count: want run or sweep"},
+		"sweep":           {`{"schema": 4, "kind": "sweep", "axes": ["clients"], "runs": []}`, ""},
+		"interrupted run": {`{"schema": 4, "kind": "run", "interrupted": true, "runs": []}`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := ""

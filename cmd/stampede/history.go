@@ -154,18 +154,20 @@ func (a *app) savedResults(path string) (all []archive.Entry, err error) {
 	return all, err
 }
 
-// inLines reads the results of a file with a result in each line. A result without an id that can name a
-// file is named by its line.
+// inLines reads the results of a file with a result in each line. A result is named by its line if its id
+// cannot name a file, or names an earlier one.
 func inLines(path string) (all []archive.Entry, err error) {
 	lines, err := archive.ReadLines(path)
 	if err != nil {
 		return nil, cli.Usage(err)
 	}
+	named := map[string]bool{}
 	for i, v := range lines {
 		id := results.HeadOf(v).ID
-		if id == "" || id != filepath.Base(id) || !filepath.IsLocal(id) {
+		if id == "" || named[id] || id != filepath.Base(id) || !filepath.IsLocal(id) {
 			id = fmt.Sprintf("line-%d", i+1)
 		}
+		named[id] = true
 		all = append(all, archive.Entry{ID: id, Result: v})
 	}
 	return all, nil

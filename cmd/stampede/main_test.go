@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -25,6 +26,8 @@ import (
 	"github.com/stampede-bench/stampede/drivers/server"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
 	"github.com/stampede-bench/stampede/internal/testenv"
+	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/archive"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/catalog"
 	"github.com/stampede-bench/stampede/workloads/recipe"
@@ -127,7 +130,7 @@ func runScripts(t *testing.T, folder string, variables map[string]string) {
 			_, err := zookeeper.FindInstallation()
 			return err == nil || os.Getenv("REQUIRE_BACKENDS") == "all", nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "valid": valid},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "valid": valid, "complete": complete},
 	})
 }
 
@@ -158,6 +161,20 @@ func valid(ts *testscript.TestScript, neg bool, args []string) {
 	err := docs.Validate(args[0], []byte(ts.ReadFile(args[1])))
 	if wrong := errors.Is(err, docs.ErrInvalid); wrong != neg || err != nil && !wrong {
 		ts.Fatalf("%s as a %s: %v", args[1], args[0], err)
+	}
+}
+
+// complete FILE... adds the fields that every result has to results of which only some are written, one in each
+// line of a file.
+func complete(ts *testscript.TestScript, _ bool, args []string) {
+	for _, name := range args {
+		var b bytes.Buffer
+		for line := range strings.Lines(ts.ReadFile(name)) {
+			r, err := results.ReadAny(strings.NewReader(line))
+			ts.Check(err)
+			ts.Check(archive.WriteLine(&b, r))
+		}
+		ts.Check(os.WriteFile(ts.MkAbs(name), b.Bytes(), 0o644))
 	}
 }
 
