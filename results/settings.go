@@ -36,8 +36,7 @@ func (r Run) Conditions() map[string]string {
 // Key identifies the measurement that a run repeats: runs have the same key if nothing that can change a
 // figure differs, except for the machine, the version of the server, and the given settings.
 func (r Run) Key(without ...string) string {
-	all := r.Conditions()
-	delete(all, "server")
+	all := r.repeated()
 	for _, name := range without {
 		delete(all, name)
 	}
@@ -46,6 +45,13 @@ func (r Run) Key(without ...string) string {
 		parts = append(parts, name+"="+all[name])
 	}
 	return strings.Join(parts, "\x00")
+}
+
+// repeated returns the conditions that are the same in runs that repeat each other.
+func (r Run) repeated() map[string]string {
+	all := r.Conditions()
+	delete(all, "server")
+	return all
 }
 
 // A Difference is a condition that differs between the runs of base and candidate.
@@ -82,8 +88,8 @@ func valuesOf(runs []Run) map[string][]string {
 }
 
 // Namer returns a function that names what runs measured: the recipe, the form, the service and the number of
-// clients, and the settings in which runs of one group differ that would otherwise have the same name. A
-// setting that differs only between groups is not part of a name. Service names the service of a run.
+// clients, and the conditions in which runs of one group differ that would otherwise have the same name. A
+// condition that differs only between groups is not part of a name. Service names the service of a run.
 func Namer(service func(Backend) string, groups ...[]Run) func(Run) string {
 	short := func(r Run) string {
 		text := fmt.Sprintf("%s/%s on %s, %d clients", r.Recipe, r.Form, service(r.Backend), r.Clients)
@@ -96,11 +102,11 @@ func Namer(service func(Backend) string, groups ...[]Run) func(Run) string {
 	for _, runs := range groups {
 		first := map[string]map[string]string{}
 		for _, r := range runs {
-			name := short(r)
+			name, conditions := short(r), r.repeated()
 			if first[name] == nil {
-				first[name] = r.Settings
+				first[name] = conditions
 			}
-			for setting, value := range r.Settings {
+			for setting, value := range conditions {
 				if was, set := first[name][setting]; set && was != value {
 					vary[name] = append(vary[name], setting)
 				}
@@ -112,7 +118,7 @@ func Namer(service func(Backend) string, groups ...[]Run) func(Run) string {
 		text := name
 		slices.Sort(vary[name])
 		for _, setting := range slices.Compact(vary[name]) {
-			if value, set := r.Settings[setting]; set {
+			if value, set := r.repeated()[setting]; set {
 				text += fmt.Sprintf(", %s %s", setting, cmp.Or(value, "none"))
 			}
 		}

@@ -69,6 +69,34 @@ func TestStepOfARate(t *testing.T) {
 	}
 }
 
+// TestNamesOfSeriesDiffer checks that series that differ in any condition have different names.
+func TestNamesOfSeriesDiffer(t *testing.T) {
+	for name, change := range map[string]func(*results.Run){
+		"durability": func(r *results.Run) { r.Backend.Durability = "fsync" },
+		"client":     func(r *results.Run) { r.Backend.Client = "curator" },
+		"reads":      func(r *results.Run) { r.Backend.Reads = "sync" },
+		"started":    func(r *results.Run) { r.Backend.Started = "own process" },
+		"setting":    func(r *results.Run) { r.Settings = map[string]string{"hold": "1ms"} },
+		"scenario":   func(r *results.Run) { r.Scenario = "paper" },
+		"form":       func(r *results.Run) { r.Form = "one-node" },
+		"url":        func(r *results.Run) { r.Backend.URL = "etcd:" },
+		"clients":    func(r *results.Run) { r.Clients = 9 },
+	} {
+		c := Collection{Figures: []string{"rounds_per_s"}}
+		one, other := result(1, 100, 200), result(2, 100, 200)
+		for _, f := range []results.File{one, other} {
+			f.Runs[0].Backend = results.Backend{URL: "native:", Durability: "memory", Client: "go-zookeeper", Reads: "local"}
+			f.Runs[0].Settings = map[string]string{"hold": "0s"}
+		}
+		change(&other.Runs[0])
+		c.Add("r1", one)
+		c.Add("r2", other)
+		if all := c.Series(); len(all) != 2 || all[0].Subject == all[1].Subject {
+			t.Errorf("%s: %d series, the first of %q", name, len(all), all[0].Subject)
+		}
+	}
+}
+
 // TestStepsFromAndToZero checks that a figure with noise that leaves 0, or falls to 0, is a change.
 func TestStepsFromAndToZero(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))

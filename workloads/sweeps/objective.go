@@ -16,11 +16,22 @@ import (
 // times.
 type Objective struct{ figure.Bound }
 
-// ParseObjective parses "acquire.response.p99<50ms" as [figure.ParseBound] does.
+// ParseObjective parses "acquire.response.p99<50ms" as [figure.ParseBound] does. It refuses a bound that no
+// run can meet, and one on the side from which a figure gets better: a search for the highest level takes
+// for granted that a higher level is worse.
 func ParseObjective(text string, phases []string) (Objective, error) {
 	b, err := figure.ParseBound(text, phases)
-	if err == nil && (b.Op == figure.Below && b.Limit <= 0 || b.Op == figure.AtMost && b.Limit < 0) {
+	if err != nil {
+		return Objective{}, err
+	}
+	upper, lower := b.Op == figure.Below || b.Op == figure.AtMost, b.Op == figure.Above || b.Op == figure.AtLeast
+	switch {
+	case b.Op == figure.Below && b.Limit <= 0 || b.Op == figure.AtMost && b.Limit < 0:
 		err = fmt.Errorf("%q: no run can meet it: want a limit above 0", text)
+	case b.Figure.Better == figure.Less && !upper && b.Limit > 0:
+		err = fmt.Errorf("%q: less is better: want < or <=", text)
+	case b.Figure.Better == figure.More && !lower:
+		err = fmt.Errorf("%q: more is better: want > or >=", text)
 	}
 	return Objective{b}, err
 }
@@ -117,6 +128,9 @@ func (all Objectives) String() string {
 func (all Objectives) Judge(r results.Run) (t Trial) {
 	for i, o := range all {
 		one := o.Judge(r)
+		if len(all) > 1 && one.Why != "" {
+			one.Why = o.String() + ": " + one.Why
+		}
 		slack := min(one.Slack, t.Slack)
 		if i == 0 {
 			slack = one.Slack
