@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -26,6 +27,7 @@ func WriteText(w io.Writer, r results.Result, o Options) error {
 // writeTerminal writes the heading, the decision, the findings, the tables with their warnings, and below
 // them the notes and the command that repeats the result.
 func writeTerminal(w io.Writer, d document.Document, o Options) error {
+	escape(reflect.ValueOf(&d))
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s\n\n", d.Heading)
 	if d.Interrupted != "" {
@@ -52,6 +54,35 @@ func writeTerminal(w io.Writer, d document.Document, o Options) error {
 	writeFoot(&b, d, o)
 	_, err := w.Write(b.Bytes())
 	return err
+}
+
+// escape escapes every text of a document, before emphasis is added: a name that contains the sequences of
+// emphasis must not look like it, and columns are as wide as what is shown.
+func escape(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(printable.Text(v.String()))
+	case reflect.Pointer:
+		if !v.IsNil() {
+			escape(v.Elem())
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Field(i).CanSet() {
+				escape(v.Field(i))
+			}
+		}
+	case reflect.Slice:
+		if v.IsNil() {
+			return
+		}
+		own := reflect.MakeSlice(v.Type(), v.Len(), v.Len()) // the result may share it
+		reflect.Copy(own, v)
+		v.Set(own)
+		for i := range v.Len() {
+			escape(v.Index(i))
+		}
+	}
 }
 
 // writeFoot writes what stands below the tables, after an empty line.

@@ -10,6 +10,7 @@ import (
 	"github.com/stampede-bench/stampede/internal/printable"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/document"
+	"github.com/stampede-bench/stampede/results/resulttest"
 )
 
 // drawn returns a table as the terminal shows it.
@@ -111,5 +112,24 @@ func TestServicesCanBeToldApart(t *testing.T) {
 	const warning = "not the same durability (memory, fsync): a write that waits for a disk takes longer than one that does not"
 	if w := d.Tables[2].Warnings; len(w) != 1 || w[0].Text != warning {
 		t.Errorf("warnings %q", w)
+	}
+}
+
+// TestNamesCannotAddEmphasis checks that escape sequences in a name are shown, not acted on, and that the
+// result stays as it is.
+func TestNamesCannotAddEmphasis(t *testing.T) {
+	runs := resulttest.Herding(resulttest.Native())
+	for i := range runs {
+		runs[i].Form = "a\x1b[0m\x1b[1;31mb"
+	}
+	var b strings.Builder
+	if err := WriteText(&b, resulttest.FileOf(runs...), Options{Color: true}); err != nil {
+		t.Fatal(err)
+	}
+	if text := b.String(); strings.Contains(text, "a\x1b") || !strings.Contains(text, `a\x1b[0m\x1b[1;31mb`) || !strings.Contains(text, "\x1b[1m") {
+		t.Errorf("%q", text)
+	}
+	if runs[0].Form != "a\x1b[0m\x1b[1;31mb" {
+		t.Errorf("the result was changed: %q", runs[0].Form)
 	}
 }
