@@ -207,7 +207,11 @@ func reason(f results.File, v results.Verdict) string {
 	}
 	switch v {
 	case results.Fail, results.Regression:
-		if unmet := which(results.Fail, results.Regression); unmet != "" {
+		unmet, undecided := which(results.Fail, results.Regression), which(results.Invalid, results.Inconclusive)
+		switch {
+		case unmet != "" && undecided != "":
+			return unmet + " not met, and " + undecided + " not decided."
+		case unmet != "":
 			return unmet + " not met."
 		}
 		return "a count is not what holds under any schedule."

@@ -189,7 +189,7 @@ func (c comparison) notes() (lines []string) {
 		lines = append(lines, c.looked(*u))
 	}
 	if exact > 0 {
-		lines = append(lines, "exact: counts that hardly vary, compared by value")
+		lines = append(lines, "exact: counts that a formula fixes, compared by value")
 	}
 	if len(gated) < len(c.Changes) {
 		lines = append(lines, "in parentheses: shown, not judged")
