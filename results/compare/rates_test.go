@@ -3,6 +3,7 @@ package compare_test
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"runtime"
 	"slices"
@@ -220,6 +221,64 @@ func TestPowerIsWhatIsFound(t *testing.T) {
 		}
 	})
 	documented(t, "../../docs/compare.md", rows)
+}
+
+// What is printed for saved runs, of which those of the candidate follow those of the base, is a rough guide:
+// the runs do not say exactly how strongly they depend on each other.
+func TestPowerOfSavedRuns(t *testing.T) {
+	testenv.SkipIfRaced(t)
+	testenv.SkipIfShort(t)
+	const reports, times = 24, 400
+	kinds := noisetest.Kinds()[:3]
+	rows := make([]string, len(kinds))
+	t.Run("noises", func(t *testing.T) {
+		for i, k := range kinds {
+			t.Run(k.Name, func(t *testing.T) {
+				t.Parallel()
+				rules := compare.Rules{Minimum: 0.05}
+				var power, detectable float64
+				for seed := range uint64(reports) {
+					p50 := rules.Changes([]compare.Subject{saved(k.Noise, seed, 0)})[1]
+					power += *p50.Power / reports
+					detectable += math.Log(*p50.Detectable) / reports
+				}
+				found := func(change float64) (share float64) {
+					for seed := range uint64(times) {
+						if rules.Judge([]compare.Subject{saved(k.Noise, reports+seed, change)})[1].Verdict == results.Regression {
+							share += 1. / times
+						}
+					}
+					return share
+				}
+				size := math.Exp(detectable)
+				minimum, atSize := found(rules.Minimum), found(size)
+				if math.Abs(power-minimum) > 0.07 || atSize < 0.55 {
+					t.Errorf("power %s, found %s; %s is called detectable, found %s", percent(power), percent(minimum), percent(size), percent(atSize))
+				}
+				rows[i] = row("20 + 20 runs", k.Name, percent(power), percent(minimum), percent(size), percent(atSize))
+			})
+		}
+	})
+	documented(t, "../../docs/compare.md", rows)
+}
+
+// saved simulates 20 saved runs of the base and then as many of the candidate.
+func saved(noise noisetest.Noise, seed uint64, change float64) compare.Subject {
+	random := rand.New(rand.NewPCG(seed, 7))
+	machines := [3]func() float64{noise(random), noise(random), noise(random)}
+	s := compare.Subject{Figures: compare.Default([]string{"handoff"})}
+	for i := range 40 {
+		var logs [3]float64
+		for f := range logs {
+			logs[f] = machines[f]()
+		}
+		if i < 20 {
+			s.Base = append(s.Base, noisetest.Run(logs, 0))
+		} else {
+			s.New = append(s.New, noisetest.Run(logs, math.Log1p(change)))
+		}
+	}
+	return s
 }
 
 // finds reports whether one ab finds that the median is worse, at one of its looks.
