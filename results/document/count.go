@@ -176,7 +176,7 @@ func largestWakes(all []results.Settled) string {
 
 // costGrowth returns the cost of a round at the largest number of clients, and how it grows.
 func costGrowth(all []results.Settled) Table {
-	t := Table{Title: "per round", Columns: columns(0, "<per round", "N", "notifications", "<growth", "reads and writes", "<growth")}
+	t := Table{Title: "Per round", Columns: columns(0, "<form", "N", "notifications", "<growth", "reads and writes", "<growth")}
 	vague := false
 	for _, rows := range byForm(all) {
 		g := levels.GrowthOf(rows)

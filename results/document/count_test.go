@@ -95,7 +95,7 @@ func TestGrowthOfABound(t *testing.T) {
 // Levels may come in any order, and more than once.
 func TestGrowthIsShownByForm(t *testing.T) {
 	got := shown(t, resulttest.CountOf(resulttest.OneNodeCount(64), resulttest.PredecessorCount(64), resulttest.OneNodeCount(16), resulttest.PredecessorCount(16), resulttest.OneNodeCount(32), resulttest.PredecessorCount(32), resulttest.OneNodeCount(64)))
-	for _, w := range []string{"per round", "lock/one-node on native", "as N^1.0", "lock/predecessor on native", "flat"} {
+	for _, w := range []string{"Per round", "lock/one-node on native", "as N^1.0", "lock/predecessor on native", "flat"} {
 		if !strings.Contains(got, w) {
 			t.Errorf("no %q in:\n%s", w, got)
 		}

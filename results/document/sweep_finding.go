@@ -89,7 +89,7 @@ func (s sweep) crosses(c results.Crossover) string {
 	case len(c.Ratios) == 1:
 		return fmt.Sprintf("At %s, the one level of both, %s %s times %s's.", end, what, units.Short(last.Times), calm)
 	case most.Times < s.WorseBy:
-		return fmt.Sprintf("From %s to %s %s never %s times %s's, but at most %s times.", begin, end, what, factor, calm, units.Short(most.Times))
+		return fmt.Sprintf("From %s to %s %s at most %s times %s's, and never %s times.", begin, end, what, units.Short(most.Times), calm, factor)
 	}
 	return fmt.Sprintf("At %s %s no longer %s times %s's, but %s times; at %s it was %s times.",
 		end, what, factor, calm, units.Short(last.Times), levels.Place(s.Axes[0], most.N), units.Short(most.Times))
