@@ -47,7 +47,7 @@ type Settings struct {
 	// read returns every write that was acknowledged before it, by any client. Run sets both.
 	ReadsLag, ReadsFresh bool
 
-	steps    *check.Steps       // of a run that several processes share; nil for others
+	steps    *check.Steps       // nil: this process has all clients
 	exchange *exchange.Exchange // with the other processes of such a run; nil for others
 
 	timings map[string]*metrics.Latency // by phase; nil: each workload has its own
@@ -128,9 +128,14 @@ func (f Form) Uses() []string {
 	return slices.Sorted(maps.Keys(s.used))
 }
 
-// Steps returns where the workload records the steps of its clients, or nil if no other process needs
-// them.
-func (s Settings) Steps() *check.Steps { return s.steps }
+// Steps returns where the workload records the steps of its clients, which its judge gets.
+func (s Settings) Steps() *check.Steps {
+	if s.steps == nil {
+		began := time.Now()
+		return check.NewSteps(func() time.Duration { return time.Since(began) })
+	}
+	return s.steps
+}
 
 // Exchange returns the exchange with the processes that have other clients of this instance, nil if there are
 // none.

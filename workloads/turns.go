@@ -206,7 +206,7 @@ type instances []Workload
 func newInstances(n int, f Form, s Settings, x *exchange.RunExchange) instances {
 	s.timings, s.fanout = make(map[string]*metrics.Latency), new(FanoutTimes)
 	all := make(instances, max(n, 1))
-	steps := s.steps
+	steps := s.Steps()
 	for i := range all {
 		s.steps, s.exchange = steps.ForGroup(i), x.Instance(i)
 		all[i] = f.New(s)

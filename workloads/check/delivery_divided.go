@@ -146,23 +146,3 @@ func (j *deliveryJudge) took(t Take, s TimedStep) {
 	p := &Item{number: s.Turn, End: s.Kind == Ended}
 	j.EndTake(t, p.Bytes())
 }
-
-// JudgeTakes finds how long consumers waited, and which were served before others that had waited longer.
-func JudgeTakes(steps []TimedStep, w Window) (j JudgedSteps) {
-	var waits []TimedStep
-	for _, s := range steps {
-		switch s.Kind {
-		case Taking:
-			s.Kind = Asked
-			s.Shared = false
-		case Took, Ended:
-			s.Kind = Granted
-		case GaveUp:
-		default:
-			continue
-		}
-		waits = append(waits, s)
-	}
-	j.measureWaits(inOrder(waits, TimedStep.Middle), w)
-	return j
-}

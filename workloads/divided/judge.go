@@ -37,10 +37,8 @@ type Findings struct {
 	Added  metrics.Safety         // is added to that
 	Fanout *workloads.FanoutTimes // of a fan-out; nil: there is none
 	Times  []check.Time           // of phases that begin in one process and end in another, besides those of the steps
-	// Fair says that the fields below are known. How often each client was served is known without steps.
-	Fair        bool
-	Inversions  int64
-	LongestWait time.Duration
+	// Fairness is how the clients waited; nil: nothing is known. How often each was served is known without steps.
+	Fairness *metrics.Fairness
 }
 
 // NewWorkload returns a workload that judges divided runs of the form, and false if it has none.
@@ -56,7 +54,7 @@ func Judge(p workloads.Plan, r *metrics.Record, steps []check.TimedStep, w check
 	clients, open := p.Clients/groups, p.Open.Rate.Open()
 	var safety, added *metrics.Safety
 	var times []check.Time
-	inversions, longest := int64(0), time.Duration(0)
+	var fair metrics.Fairness
 	var fanout workloads.FanoutTimes
 	hasFanout := false
 	var last Workload
@@ -73,9 +71,9 @@ func Judge(p workloads.Plan, r *metrics.Record, steps []check.TimedStep, w check
 			fanout.Merge(f.Fanout)
 		}
 		hasFanout = hasFanout || f.Fanout != nil
-		if inversions += f.Inversions; r.Fairness != nil && f.Fair {
-			longest = max(longest, f.LongestWait)
-			r.Fairness.Inversions, r.Fairness.LongestWait = inversions, longest
+		if r.Fairness != nil && f.Fairness != nil {
+			fair = fair.Add(*f.Fairness)
+			r.Fairness.Inversions, r.Fairness.LongestWait = fair.Inversions, fair.LongestWait
 		}
 		last = d
 	}

@@ -52,8 +52,7 @@ type configWorkload struct {
 
 func (w *configWorkload) Setup(ctx context.Context, c drivers.Conn, base string, clients int) error {
 	w.path = base + "/config"
-	w.visibility, w.updates = check.NewVisibility(clients, 1), newUpdates(clients, w.exchange, w.recorded, w.converge)
-	w.visibility.Record(w.recorded)
+	w.visibility, w.updates = check.NewVisibility(clients, 1, w.recorded), newUpdates(clients, w.exchange, w.recorded, w.converge)
 	return namespace.CreateNode(ctx, c, w.path, check.UpdateData(0), 0)
 }
 

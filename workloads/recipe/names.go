@@ -63,8 +63,7 @@ func (w *namesWorkload) Setup(ctx context.Context, c drivers.Conn, base string, 
 			return err
 		}
 	}
-	w.visibility, w.updates = check.NewVisibility(clients, len(w.names)), newUpdates(clients, w.exchange, w.recorded, w.converge)
-	w.visibility.Record(w.recorded)
+	w.visibility, w.updates = check.NewVisibility(clients, len(w.names), w.recorded), newUpdates(clients, w.exchange, w.recorded, w.converge)
 	return nil
 }
 

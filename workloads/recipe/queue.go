@@ -187,7 +187,7 @@ func (w *queueWorkload) Begin() {
 func (w *queueWorkload) End(r *metrics.Record) {
 	w.Timings.End(r)
 	r.Rounds = r.Phases[2].Service.TotalCount()
-	fairness := w.waiting.Fairness()
+	fairness := w.waiting.Fairness(time.Now())
 	r.Fairness = &fairness
 }
 

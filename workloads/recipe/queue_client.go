@@ -120,7 +120,7 @@ func (c *queueClient) putItem(ctx context.Context, item check.Item, due time.Tim
 func (c *queueClient) takeItem(ctx context.Context) (taken int64, err error) {
 	began := time.Now()
 	t := c.check.BeginTake(&c.taker)
-	c.waiting.Asked(c.place)
+	c.waiting.Asked(c.place, began, false)
 	c.slot.Marks.PhaseBegin()
 	item, err := c.queue.Take(ctx)
 	now := time.Now()
@@ -129,11 +129,11 @@ func (c *queueClient) takeItem(ctx context.Context) (taken int64, err error) {
 		err = fmt.Errorf("take: %w", err)
 	}
 	if err != nil && (item == nil || errors.Is(err, drivers.ErrInDoubt)) {
-		c.waiting.GaveUp(c.place)
+		c.waiting.GaveUp(c.place, now)
 		c.note(c.check.TakeInDoubt(t, item))
 		return 0, unlessInDoubt(err)
 	}
-	c.waiting.Granted(c.place)
+	c.waiting.Granted(c.place, now)
 	c.take.Record(now.Sub(began), now.Sub(began))
 	if p := c.check.EndTake(t, item); p != nil {
 		if c.exchange == nil {
@@ -273,8 +273,8 @@ func (w *queueWorkload) Judge(g divided.Gathered) divided.Findings {
 		initial = append(initial, w.initialPriority(i))
 	}
 	safety := check.JudgeDelivery(g.Steps, initial, w.consumers)
-	waits := check.JudgeTakes(g.Steps, g.Window)
-	return divided.Findings{Safety: &safety, Fair: true, Inversions: waits.Inversions, LongestWait: waits.LongestWait}
+	fairness := check.FairnessOf(g.Steps, g.Clients, g.Window)
+	return divided.Findings{Safety: &safety, Fairness: &fairness}
 }
 
 // TakesArrivals reports whether the client takes arrivals: it puts.

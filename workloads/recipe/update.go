@@ -268,7 +268,11 @@ func (p *update) acknowledged() bool {
 // judgeUpdates adds to what the processes found by themselves the updates that were seen before they were
 // made.
 func judgeUpdates(g divided.Gathered) divided.Findings {
-	return divided.Findings{Added: check.JudgeUpdates(g.Steps)}
+	var judge check.UpdateJudge
+	for _, s := range check.Ordered(g.Steps) {
+		judge.Take(s)
+	}
+	return divided.Findings{Added: judge.Verdict()}
 }
 
 // Judge judges whether clients saw updates before they were made.
