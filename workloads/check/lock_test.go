@@ -47,11 +47,14 @@ func depose(round []TimedStep) []TimedStep {
 }
 
 // judgeLock returns what the judge finds in steps in any order, and the hand-offs.
-func judgeLock(steps []TimedStep) (s metrics.Safety, handoffs []time.Duration) {
+func judgeLock(steps []TimedStep) (metrics.Safety, []time.Duration) { return judgeOrdered(InOrder(steps)) }
+
+// judgeOrdered is judgeLock for steps in the order in which they happened.
+func judgeOrdered(steps []TimedStep) (s metrics.Safety, handoffs []time.Duration) {
 	j := NewLockJudge(func(released, granted TimedStep) {
 		handoffs = append(handoffs, granted.Middle()-released.Middle())
 	})
-	for _, step := range InOrder(steps) {
+	for _, step := range steps {
 		j.Take(step)
 	}
 	return j.Verdict(), handoffs
@@ -220,6 +223,21 @@ func TestOverlapBeyondTheErrorIsFound(t *testing.T) {
 		if s, _ := judgeLock(blurred(r, steps, 20*ms)); s.Violations != 0 {
 			t.Errorf("clocks wrong by up to 20 ms: %+v, want none", s)
 		}
+	}
+}
+
+// TestATokenThatGoesBackWithinTheErrorOfClocks has a token that is too small by that of a hold that came certainly
+// before, and not by those of the others, which may have come later.
+func TestATokenThatGoesBackWithinTheErrorOfClocks(t *testing.T) {
+	var steps []TimedStep
+	for i, at := range []time.Duration{0, 15 * ms, 18 * ms, 25 * ms} {
+		for _, s := range round(i, []int64{5, 9, 10, 4}[i], at, at+1*ms, at+2*ms) {
+			s.Earliest, s.Latest = s.Earliest-6*ms, s.Latest+6*ms
+			steps = append(steps, s)
+		}
+	}
+	if s, _ := judgeLock(steps); s.Violations != 1 || !slices.Equal(s.Details, []string{"violation: client 4 got token 4 after client 1 had 5"}) {
+		t.Errorf("%+v, want a violation after client 1", s)
 	}
 }
 
