@@ -47,7 +47,9 @@ func depose(round []TimedStep) []TimedStep {
 }
 
 // judgeLock returns what the judge finds in steps in any order, and the hand-offs.
-func judgeLock(steps []TimedStep) (metrics.Safety, []time.Duration) { return judgeOrdered(InOrder(steps)) }
+func judgeLock(steps []TimedStep) (metrics.Safety, []time.Duration) {
+	return judgeOrdered(InOrder(steps))
+}
 
 // judgeOrdered is judgeLock for steps in the order in which they happened.
 func judgeOrdered(steps []TimedStep) (s metrics.Safety, handoffs []time.Duration) {
