@@ -309,23 +309,28 @@ func TestCorrectLocksAreNeverAccused(t *testing.T) {
 	if testing.Short() {
 		n = 20_000
 	}
+	inParallel(n, func(seed uint64) bool {
+		l := newSimLock(rand.New(rand.NewPCG(seed, 2)))
+		l.run(40)
+		one, handoffs := judgeOrdered(l.steps)
+		several, _ := judgeLock(blurred(l.r, l.steps, time.Duration(l.r.Int64N(int64(5*ms)))))
+		if one.Violations+several.Violations > 0 || one.Checked != several.Checked || one.Tokens != (l.tokens && one.Checked > 0) {
+			t.Errorf("seed %d: one process %+v, several %+v, want no violation", seed, one, several)
+		}
+		if slices.ContainsFunc(handoffs, func(h time.Duration) bool { return h < 0 }) {
+			t.Errorf("seed %d: hand-offs %v", seed, handoffs)
+		}
+		return !t.Failed()
+	})
+}
+
+// inParallel calls f with each number below n, on all processors, until it returns false.
+func inParallel(n uint64, f func(seed uint64) bool) {
 	workers := uint64(runtime.GOMAXPROCS(0))
 	var group sync.WaitGroup
 	for worker := range workers {
 		group.Go(func() {
-			for seed := worker; seed < n; seed += workers {
-				l := newSimLock(rand.New(rand.NewPCG(seed, 2)))
-				l.run(40)
-				one, handoffs := judgeOrdered(l.steps)
-				several, _ := judgeLock(blurred(l.r, l.steps, time.Duration(l.r.Int64N(int64(5*ms)))))
-				if one.Violations+several.Violations > 0 || one.Checked != several.Checked || one.Tokens != (l.tokens && one.Checked > 0) {
-					t.Errorf("seed %d: one process %+v, several %+v, want no violation", seed, one, several)
-					return
-				}
-				if slices.ContainsFunc(handoffs, func(h time.Duration) bool { return h < 0 }) {
-					t.Errorf("seed %d: hand-offs %v", seed, handoffs)
-					return
-				}
+			for seed := worker; seed < n && f(seed); seed += workers {
 			}
 		})
 	}
