@@ -34,8 +34,8 @@ func NewQueue(clients int) *Queue {
 	return &Queue{places: make([]*list.Element, clients), grants: make([]int64, clients)}
 }
 
-// Asked records that the client has begun to wait. shared says that it may be served together with other clients
-// that share. Grants among clients that share are never inversions, whatever their order.
+// Asked records that the client has begun to wait. shared says that it may be served together with other
+// clients that share. Grants among clients that share are never inversions, whatever their order.
 func (q *Queue) Asked(client int, at time.Time, shared bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -11,9 +11,9 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 )
 
-// A DeliveryJudge checks that exactly one consumer takes each item that was put, and that each consumer takes items in
-// order. It takes the steps of all clients, in the order of [Ordered] or as they happen, and remembers the items in the
-// queue.
+// A DeliveryJudge checks that exactly one consumer takes each item that was put, and that each consumer
+// takes items in order. It takes the steps of all clients, in the order of [Ordered] or as they happen,
+// and remembers the items in the queue.
 //
 // The order is judged by which calls ended before others began, and not by the order that the form
 // claims. Within one priority, a consumer must not take an item after another one whose put began
@@ -83,7 +83,8 @@ func (j *DeliveryJudge) Take(s TimedStep) {
 	switch s.Kind {
 	case Putting:
 		j.last = max(j.last, s.Turn)
-		j.items[s.Turn] = &itemPut{number: s.Turn, client: s.Client, priority: int(s.Value), end: s.Disturbed, began: j.clock}
+		j.items[s.Turn] = &itemPut{number: s.Turn, client: s.Client, priority: int(s.Value), end: s.Disturbed,
+			began: j.clock}
 	case Put:
 		if p != nil {
 			p.added = j.clock
@@ -123,11 +124,12 @@ func (j *DeliveryJudge) Take(s TimedStep) {
 // took checks the end of a take. The item is nil if none is known that could be taken.
 func (j *DeliveryJudge) took(c *consumer, t take, p *itemPut, s Step) {
 	j.safety.Checked++
+	if s.Turn > 0 {
+		s.Name = string((&Item{number: s.Turn, End: s.Kind == Ended}).Bytes())
+	}
 	switch {
-	case s.Turn < 1:
+	case s.Turn < 1 || s.Turn > j.last:
 		j.addViolation("client %d took %q, which no client put", c.client+1, s.Name)
-	case s.Turn > j.last:
-		j.addViolation("client %d took %q, which no client put", c.client+1, (&Item{number: s.Turn, End: s.Kind == Ended}).Bytes())
 	case p == nil:
 		j.addViolation("client %d took item %d, which a client took before", c.client+1, s.Turn)
 	default:
@@ -140,11 +142,13 @@ func (j *DeliveryJudge) took(c *consumer, t take, p *itemPut, s Step) {
 func (j *DeliveryJudge) judge(c *consumer, t take, p *itemPut) {
 	if p.added != 0 {
 		if later := c.newest[p.priority]; later != nil && later.began > p.added {
-			j.addViolation("client %d took item %d after item %d, which was put later", c.client+1, p.number, later.number)
+			j.addViolation("client %d took item %d after item %d, which was put later",
+				c.client+1, p.number, later.number)
 		}
 		for q := p.priority + 1; q < PriorityLimit; q++ {
 			if c := t.choices[q]; c.newer > p.added {
-				j.addViolation("client %d took an item of priority %d while item %d of priority %d was there", c.client+1, q, p.number, p.priority)
+				j.addViolation("client %d took an item of priority %d while item %d of priority %d was there",
+					c.client+1, q, p.number, p.priority)
 				break
 			}
 		}
@@ -158,8 +162,8 @@ func (j *DeliveryJudge) judge(c *consumer, t take, p *itemPut) {
 	c.before = t.began
 }
 
-// Verdict returns all findings. If all consumers have taken an end item, the queue is empty, and an item that was not
-// taken is lost.
+// Verdict returns all findings. If all consumers have taken an end item, the queue is empty, and an item
+// that was not taken is lost.
 func (j *DeliveryJudge) Verdict(consumers int) metrics.Safety {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -176,13 +180,14 @@ func (j *DeliveryJudge) addViolation(format string, args ...any) {
 	AddFinding(&j.safety, false, fmt.Sprintf(format, args...))
 }
 
-// Items are the items of a queue that the clients of one process put and take. Their steps are recorded, for a
-// DeliveryJudge.
+// Items are the items of a queue that the clients of one process put and take. Their steps are recorded,
+// for a DeliveryJudge.
 type Items struct {
 	steps              *Steps
 	process, processes int
-	before             int64                           // items that are in the queue from the beginning, of no process
-	elsewhere          func(number int64, process int) // a client of this process has taken another process's item
+	before             int64 // items that are in the queue from the beginning, of no process
+	// elsewhere: a client of this process has taken another process's item.
+	elsewhere func(number int64, process int)
 
 	mu   sync.Mutex
 	made int64           // the number of items that this process has made
@@ -203,9 +208,9 @@ type Item struct {
 // NewItems returns the items of a process that has all clients.
 func NewItems(steps *Steps) *Items { return &Items{steps: steps, processes: 1, own: map[int64]*Item{}} }
 
-// Divide makes the items those of one of several processes. before items are in the queue from the beginning.
-// elsewhere is called with the number of an item that a client of this process has taken, and with the process that
-// has put it, which must then call RecordRemoteTake.
+// Divide makes the items those of one of several processes. before items are in the queue from the
+// beginning. elsewhere is called with the number of an item that a client of this process has taken, and
+// with the process that has put it, which must then call RecordRemoteTake.
 func (t *Items) Divide(process, processes int, before int64, elsewhere func(number int64, process int)) {
 	t.process, t.processes, t.before, t.elsewhere = process, processes, before, elsewhere
 }
@@ -236,7 +241,8 @@ func (t *Items) BeginPut(p Item, client int, now time.Time) *Item {
 	p.number, p.client, p.Sent = t.before+t.made*int64(t.processes)+int64(t.process)+1, client, now
 	t.made++
 	t.own[p.number] = &p
-	t.steps.RecordAt(now, Step{Kind: Putting, Client: client, Turn: p.number, Value: int64(p.Priority), Disturbed: p.End})
+	t.steps.RecordAt(now, Step{Kind: Putting, Client: client, Turn: p.number, Value: int64(p.Priority),
+		Disturbed: p.End})
 	return &p
 }
 

@@ -12,19 +12,21 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 )
 
-// A LockJudge checks that at most one client holds a lock at any time, or several that share it, and finds the
-// hand-offs. It takes the steps of all clients, in the order of [InOrder] or as they happen.
+// A LockJudge checks that at most one client holds a lock at any time, or several that share it, and finds
+// the hand-offs. It takes the steps of all clients, in the order of [InOrder] or as they happen.
 //
-// Two holds contradict each other if they overlap and do not both share, or if the later one has no larger token.
-// That is a violation if neither session was disturbed before its hold ended. If one was, the service may have been
-// right to grant the lock again. That is a belief overlap: the earlier holder still believes that it holds, and only
-// the fencing token protects the resource, which refuses the older token.
+// Two holds contradict each other if they overlap and do not both share, or if the later one has no larger
+// token. That is a violation if neither session was disturbed before its hold ended. If one was, the
+// service may have been right to grant the lock again. That is a belief overlap: the earlier holder still
+// believes that it holds, and only the fencing token protects the resource, which refuses the older token.
 //
-// A hold begins after Acquire has returned and ends before Release is called, so every overlap that is found is
-// real. The error of the clocks never accuses: holds overlap only if they do so whatever the error, and tokens are
-// out of order only if the smaller one was certainly granted later. Equal tokens need no clock.
+// A hold begins after Acquire has returned and ends before Release is called, so every overlap that is
+// found is real. The error of the clocks never accuses: holds overlap only if they do so whatever the
+// error, and tokens are out of order only if the smaller one was certainly granted later. Equal tokens
+// need no clock.
 //
-// It remembers the holds that have not ended, those that the error of the clocks does not order, and four others.
+// It remembers the holds that have not ended, those that the error of the clocks does not order, and four
+// others.
 type LockJudge struct {
 	mu        sync.Mutex
 	handedOff func(released, granted TimedStep)
@@ -97,8 +99,8 @@ type conflict struct {
 	tokens  bool // their tokens contradict it, not their times
 }
 
-// NewLockJudge returns a judge that calls handedOff with the steps of each hand-off: a release while clients waited,
-// and the next grant.
+// NewLockJudge returns a judge that calls handedOff with the steps of each hand-off: a release while
+// clients waited, and the next grant.
 func NewLockJudge(handedOff func(released, granted TimedStep)) *LockJudge {
 	return &LockJudge{handedOff: handedOff, current: map[int]*hold{}}
 }
@@ -231,8 +233,8 @@ func (c *conflict) ended() bool {
 	return c.later.ended && !slices.ContainsFunc(c.earlier, func(h *hold) bool { return !h.ended })
 }
 
-// judge counts a conflict as a violation if no disturbance excuses it, and otherwise as a belief overlap of the
-// earlier hold, which is counted once.
+// judge counts a conflict as a violation if no disturbance excuses it, and otherwise as a belief overlap
+// of the earlier hold, which is counted once.
 func (j *LockJudge) judge(c *conflict) {
 	earlier, verdict, count := c.earlier[0], "violation", &j.safety.Violations
 	if !c.tokens && !earlier.overlaps(c.later) {
@@ -280,8 +282,8 @@ func (j *LockJudge) addDetail(format string, args ...any) {
 // again.
 const MaxDetails = 10
 
-// Verdict judges the remaining conflicts and returns all findings. If more holders lost the lock than clients have
-// deposed, some were deposed without the right.
+// Verdict judges the remaining conflicts and returns all findings. If more holders lost the lock than
+// clients have deposed, some were deposed without the right.
 func (j *LockJudge) Verdict() metrics.Safety {
 	j.mu.Lock()
 	defer j.mu.Unlock()

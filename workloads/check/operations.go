@@ -205,9 +205,9 @@ type Step struct {
 	Lag       time.Duration // of Began: the time since it was due; of Timed: the service time
 }
 
-// Steps stamps what the clients of one process do with the time. If all clients of the run are in this process, it
-// passes each step to the judge of the instance at once. Otherwise it keeps the steps, for a judge that gets those of
-// all processes. Its methods may be called from any goroutine.
+// Steps stamps what the clients of one process do with the time. If all clients of the run are in this
+// process, it passes each step to the judge of the instance at once. Otherwise it keeps the steps, for a
+// judge that gets those of all processes. Its methods may be called from any goroutine.
 type Steps struct {
 	group int
 	judge func(TimedStep) // of the instance; may be nil

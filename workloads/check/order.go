@@ -60,7 +60,8 @@ func Ordered(steps []TimedStep) []TimedStep {
 	return sorted(steps, times)
 }
 
-// InOrder returns the steps in the order of the middles of their times. The steps of one client stay in order.
+// InOrder returns the steps in the order of the middles of their times. The steps of one client stay in
+// order.
 func InOrder(steps []TimedStep) []TimedStep {
 	times := make([]time.Duration, len(steps))
 	latest := map[int]time.Duration{}

@@ -38,8 +38,8 @@ type View struct {
 	moved chan struct{}
 }
 
-// NewVisibility returns the Visibility of the clients of one process, which records what they see. Whether an update
-// had been made when it was seen is judged by the steps: see [UpdateJudge].
+// NewVisibility returns the Visibility of the clients of one process, which records what they see. Whether
+// an update had been made when it was seen is judged by the steps: see [UpdateJudge].
 func NewVisibility(clients, values int, steps *Steps) *Visibility {
 	v := &Visibility{made: make([]int64, values), clients: make([]*View, clients), steps: steps}
 	steps.JudgeBy(v.judge.Take)
@@ -283,15 +283,16 @@ func (f *Freshness) Verdict() metrics.Safety {
 	return v
 }
 
-// An UpdateJudge finds updates that clients saw before they were made. It takes the steps of all clients, in the order
-// of [Ordered] or as they happen, and remembers the last updates of each value.
+// An UpdateJudge finds updates that clients saw before they were made. It takes the steps of all clients,
+// in the order of [Ordered] or as they happen, and remembers the last updates of each value.
 type UpdateJudge struct {
 	mu     sync.Mutex
 	made   map[int64][]int64 // by value
 	safety metrics.Safety
 }
 
-// keptUpdates is how many updates of a value are remembered. All clients see an update before the next is made.
+// keptUpdates is how many updates of a value are remembered. All clients see an update before the next is
+// made.
 const keptUpdates = 16
 
 // Take takes the next step.
@@ -307,7 +308,8 @@ func (j *UpdateJudge) Take(s TimedStep) {
 		}
 		j.made[s.Value] = append(made[max(len(made)-keptUpdates+1, 0):], s.Turn)
 	case s.Kind == Saw && s.Turn > 0 && !known:
-		AddFinding(&j.safety, false, fmt.Sprintf("client %d saw \"%d\", which was never written", s.Client+1, s.Turn))
+		AddFinding(&j.safety, false,
+			fmt.Sprintf("client %d saw \"%d\", which was never written", s.Client+1, s.Turn))
 	}
 }
 

@@ -37,7 +37,8 @@ type Findings struct {
 	Added  metrics.Safety         // is added to that
 	Fanout *workloads.FanoutTimes // of a fan-out; nil: there is none
 	Times  []check.Time           // of phases that begin in one process and end in another, besides those of the steps
-	// Fairness is how the clients waited; nil: nothing is known. How often each was served is known without steps.
+	// Fairness is how the clients waited; nil: nothing is known. How often each was served is known
+	// without steps.
 	Fairness *metrics.Fairness
 }
 

@@ -52,7 +52,8 @@ type configWorkload struct {
 
 func (w *configWorkload) Setup(ctx context.Context, c drivers.Conn, base string, clients int) error {
 	w.path = base + "/config"
-	w.visibility, w.updates = check.NewVisibility(clients, 1, w.recorded), newUpdates(clients, w.exchange, w.recorded, w.converge)
+	w.visibility = check.NewVisibility(clients, 1, w.recorded)
+	w.updates = newUpdates(clients, w.exchange, w.recorded, w.converge)
 	return namespace.CreateNode(ctx, c, w.path, check.UpdateData(0), 0)
 }
 

@@ -90,7 +90,7 @@ type lockWorkload struct {
 	operations       check.Operations
 	recorded         *check.Steps
 	queue            *metrics.Queue // which clients asked, and which were granted
-	granted          atomic.Int64   // the number, from 1, of the client that was granted the lock last; 0 if it has released it
+	holder           atomic.Int64   // the number of the client that was granted the lock last; 0 if it released it
 	steps            []*metrics.Latency
 	handoff, release *metrics.Latency
 }
@@ -127,7 +127,7 @@ func (w *lockWorkload) End(r *metrics.Record) {
 
 // Holder returns the client that was granted the lock last, if it still holds it.
 func (w *lockWorkload) Holder() (index int, holds bool) {
-	number := int(w.granted.Load())
+	number := int(w.holder.Load())
 	return number - 1, number > 0
 }
 
@@ -246,7 +246,7 @@ func (c *lockClient) acquireLock(ctx context.Context) (held context.Context, err
 	c.slot.Served(now)
 	token := c.lock.Token()
 	c.recorded.Record(check.Step{Kind: check.Granted, Client: c.slot.Index, Token: token})
-	c.granted.Store(int64(c.slot.Number()))
+	c.holder.Store(int64(c.slot.Number()))
 	c.operations.LockGranted(h.call, token)
 	c.acquired.Record(now.Sub(asked), now.Sub(c.due))
 	c.hold = h
@@ -260,14 +260,15 @@ func (c *lockClient) inHistory() bool { return c.slot.HasFaults() && !c.shared &
 func (c *lockClient) releaseLock(ctx context.Context) error {
 	h := c.hold
 	c.hold = nil
-	c.granted.CompareAndSwap(int64(c.slot.Number()), 0)
+	c.holder.CompareAndSwap(int64(c.slot.Number()), 0)
 	c.recorded.Record(check.Step{Kind: check.Releasing, Client: c.slot.Index})
 	release := c.operations.ReleaseCalled(h.call)
 	began := time.Now()
 	err := c.lock.Release(ctx)
 	took := time.Since(began)
-	released := check.Step{Kind: check.Released, Client: c.slot.Index, Disturbed: c.slot.Disturbances() != h.disturbances}
-	c.operations.ReleaseReturned(h.call, release, err == nil && !released.Disturbed)
+	disturbed := c.slot.Disturbances() != h.disturbances
+	released := check.Step{Kind: check.Released, Client: c.slot.Index, Disturbed: disturbed}
+	c.operations.ReleaseReturned(h.call, release, err == nil && !disturbed)
 	if c.deposable && errors.Is(err, drivers.ErrNoNode) {
 		released.Deposed, err = true, nil
 	}
@@ -286,7 +287,8 @@ func (w *lockWorkload) Judge(g divided.Gathered) divided.Findings {
 	judge := check.NewLockJudge(func(released, granted check.TimedStep) {
 		if g.Window.Contains(granted.Middle()) {
 			took := max(granted.Middle()-released.Middle(), 0) // the error of the clocks may exceed it
-			f.Times = append(f.Times, check.Time{Phase: w.terms.handoff, Service: took, Response: took, Error: released.Error() + granted.Error()})
+			f.Times = append(f.Times, check.Time{Phase: w.terms.handoff, Service: took, Response: took,
+				Error: released.Error() + granted.Error()})
 		}
 	})
 	for _, s := range check.InOrder(g.Steps) {

@@ -63,7 +63,8 @@ func (w *namesWorkload) Setup(ctx context.Context, c drivers.Conn, base string, 
 			return err
 		}
 	}
-	w.visibility, w.updates = check.NewVisibility(clients, len(w.names), w.recorded), newUpdates(clients, w.exchange, w.recorded, w.converge)
+	w.visibility = check.NewVisibility(clients, len(w.names), w.recorded)
+	w.updates = newUpdates(clients, w.exchange, w.recorded, w.converge)
 	return nil
 }
 

@@ -140,7 +140,8 @@ func (c *queueClient) takeItem(ctx context.Context) (taken int64, err error) {
 	if !p.Sent.IsZero() {
 		c.handoff.Record(now.Sub(p.Sent), now.Sub(p.Due))
 	}
-	c.recorded.RecordAt(now, check.Step{Kind: check.Reached, Name: handoffPhase, Client: c.slot.Index, Turn: p.Number()})
+	reached := check.Step{Kind: check.Reached, Name: handoffPhase, Client: c.slot.Index, Turn: p.Number()}
+	c.recorded.RecordAt(now, reached)
 	c.note(p)
 	return 1, err
 }
@@ -267,8 +268,9 @@ func (w *queueWorkload) tellTaken(number int64, process int) {
 func (w *queueWorkload) Judge(g divided.Gathered) divided.Findings {
 	w.assign(g.Clients)
 	for i := range w.chosen.Items {
-		for _, kind := range []check.StepKind{check.Putting, check.Put} {
-			w.judge.Take(check.TimedStep{Step: check.Step{Kind: kind, Client: noClient, Turn: int64(i) + 1, Value: int64(w.initialPriority(i))}})
+		s := check.Step{Client: noClient, Turn: int64(i) + 1, Value: int64(w.initialPriority(i))}
+		for _, s.Kind = range []check.StepKind{check.Putting, check.Put} {
+			w.judge.Take(check.TimedStep{Step: s})
 		}
 	}
 	for _, s := range check.Ordered(g.Steps) {
