@@ -93,14 +93,6 @@ func (l *Latency) Lap() Lap {
 	return Lap{l.name, since.TotalCount(), at(50), at(90), at(99), since}
 }
 
-// Reset discards all observations, at the end of the warm-up.
-func (l *Latency) Reset() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.service.Reset()
-	l.response, l.lapped = nil, nil
-}
-
 // Phase returns a copy of the observations so far.
 func (l *Latency) Phase() Phase {
 	l.mu.Lock()

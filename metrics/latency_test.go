@@ -10,8 +10,6 @@ import (
 
 func TestLatency(t *testing.T) {
 	l := NewLatency("acquire")
-	l.Record(time.Second, time.Second)
-	l.Reset()
 	l.Record(time.Millisecond, 2*time.Millisecond)
 	l.Record(time.Millisecond, 100*time.Hour) // beyond the range of the histogram
 	p := l.Phase()
@@ -63,7 +61,9 @@ func TestJain(t *testing.T) {
 
 func TestQueue(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
-		q := NewQueue(4)
+		w := NewWindow()
+		w.Open(time.Now())
+		q := NewQueue(4, w)
 		for client := range 3 {
 			q.Asked(client)
 			time.Sleep(time.Second)
@@ -77,18 +77,39 @@ func TestQueue(t *testing.T) {
 		if got, want := q.Fairness(), (Fairness{Served: []int64{1, 0, 1, 1}, Inversions: 1, LongestWait: 4 * time.Second}); !reflect.DeepEqual(got, want) {
 			t.Errorf("%+v, not %+v", got, want)
 		}
+	})
+}
+
+// Grants before and after the window do not count. A client that waits when the window closes has waited until then.
+func TestQueueOutsideTheWindow(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		w := NewWindow()
+		q := NewQueue(2, w)
+		q.Asked(0)
 		q.Asked(1)
-		q.Reset()
-		time.Sleep(9 * time.Second)
-		if got, want := q.Fairness(), (Fairness{Served: make([]int64, 4), LongestWait: 9 * time.Second}); !reflect.DeepEqual(got, want) || q.Waiting() != 1 {
-			t.Errorf("who still waits: %+v and %d, not %+v and 1", got, q.Waiting(), want)
+		q.Granted(1)
+		time.Sleep(5 * time.Second)
+		w.Open(time.Now())
+		time.Sleep(4 * time.Second)
+		if got, want := q.Fairness(), (Fairness{Served: make([]int64, 2), LongestWait: 9 * time.Second}); !reflect.DeepEqual(got, want) || q.Waiting() != 1 {
+			t.Errorf("while one still waits: %+v and %d waiting, not %+v and 1", got, q.Waiting(), want)
+		}
+		w.Close(time.Now())
+		time.Sleep(time.Minute)
+		q.Granted(0)
+		q.Asked(1)
+		time.Sleep(time.Minute)
+		if got, want := q.Fairness(), (Fairness{Served: make([]int64, 2), LongestWait: 9 * time.Second}); !reflect.DeepEqual(got, want) {
+			t.Errorf("after the window: %+v, not %+v", got, want)
 		}
 	})
 }
 
 // A client that shares does not overtake other clients that share, and they do not overtake it.
 func TestQueueOfSharingClients(t *testing.T) {
-	q := NewQueue(5)
+	w := NewWindow()
+	w.Open(time.Now())
+	q := NewQueue(5, w)
 	for client := range 5 {
 		if client == 3 {
 			q.Asked(client)

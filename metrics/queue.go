@@ -15,6 +15,7 @@ import (
 // requests reach it. So two clients that ask at nearly the same time may count as an inversion
 // although the service was fair.
 type Queue struct {
+	window     *Window
 	mu         sync.Mutex
 	waiting    list.List // of ask, in the order of asking
 	places     []*list.Element
@@ -29,9 +30,10 @@ type ask struct {
 	shares bool // may be served together with other clients that share
 }
 
-// NewQueue returns a Queue of clients 0 to clients-1, none of which has asked.
-func NewQueue(clients int) *Queue {
-	return &Queue{places: make([]*list.Element, clients), grants: make([]int64, clients)}
+// NewQueue returns a Queue of clients 0 to clients-1, none of which has asked. What counts are the grants in the
+// window.
+func NewQueue(clients int, w *Window) *Queue {
+	return &Queue{window: w, places: make([]*list.Element, clients), grants: make([]int64, clients)}
 }
 
 // Asked records that the client has begun to wait.
@@ -51,10 +53,12 @@ func (q *Queue) add(a ask) {
 func (q *Queue) Granted(client int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.overtakes(q.places[client]) {
-		q.inversions++
+	if q.window.Contains(time.Now()) {
+		if q.overtakes(q.places[client]) {
+			q.inversions++
+		}
+		q.grants[client]++
 	}
-	q.grants[client]++
 	q.leave(client)
 }
 
@@ -78,7 +82,16 @@ func (q *Queue) GaveUp(client int) {
 func (q *Queue) leave(client int) {
 	a := q.waiting.Remove(q.places[client]).(ask)
 	q.places[client] = nil
-	q.longest = max(q.longest, time.Since(a.at))
+	q.longest = max(q.longest, q.waited(a))
+}
+
+// waited returns how long a client that waits has waited by the end of the window, or by now; 0 before the window.
+func (q *Queue) waited(a ask) time.Duration {
+	now := time.Now()
+	if q.window.Elapsed(now) == 0 {
+		return 0
+	}
+	return q.window.Until(now).Sub(a.at)
 }
 
 // Waiting returns the number of clients that wait now.
@@ -88,21 +101,13 @@ func (q *Queue) Waiting() int {
 	return q.waiting.Len()
 }
 
-// Reset discards the results at the end of the warm-up. Clients that wait keep their places.
-func (q *Queue) Reset() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	clear(q.grants)
-	q.inversions, q.longest = 0, 0
-}
-
 // Fairness returns the results. LongestWait includes clients that still wait or gave up.
 func (q *Queue) Fairness() Fairness {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	longest := q.longest
 	if first := q.waiting.Front(); first != nil {
-		longest = max(longest, time.Since(first.Value.(ask).at))
+		longest = max(longest, q.waited(first.Value.(ask)))
 	}
 	return Fairness{Served: slices.Clone(q.grants), Inversions: q.inversions, LongestWait: longest}
 }

@@ -56,7 +56,7 @@ func lockWorkloads(open opener[Lock], words lockTerms) workloads.Constructor {
 // newLockWorkload creates the workload of a lock with these steps before the release. Progress
 // reports show the first step.
 func newLockWorkload(s workloads.Settings, open opener[Lock], words lockTerms, steps ...string) *lockWorkload {
-	w := &lockWorkload{holdTime: s.HoldTime(), think: s.ThinkTime(), polls: s.Polls, open: open, terms: words, recorded: s.Steps(),
+	w := &lockWorkload{holdTime: s.HoldTime(), think: s.ThinkTime(), polls: s.Polls, open: open, terms: words, recorded: s.Steps(), newQueue: s.NewQueue,
 		handoff: s.Latency(words.handoff), release: s.Latency(words.release)}
 	for _, step := range steps {
 		w.steps = append(w.steps, s.Latency(step))
@@ -82,7 +82,8 @@ type lockWorkload struct {
 
 	exclusion        check.Exclusion
 	operations       check.Operations
-	recorded         *check.Steps   // nil unless other processes have clients of this lock
+	recorded         *check.Steps // nil unless other processes have clients of this lock
+	newQueue         func(clients int) *metrics.Queue
 	queue            *metrics.Queue // which clients asked, and which were granted
 	steps            []*metrics.Latency
 	handoff, release *metrics.Latency
@@ -91,7 +92,7 @@ type lockWorkload struct {
 
 func (w *lockWorkload) Setup(ctx context.Context, c drivers.Conn, base string, clients int) error {
 	w.path = base + "/" + w.terms.recipe
-	w.queue = metrics.NewQueue(clients)
+	w.queue = w.newQueue(clients)
 	return namespace.CreateNode(ctx, c, w.path, nil, 0)
 }
 
@@ -107,13 +108,8 @@ func (w *lockWorkload) join(s *workloads.Slot) (*lockClient, error) {
 
 func (w *lockWorkload) Together() bool { return false }
 
-func (w *lockWorkload) Begin() {
-	w.Timings.Begin()
-	w.queue.Reset()
-}
-
-func (w *lockWorkload) End(r *metrics.Record) {
-	w.Timings.End(r)
+func (w *lockWorkload) Fill(r *metrics.Record) {
+	w.Timings.Fill(r)
 	r.Rounds = r.Phases[len(r.Phases)-1].Service.TotalCount()
 	fairness := w.queue.Fairness()
 	r.Fairness = &fairness
@@ -234,10 +230,10 @@ func (c *lockClient) acquireLock(ctx context.Context) (held context.Context, err
 	h.Token = c.lock.Token()
 	c.recorded.Record(check.Step{Kind: check.Granted, Client: c.slot.Index, Token: h.Token})
 	if handoff, ok := c.exclusion.Granted(h, now); ok {
-		c.handoff.Record(handoff, handoff)
+		c.slot.Record(c.handoff, handoff, handoff)
 	}
 	c.operations.LockGranted(h.Call, h.Token)
-	c.acquired.Record(now.Sub(asked), now.Sub(c.due))
+	c.slot.Record(c.acquired, now.Sub(asked), now.Sub(c.due))
 	c.hold = h
 	return held, nil
 }
@@ -272,7 +268,7 @@ func (c *lockClient) releaseLock(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.terms.release, err)
 	}
-	c.release.Record(took, took)
+	c.slot.Record(c.release, took, took)
 	return nil
 }
 
