@@ -70,7 +70,14 @@ func (r *runner) drain(ctx context.Context, record *metrics.Record) {
 		r.pacer.Drain(limited)
 	}
 	r.pacer.End()
-	g := &record.Generator
+	r.countArrivals(&record.Generator)
+}
+
+// countArrivals fills in the outcomes of the arrivals of an open loop.
+func (r *runner) countArrivals(g *metrics.Generator) {
+	if r.pacer == nil {
+		return
+	}
 	arrivals(g, r.pacer.Counts())
 	g.Oldest, g.Wakes = r.pacer.Oldest(), r.pacer.Wakes()
 	if r.plan.Part == nil && r.window.IsOpen() {

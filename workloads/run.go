@@ -188,12 +188,14 @@ func (r *runner) run(ctx context.Context) *metrics.Record {
 // the clock before the window closed and have recorded its turn after that.
 func (r *runner) fillRounds(m *metrics.Record) {
 	timed := r.pool.instances.fill(m)
+	r.countArrivals(&m.Generator)
 	m.Rounds = r.done()
 	if n := len(m.Intervals); n > 0 {
-		for _, i := range m.Intervals {
-			m.Intervals[n-1].Rounds -= i.Rounds
+		rest := m.Rounds
+		for _, i := range m.Intervals[:n-1] {
+			rest -= i.Rounds
 		}
-		m.Intervals[n-1].Rounds += m.Rounds
+		m.Intervals[n-1].Rounds = rest
 	}
 	switch {
 	case r.plan.Part != nil: // a round may end in one process and have its times in others
