@@ -15,6 +15,7 @@ import (
 // requests reach it. So two clients that ask at nearly the same time may count as an inversion
 // although the service was fair.
 type Queue struct {
+	window     *Window
 	mu         sync.Mutex
 	waiting    list.List // of ask, in the order of asking
 	places     []*list.Element
@@ -29,9 +30,10 @@ type ask struct {
 	shared bool
 }
 
-// NewQueue returns a Queue of clients 0 to clients-1, none of which has asked.
-func NewQueue(clients int) *Queue {
-	return &Queue{places: make([]*list.Element, clients), grants: make([]int64, clients)}
+// NewQueue returns a Queue of clients 0 to clients-1, none of which has asked. What counts are the grants in the
+// window.
+func NewQueue(clients int, w *Window) *Queue {
+	return &Queue{window: w, places: make([]*list.Element, clients), grants: make([]int64, clients)}
 }
 
 // Asked records that the client has begun to wait. shared says that it may be served together with other
@@ -46,10 +48,12 @@ func (q *Queue) Asked(client int, at time.Time, shared bool) {
 func (q *Queue) Granted(client int, at time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.overtakes(q.places[client]) {
-		q.inversions++
+	if q.window.Contains(at) {
+		if q.overtakes(q.places[client]) {
+			q.inversions++
+		}
+		q.grants[client]++
 	}
-	q.grants[client]++
 	q.leave(client, at)
 }
 
@@ -73,15 +77,15 @@ func (q *Queue) GaveUp(client int, at time.Time) {
 func (q *Queue) leave(client int, at time.Time) {
 	a := q.waiting.Remove(q.places[client]).(ask)
 	q.places[client] = nil
-	q.longest = max(q.longest, at.Sub(a.at))
+	q.longest = max(q.longest, q.waited(a, at))
 }
 
-// Reset discards the results at the end of the warm-up. Clients that wait keep their places.
-func (q *Queue) Reset() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	clear(q.grants)
-	q.inversions, q.longest = 0, 0
+// waited returns how long a client that waits has waited by the end of the window, or by then; 0 before the window.
+func (q *Queue) waited(a ask, now time.Time) time.Duration {
+	if q.window.Elapsed(now) == 0 {
+		return 0
+	}
+	return q.window.Until(now).Sub(a.at)
 }
 
 // Fairness returns the results at a time. LongestWait includes clients that still wait or gave up.
@@ -90,7 +94,7 @@ func (q *Queue) Fairness(at time.Time) Fairness {
 	defer q.mu.Unlock()
 	longest := q.longest
 	if first := q.waiting.Front(); first != nil {
-		longest = max(longest, at.Sub(first.Value.(ask).at))
+		longest = max(longest, q.waited(first.Value.(ask), at))
 	}
 	return Fairness{Served: slices.Clone(q.grants), Inversions: q.inversions, LongestWait: longest}
 }

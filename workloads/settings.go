@@ -50,6 +50,8 @@ type Settings struct {
 	steps    *check.Steps       // nil: this process has all clients
 	exchange *exchange.Exchange // with the other processes of such a run; nil for others
 
+	atRate  bool                        // work arrives at a rate
+	window  *metrics.Window             // of the run; nil: of a settled run
 	timings map[string]*metrics.Latency // by phase; nil: each workload has its own
 	fanout  *FanoutTimes                // of a fan-out; nil: each workload has its own
 	used    map[string]bool             // the settings that the workload being created uses; nil: not recorded
@@ -221,6 +223,14 @@ func (s Settings) Latency(phase string) *metrics.Latency {
 		s.timings[phase] = metrics.NewLatency(phase)
 	}
 	return s.timings[phase]
+}
+
+// AtRate reports whether work arrives at a rate, in an open loop.
+func (s Settings) AtRate() bool { return s.atRate }
+
+// NewQueue returns a queue of the clients for the fairness of the run.
+func (s Settings) NewQueue(clients int) *metrics.Queue {
+	return metrics.NewQueue(clients, cmp.Or(s.window, metrics.NewWindow()))
 }
 
 // FanoutTimes returns where the workload records the times of its notifications, which all

@@ -99,16 +99,12 @@ func sorted(steps []TimedStep, times []time.Duration) []TimedStep {
 
 // FairnessOf returns how the clients of an instance waited in the window, by their steps.
 func FairnessOf(steps []TimedStep, clients int, w Window) metrics.Fairness {
-	q, opened := metrics.NewQueue(clients), false
+	origin, window := time.Now(), metrics.NewWindow()
+	window.Open(origin.Add(w.Begin))
+	window.Close(origin.Add(w.End))
+	q := metrics.NewQueue(clients, window)
 	for _, s := range InOrder(steps) {
-		if s.Middle() > w.End {
-			break
-		}
-		if !opened && s.Middle() >= w.Begin {
-			q.Reset()
-			opened = true
-		}
-		at := time.Time{}.Add(s.Middle())
+		at := origin.Add(s.Middle())
 		switch s.Kind {
 		case Asked:
 			q.Asked(s.Client, at, s.Shared)
@@ -120,7 +116,7 @@ func FairnessOf(steps []TimedStep, clients int, w Window) metrics.Fairness {
 			q.GaveUp(s.Client, at)
 		}
 	}
-	return q.Fairness(time.Time{}.Add(w.End))
+	return q.Fairness(origin.Add(w.End))
 }
 
 // OfGroup returns the steps of one instance.

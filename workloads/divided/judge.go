@@ -16,13 +16,6 @@ type Workload interface {
 	Judge(g Gathered) Findings
 }
 
-// A roundCounter is a Workload with rounds that may have some phases in one process and some in another, so that
-// the sum of the processes' rounds is wrong.
-type roundCounter interface {
-	// CountRounds returns how many rounds ended, by the phases of all processes.
-	CountRounds(phases []metrics.Phase, clients int) int64
-}
-
 // A Gathered is what the processes of a run have recorded of the clients of one instance.
 type Gathered struct {
 	Steps   []check.TimedStep
@@ -58,7 +51,6 @@ func Judge(p workloads.Plan, r *metrics.Record, steps []check.TimedStep, w check
 	var fair metrics.Fairness
 	var fanout workloads.FanoutTimes
 	hasFanout := false
-	var last Workload
 	for group := range groups {
 		d, _ := NewWorkload(p.Form, p.Settings)
 		g := Gathered{check.OfGroup(steps, group), w, clients, open}
@@ -76,7 +68,6 @@ func Judge(p workloads.Plan, r *metrics.Record, steps []check.TimedStep, w check
 			fair = fair.Add(*f.Fairness)
 			r.Fairness.Inversions, r.Fairness.LongestWait = fair.Inversions, fair.LongestWait
 		}
-		last = d
 	}
 	if safety != nil {
 		r.Safety = *safety
@@ -84,13 +75,9 @@ func Judge(p workloads.Plan, r *metrics.Record, steps []check.TimedStep, w check
 	r.Safety = workloads.WithBackground(r.Safety.Add(*added, check.MaxDetails), r.Background)
 	if hasFanout {
 		r.Fanout = fanout.Sum(clients)
-		r.Rounds = r.Fanout.Writes
 	}
 	fillJudged(r, times, w)
-	if c, ok := last.(roundCounter); ok {
-		r.Rounds = c.CountRounds(r.Phases, clients)
-	}
-	r.Doubt(workloads.MissedRate(r, p.Clients)...)
+	r.Warn(workloads.MissedRate(r, p.Clients)...)
 }
 
 // withGroup adds the safety of an instance.

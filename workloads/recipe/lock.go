@@ -58,14 +58,15 @@ func lockWorkloads(open opener[Lock], words lockTerms) workloads.Constructor {
 // reports show the first step.
 func newLockWorkload(s workloads.Settings, open opener[Lock], words lockTerms, steps ...string) *lockWorkload {
 	w := &lockWorkload{holdTime: s.HoldTime(), think: s.ThinkTime(), polls: s.Polls, open: open, terms: words, recorded: s.Steps(),
-		handoff: s.Latency(words.handoff), release: s.Latency(words.release)}
+		newQueue: s.NewQueue,
+		handoff:  s.Latency(words.handoff), release: s.Latency(words.release)}
 	for _, step := range steps {
 		w.steps = append(w.steps, s.Latency(step))
 	}
 	w.Timings = append(slices.Clone(w.steps), w.handoff, w.release)
 	w.judge = check.NewLockJudge(func(released, granted check.TimedStep) {
 		took := granted.Middle() - released.Middle()
-		w.handoff.Record(took, took)
+		w.slots[granted.Client].Record(w.handoff, took, took)
 	})
 	w.recorded.JudgeBy(w.judge.Take)
 	return w
@@ -85,10 +86,12 @@ type lockWorkload struct {
 	open            opener[Lock]
 	terms           lockTerms
 	path            string
+	slots           []*workloads.Slot // by index; nil before the client has joined
 
 	judge            *check.LockJudge
 	operations       check.Operations
 	recorded         *check.Steps
+	newQueue         func(clients int) *metrics.Queue
 	queue            *metrics.Queue // which clients asked, and which were granted
 	holder           atomic.Int64   // the number of the client that was granted the lock last; 0 if it released it
 	steps            []*metrics.Latency
@@ -97,7 +100,7 @@ type lockWorkload struct {
 
 func (w *lockWorkload) Setup(ctx context.Context, c drivers.Conn, base string, clients int) error {
 	w.path = base + "/" + w.terms.recipe
-	w.queue = metrics.NewQueue(clients)
+	w.queue, w.slots = w.newQueue(clients), make([]*workloads.Slot, clients)
 	return namespace.CreateNode(ctx, c, w.path, nil, 0)
 }
 
@@ -108,18 +111,14 @@ func (w *lockWorkload) join(s *workloads.Slot) (*lockClient, error) {
 	if err != nil {
 		return nil, err
 	}
+	w.slots[s.Index] = s
 	return &lockClient{lockWorkload: w, slot: s, lock: l, acquired: w.steps[0]}, nil
 }
 
 func (w *lockWorkload) Together() bool { return false }
 
-func (w *lockWorkload) Begin() {
-	w.Timings.Begin()
-	w.queue.Reset()
-}
-
-func (w *lockWorkload) End(r *metrics.Record) {
-	w.Timings.End(r)
+func (w *lockWorkload) Fill(r *metrics.Record) {
+	w.Timings.Fill(r)
 	r.Rounds = r.Phases[len(r.Phases)-1].Service.TotalCount()
 	fairness := w.queue.Fairness(time.Now())
 	r.Fairness = &fairness
@@ -248,7 +247,7 @@ func (c *lockClient) acquireLock(ctx context.Context) (held context.Context, err
 	c.recorded.Record(check.Step{Kind: check.Granted, Client: c.slot.Index, Token: token})
 	c.holder.Store(int64(c.slot.Number()))
 	c.operations.LockGranted(h.call, token)
-	c.acquired.Record(now.Sub(asked), now.Sub(c.due))
+	c.slot.Record(c.acquired, now.Sub(asked), now.Sub(c.due))
 	c.hold = h
 	return held, nil
 }
@@ -276,7 +275,7 @@ func (c *lockClient) releaseLock(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.terms.release, err)
 	}
-	c.release.Record(took, took)
+	c.slot.Record(c.release, took, took)
 	return nil
 }
 

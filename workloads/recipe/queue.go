@@ -77,6 +77,8 @@ type queueWorkload struct {
 	recorded           *check.Steps
 	items              *check.Items
 	judge              *check.DeliveryJudge
+	atRate             bool // items are put at a rate
+	newQueue           func(consumers int) *metrics.Queue
 	waiting            *metrics.Queue // which consumer waited, and which was served
 	put, handoff, take *metrics.Latency
 
@@ -90,7 +92,7 @@ func newQueueWorkload(s workloads.Settings, priorities int, open queueOpener) wo
 	w := &queueWorkload{
 		hold: s.HoldTime(), think: s.ThinkTime(), chosen: s.QueueChoices(), priorities: priorities, open: open,
 		exchange: s.Exchange(), recorded: s.Steps(), judge: check.NewDeliveryJudge(),
-		finished: make(map[int]bool), ended: make(map[int]bool),
+		newQueue: s.NewQueue, atRate: s.AtRate(), finished: make(map[int]bool), ended: make(map[int]bool),
 		put: s.Latency("put"), handoff: s.Latency(handoffPhase), take: s.Latency("take"),
 	}
 	w.Timings = workloads.Timings{w.put, w.handoff, w.take}
@@ -158,7 +160,7 @@ func (w *queueWorkload) assign(clients int) {
 	w.room = newQueueRoom(w.shareOf(backlog), backlog+w.exchange.Others(), func(process int) {
 		w.exchange.Tell(roomTopic, strconv.Itoa(process))
 	})
-	w.waiting = metrics.NewQueue(w.consumers)
+	w.waiting = w.newQueue(w.consumers)
 }
 
 const (
@@ -183,14 +185,12 @@ func (w *queueWorkload) Join(s *workloads.Slot) (workloads.Client, error) {
 
 func (w *queueWorkload) Together() bool { return false }
 
-func (w *queueWorkload) Begin() {
-	w.Timings.Begin()
-	w.waiting.Reset()
-}
-
-func (w *queueWorkload) End(r *metrics.Record) {
-	w.Timings.End(r)
+func (w *queueWorkload) Fill(r *metrics.Record) {
+	w.Timings.Fill(r)
 	r.Rounds = r.Phases[2].Service.TotalCount()
+	if w.atRate { // the arrivals are those of the items
+		r.Rounds = r.Phases[0].Service.TotalCount()
+	}
 	fairness := w.waiting.Fairness(time.Now())
 	r.Fairness = &fairness
 }
@@ -231,7 +231,7 @@ func PriorityQueuesWithConsumers[S drivers.Conn, Q PriorityQueue](
 // clients arrive at the empty queue, one at a time, and the first client puts an item for each of
 // them, one at a time.
 func (w *queueWorkload) Settle(ctx context.Context, st *settled.Stepper) error {
-	w.waiting = metrics.NewQueue(len(st.Slots))
+	w.waiting = w.newQueue(len(st.Slots))
 	clients := make([]*queueClient, len(st.Slots))
 	for i, slot := range st.Slots {
 		c, err := w.join(slot)

@@ -112,7 +112,7 @@ func (c *queueClient) putItem(ctx context.Context, item check.Item, due time.Tim
 	if err != nil {
 		return false, unlessInDoubt(fmt.Errorf("put: %w", err))
 	}
-	c.put.Record(now.Sub(began), now.Sub(due))
+	c.slot.Record(c.put, now.Sub(began), now.Sub(due))
 	return true, nil
 }
 
@@ -135,9 +135,13 @@ func (c *queueClient) takeItem(ctx context.Context) (taken int64, err error) {
 		return 0, unlessInDoubt(err)
 	}
 	c.waiting.Granted(c.place, now)
-	c.take.Record(now.Sub(began), now.Sub(began))
+	c.slot.Record(c.take, now.Sub(began), now.Sub(began))
 	p := c.items.EndTake(c.slot.Index, item)
-	if !p.Sent.IsZero() {
+	switch {
+	case c.exchange != nil || p.Sent.IsZero():
+	case !c.atRate:
+		c.slot.Record(c.handoff, now.Sub(p.Sent), now.Sub(p.Due))
+	case c.slot.InWindow(p.Due): // the item's arrival decides, not the turn of the consumer
 		c.handoff.Record(now.Sub(p.Sent), now.Sub(p.Due))
 	}
 	reached := check.Step{Kind: check.Reached, Name: handoffPhase, Client: c.slot.Index, Turn: p.Number()}

@@ -164,7 +164,7 @@ func (c *revocableClient) revokeLock(ctx context.Context) error {
 		return fmt.Errorf("revoke: %w", err)
 	}
 	took := time.Since(began)
-	c.steps[2].Record(took, took)
+	c.slot.Record(c.steps[2], took, took)
 	return nil
 }
 
