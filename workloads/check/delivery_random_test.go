@@ -210,9 +210,13 @@ func judgeQueue(steps []TimedStep) metrics.Safety {
 
 // TestPlantedFaultsOfQueues judges random schedules with one fault each, as one process and as several see them.
 func TestPlantedFaultsOfQueues(t *testing.T) {
+	seeds := 3000
+	if testing.Short() {
+		seeds = 600
+	}
 	for name, plant := range queuePlants {
 		planted := 0
-		for seed := range uint64(3000) {
+		for seed := range uint64(seeds) {
 			q := newSimQueue(rand.New(rand.NewPCG(seed, 3)))
 			q.plant = plant
 			q.run(30)
@@ -224,7 +228,7 @@ func TestPlantedFaultsOfQueues(t *testing.T) {
 				t.Fatalf("%s, seed %d: %d violations, and %d with several clocks: %q", name, seed, one.Violations, several.Violations, one.Details)
 			}
 		}
-		if planted < 300 {
+		if planted < seeds/10 {
 			t.Errorf("%s: planted in %d schedules only", name, planted)
 		}
 	}
@@ -235,7 +239,7 @@ func TestPlantedFaultsOfQueues(t *testing.T) {
 func TestCorrectQueuesAreNeverAccused(t *testing.T) {
 	n := uint64(50_000)
 	if testing.Short() {
-		n = 3000
+		n = 2000
 	}
 	inParallel(n, func(seed uint64) bool {
 		q := newSimQueue(rand.New(rand.NewPCG(seed, 4)))
