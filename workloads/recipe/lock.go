@@ -90,7 +90,7 @@ type lockWorkload struct {
 	operations       check.Operations
 	recorded         *check.Steps
 	queue            *metrics.Queue // which clients asked, and which were granted
-	holder           atomic.Int64   // the number of the client that was granted the lock last; 0 if it released it
+	holder           atomic.Int64   // number of the client that was granted the lock last; 0 if it released it
 	steps            []*metrics.Latency
 	handoff, release *metrics.Latency
 }
