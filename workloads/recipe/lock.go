@@ -93,7 +93,7 @@ type lockWorkload struct {
 	recorded         *check.Steps
 	newQueue         func(clients int) *metrics.Queue
 	queue            *metrics.Queue // which clients asked, and which were granted
-	holder           atomic.Int64   // the number of the client that was granted the lock last; 0 if it released it
+	holder           atomic.Int64   // number of the client that was granted the lock last; 0 if it released it
 	steps            []*metrics.Latency
 	handoff, release *metrics.Latency
 }
