@@ -93,14 +93,6 @@ func (l *Latency) Lap() Lap {
 	return Lap{l.name, since.TotalCount(), at(50), at(90), at(99), since}
 }
 
-// Reset discards all observations, at the end of the warm-up.
-func (l *Latency) Reset() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.service.Reset()
-	l.response, l.lapped = nil, nil
-}
-
 // Phase returns a copy of the observations so far.
 func (l *Latency) Phase() Phase {
 	l.mu.Lock()
@@ -122,7 +114,19 @@ func Supports(count int64, percentile float64) bool {
 // Percentile returns a percentile from 0 to 100 of a histogram. known is false if there are too
 // few observations. The histogram may be nil.
 func Percentile(h *hdrhistogram.Histogram, percentile float64) (value int64, known bool) {
-	if h == nil || !Supports(h.TotalCount(), percentile) {
+	return PercentileWith(h, 0, percentile)
+}
+
+// PercentileWith is Percentile of the values of a histogram and of so many values that are longer than any: those of
+// work that was due and never done. known is false if the percentile is one of them.
+func PercentileWith(h *hdrhistogram.Histogram, endless int64, percentile float64) (value int64, known bool) {
+	if h == nil || h.TotalCount() == 0 || !Supports(h.TotalCount()+endless, percentile) {
+		return 0, false
+	}
+	if endless > 0 {
+		percentile *= float64(h.TotalCount()+endless) / float64(h.TotalCount())
+	}
+	if percentile > 100 {
 		return 0, false
 	}
 	return h.ValueAtQuantile(percentile), true

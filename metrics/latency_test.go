@@ -10,8 +10,6 @@ import (
 
 func TestLatency(t *testing.T) {
 	l := NewLatency("acquire")
-	l.Record(time.Second, time.Second)
-	l.Reset()
 	l.Record(time.Millisecond, 2*time.Millisecond)
 	l.Record(time.Millisecond, 100*time.Hour) // beyond the range of the histogram
 	p := l.Phase()
@@ -62,43 +60,56 @@ func TestJain(t *testing.T) {
 }
 
 func TestQueue(t *testing.T) {
-	bubble.Test(t, func(t *testing.T) {
-		q := NewQueue(4)
-		for client := range 3 {
-			q.Asked(client)
-			time.Sleep(time.Second)
-		}
-		q.Granted(0) // after 3 s
-		q.Granted(2) // overtakes client 1
-		q.Asked(3)
-		time.Sleep(2 * time.Second)
-		q.GaveUp(1) // after 4 s
-		q.Granted(3)
-		if got, want := q.Fairness(), (Fairness{Served: []int64{1, 0, 1, 1}, Inversions: 1, LongestWait: 4 * time.Second}); !reflect.DeepEqual(got, want) {
-			t.Errorf("%+v, not %+v", got, want)
-		}
-		q.Asked(1)
-		q.Reset()
-		time.Sleep(9 * time.Second)
-		if got, want := q.Fairness(), (Fairness{Served: make([]int64, 4), LongestWait: 9 * time.Second}); !reflect.DeepEqual(got, want) || q.Waiting() != 1 {
-			t.Errorf("who still waits: %+v and %d, not %+v and 1", got, q.Waiting(), want)
-		}
-	})
+	began := time.Now()
+	at := func(seconds int) time.Time { return began.Add(time.Duration(seconds) * time.Second) }
+	w := NewWindow()
+	w.Open(at(0))
+	q := NewQueue(4, w)
+	for client := range 3 {
+		q.Asked(client, at(client), false)
+	}
+	q.Granted(0, at(3))
+	q.Granted(2, at(3)) // overtakes client 1
+	q.Asked(3, at(3), false)
+	q.GaveUp(1, at(5)) // after 4 s
+	q.Granted(3, at(5))
+	if got, want := q.Fairness(at(5)), (Fairness{Served: []int64{1, 0, 1, 1}, Inversions: 1, LongestWait: 4 * time.Second}); !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, not %+v", got, want)
+	}
+}
+
+// Grants before and after the window do not count. A client that waits when the window closes has waited until then.
+func TestQueueOutsideTheWindow(t *testing.T) {
+	began := time.Now()
+	at := func(seconds int) time.Time { return began.Add(time.Duration(seconds) * time.Second) }
+	w := NewWindow()
+	q := NewQueue(2, w)
+	q.Asked(0, at(0), false)
+	q.Asked(1, at(0), false)
+	q.Granted(1, at(0))
+	w.Open(at(5))
+	if got, want := q.Fairness(at(9)), (Fairness{Served: make([]int64, 2), LongestWait: 9 * time.Second}); !reflect.DeepEqual(got, want) {
+		t.Errorf("while one still waits: %+v, not %+v", got, want)
+	}
+	w.Close(at(9))
+	q.Granted(0, at(69))
+	q.Asked(1, at(69), false)
+	if got, want := q.Fairness(at(129)), (Fairness{Served: make([]int64, 2), LongestWait: 9 * time.Second}); !reflect.DeepEqual(got, want) {
+		t.Errorf("after the window: %+v, not %+v", got, want)
+	}
 }
 
 // A client that shares does not overtake other clients that share, and they do not overtake it.
 func TestQueueOfSharingClients(t *testing.T) {
-	q := NewQueue(5)
+	w := NewWindow()
+	w.Open(time.Now())
+	q := NewQueue(5, w)
 	for client := range 5 {
-		if client == 3 {
-			q.Asked(client)
-		} else {
-			q.AskedToShare(client)
-		}
+		q.Asked(client, time.Now(), client != 3)
 	}
 	for i, client := range []int{2, 0, 4, 3, 1} { // 4 overtakes 3, and 3 overtakes 1
-		q.Granted(client)
-		if got, want := q.Fairness().Inversions, int64(max(0, min(i-1, 2))); got != want {
+		q.Granted(client, time.Now())
+		if got, want := q.Fairness(time.Now()).Inversions, int64(max(0, min(i-1, 2))); got != want {
 			t.Errorf("after the grant to client %d: %d inversions, not %d", client, got, want)
 		}
 	}

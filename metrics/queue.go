@@ -15,6 +15,7 @@ import (
 // requests reach it. So two clients that ask at nearly the same time may count as an inversion
 // although the service was fair.
 type Queue struct {
+	window     *Window
 	mu         sync.Mutex
 	waiting    list.List // of ask, in the order of asking
 	places     []*list.Element
@@ -26,42 +27,40 @@ type Queue struct {
 type ask struct {
 	client int
 	at     time.Time
-	shares bool // may be served together with other clients that share
+	shared bool
 }
 
-// NewQueue returns a Queue of clients 0 to clients-1, none of which has asked.
-func NewQueue(clients int) *Queue {
-	return &Queue{places: make([]*list.Element, clients), grants: make([]int64, clients)}
+// NewQueue returns a Queue of clients 0 to clients-1, none of which has asked. What counts are the grants in the
+// window.
+func NewQueue(clients int, w *Window) *Queue {
+	return &Queue{window: w, places: make([]*list.Element, clients), grants: make([]int64, clients)}
 }
 
-// Asked records that the client has begun to wait.
-func (q *Queue) Asked(client int) { q.add(ask{client, time.Now(), false}) }
-
-// AskedToShare is Asked for a client that may be served together with other clients that share.
-// Grants among clients that share are never inversions, whatever their order.
-func (q *Queue) AskedToShare(client int) { q.add(ask{client, time.Now(), true}) }
-
-func (q *Queue) add(a ask) {
+// Asked records that the client has begun to wait. shared says that it may be served together with other
+// clients that share. Grants among clients that share are never inversions, whatever their order.
+func (q *Queue) Asked(client int, at time.Time, shared bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.places[a.client] = q.waiting.PushBack(a)
+	q.places[client] = q.waiting.PushBack(ask{client, at, shared})
 }
 
 // Granted records that the client is served.
-func (q *Queue) Granted(client int) {
+func (q *Queue) Granted(client int, at time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.overtakes(q.places[client]) {
-		q.inversions++
+	if q.window.Contains(at) {
+		if q.overtakes(q.places[client]) {
+			q.inversions++
+		}
+		q.grants[client]++
 	}
-	q.grants[client]++
-	q.leave(client)
+	q.leave(client, at)
 }
 
 // overtakes reports whether a client that cannot share with a asked earlier.
 func (q *Queue) overtakes(a *list.Element) bool {
 	for earlier := a.Prev(); earlier != nil; earlier = earlier.Prev() {
-		if !a.Value.(ask).shares || !earlier.Value.(ask).shares {
+		if !a.Value.(ask).shared || !earlier.Value.(ask).shared {
 			return true
 		}
 	}
@@ -69,40 +68,33 @@ func (q *Queue) overtakes(a *list.Element) bool {
 }
 
 // GaveUp records that the client stopped waiting without being served.
-func (q *Queue) GaveUp(client int) {
+func (q *Queue) GaveUp(client int, at time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.leave(client)
+	q.leave(client, at)
 }
 
-func (q *Queue) leave(client int) {
+func (q *Queue) leave(client int, at time.Time) {
 	a := q.waiting.Remove(q.places[client]).(ask)
 	q.places[client] = nil
-	q.longest = max(q.longest, time.Since(a.at))
+	q.longest = max(q.longest, q.waited(a, at))
 }
 
-// Waiting returns the number of clients that wait now.
-func (q *Queue) Waiting() int {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return q.waiting.Len()
+// waited returns how long a client that waits has waited by the end of the window, or by then; 0 before the window.
+func (q *Queue) waited(a ask, now time.Time) time.Duration {
+	if q.window.Elapsed(now) == 0 {
+		return 0
+	}
+	return q.window.Until(now).Sub(a.at)
 }
 
-// Reset discards the results at the end of the warm-up. Clients that wait keep their places.
-func (q *Queue) Reset() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	clear(q.grants)
-	q.inversions, q.longest = 0, 0
-}
-
-// Fairness returns the results. LongestWait includes clients that still wait or gave up.
-func (q *Queue) Fairness() Fairness {
+// Fairness returns the results at a time. LongestWait includes clients that still wait or gave up.
+func (q *Queue) Fairness(at time.Time) Fairness {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	longest := q.longest
 	if first := q.waiting.Front(); first != nil {
-		longest = max(longest, time.Since(first.Value.(ask).at))
+		longest = max(longest, q.waited(first.Value.(ask), at))
 	}
 	return Fairness{Served: slices.Clone(q.grants), Inversions: q.inversions, LongestWait: longest}
 }

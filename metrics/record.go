@@ -3,6 +3,7 @@ package metrics
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -16,13 +17,18 @@ import (
 type Record struct {
 	Duration time.Duration // the measured window, warm-up not included
 	Rounds   int64         // rounds that ended in it
-	// Phases are in the recipe's order. In an open loop they include arrivals that were due in
-	// the window and ended after it.
+	// Phases are in the recipe's order. In an open loop they have the times of the arrivals that
+	// were due in the window, whenever they ended, and in a closed loop those of the turns that
+	// ended in it.
 	Phases []Phase
-	Counts Counts        // packets in the window
-	Herd   Herd          // notifications of the window's writes
-	Ramp   time.Duration // time over which the clients started one after the other; 0: all at the same time
-	Warmup Warmup        // measurements between the ramp and the window
+	// Untimed is how many rounds lack their times in Phases, or how many too many have times if it is
+	// negative: of the rounds of a closed loop that ended in the window, or of the completed arrivals
+	// of an open loop. It is 0 unless stampede has a defect, or some turns had to be repeated.
+	Untimed int64
+	Counts  Counts        // packets in the window
+	Herd    Herd          // notifications of the window's writes
+	Ramp    time.Duration // time over which the clients started one after the other; 0: all at the same time
+	Warmup  Warmup        // measurements between the ramp and the window
 	// Whole covers the time from before the first round until every started round had ended,
 	// and WholeRounds counts these rounds. The cost model's identities are checked on them,
 	// since the identities hold for whole rounds only.
@@ -176,10 +182,13 @@ type Generator struct {
 	Offered    int64
 	Late       int64 // no client was free when they were due
 	Completed  int64
-	Failed     int64         // a client started them and they failed, for example because its session was lost
-	Skipped    int64         // no client ever started them
-	Unfinished int64         // a client started them and did not finish them
-	Oldest     time.Duration // time since the oldest unfinished one was due
+	Failed     int64 // a client started them and they failed, for example because its session was lost
+	Skipped    int64 // no client ever started them
+	Unfinished int64 // a client started them and did not finish them
+	// Planned is the mean number of arrivals in the window by the rate, and PlannedError is how far
+	// Offered may be from it without a defect. Both are 0 where other processes have some arrivals.
+	Planned, PlannedError float64
+	Oldest                time.Duration // time since the oldest unfinished one was due
 	// In a closed loop Unfinished counts the turns in progress when the window closed, and
 	// Overdue counts those of them that had lasted more than twice as long as Longest, the
 	// longest turn that ended in the window.
@@ -269,14 +278,19 @@ func (f Fanout) Clone() *Fanout {
 }
 
 // Identities returns an error if the record violates an identity that holds for every run: each
-// offered arrival was completed, failed, skipped or unfinished, and no more turns were in
-// progress than there are clients. A violation is a defect of stampede.
+// offered arrival was completed, failed, skipped or unfinished, as many arrivals were offered as
+// the rate says, each round has its times, and no more turns were in progress than there are
+// clients. A violation is a defect of stampede.
 func (r *Record) Identities() error {
 	g, l := r.Generator, r.Little
 	switch {
 	case g.Unaccounted() != 0:
 		return fmt.Errorf("arrivals do not add up: %d offered, but %d completed, %d failed, %d skipped and %d unfinished",
 			g.Offered, g.Completed, g.Failed, g.Skipped, g.Unfinished)
+	case g.Planned > 0 && math.Abs(float64(g.Offered)-g.Planned) > g.PlannedError:
+		return fmt.Errorf("%d arrivals were offered, but the rate gives %.1f in the window", g.Offered, g.Planned)
+	case r.Untimed != 0 && !r.Disturbed:
+		return fmt.Errorf("times do not add up: %d are missing of %d rounds and %d completed arrivals", r.Untimed, r.Rounds, g.Completed)
 	case g.Offered == 0 && (g.Overdue > g.Unfinished || g.Unfinished == 0 && g.Oldest > 0):
 		return fmt.Errorf("turns do not add up: %d overdue of %d in progress, the oldest for %v", g.Overdue, g.Unfinished, g.Oldest)
 	case l != nil && !(l.InProgress >= 0 && l.InProgress <= float64(l.Most)*(1+rounding)):

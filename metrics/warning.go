@@ -25,9 +25,9 @@ const (
 	Starved     = "cpu-starved"      // the load generator was short of CPU: its timers fired late
 	Stolen      = "cpu-stolen"       // other machines on the same hardware took processor time
 
-	Skipped    = "skipped"     // arrivals that were never started: response times are lower bounds
-	Unfinished = "unfinished"  // arrivals that were started and not finished: response times are lower bounds
-	Failed     = "failed"      // arrivals that failed with their session: response times do not include them
+	Skipped    = "skipped"     // arrivals that were never started, which count as infinitely late
+	Unfinished = "unfinished"  // arrivals that were started and not finished, which count as infinitely late
+	Failed     = "failed"      // arrivals that failed with their session, which count as infinitely late
 	Behind     = "behind"      // fewer rounds ended than arrived
 	LittlesLaw = "littles-law" // the turns that ended do not represent all turns
 	Abandoned  = "abandoned"   // rounds were cut off: identities are not checked; a doubt where they did not end in time

@@ -42,6 +42,6 @@ func (r *Run) addBackground(s Setting, m *metrics.Record, write writing) {
 	b.Offered, b.Late, b.Completed, b.Failed, b.Skipped, b.Unfinished = g.Offered, g.Late, g.Completed, g.Failed, g.Skipped, g.Unfinished
 	b.OldestNS, b.Little = g.Oldest, little(m.Little)
 	b.Errors, b.Checked = m.Errors, m.Safety.Checked
-	b.Phases, b.Latency = phases(m.Phases, write)
+	b.Phases, b.Latency = phases(m, write)
 	r.Background = &b
 }

@@ -62,7 +62,7 @@ func fromRecord(s Setting, r *metrics.Record, write writing) Run {
 	if w := r.Warmup; w.Took > 0 {
 		run.Warmup = &Warmup{TookNS: w.Took, Steady: w.Steady, RoundsPerS: w.Rates}
 	}
-	run.Phases, run.Latency = phases(r.Phases, write)
+	run.Phases, run.Latency = phases(r, write)
 	run.addMix(s, r.Mix)
 	run.addBackground(s, r.Background, write)
 	if f := r.Fairness; f != nil {
@@ -102,17 +102,19 @@ func perSecond(n int64, d time.Duration) float64 {
 	return float64(n) / d.Seconds()
 }
 
-func phases(all []metrics.Phase, write writing) (names []string, of map[string]Latency) {
-	of = make(map[string]Latency, len(all))
-	for _, p := range all {
+func phases(r *metrics.Record, write writing) (names []string, of map[string]Latency) {
+	of = make(map[string]Latency, len(r.Phases))
+	for _, p := range r.Phases {
 		names = append(names, p.Name)
-		of[p.Name] = latency(p, write)
+		of[p.Name] = latency(p, generator(r.Generator, write).Lost(), write)
 	}
 	return names, of
 }
 
-func latency(p metrics.Phase, write writing) Latency {
+// latency converts a phase. Any of the lost arrivals may have lacked it, so all of them count.
+func latency(p metrics.Phase, lost int64, write writing) Latency {
 	l := Latency{Service: write(p.Service), Response: write(p.Response), ErrorNS: p.Error}
+	l.Response.lose(p.Response, lost)
 	for _, d := range []*Distribution{l.Service, l.Response} {
 		d.omitBelow(int64(2 * p.Error))
 	}
@@ -155,6 +157,25 @@ func tallied(t metrics.Tally) *Distribution {
 	return &Distribution{Min: t.Min(), Mean: t.Mean(), P50: at(50), P90: at(90), P99: at(99), P999: at(99.9), Max: t.Max()}
 }
 
+// lose counts arrivals without a time as infinitely late.
+func (d *Distribution) lose(h *hdrhistogram.Histogram, lost int64) {
+	if d != nil && lost > 0 {
+		d.Lost = lost
+		d.setPercentiles(h, lost)
+	}
+}
+
+// setPercentiles sets the percentiles that have enough observations, some of which are infinitely long.
+func (d *Distribution) setPercentiles(h *hdrhistogram.Histogram, endless int64) {
+	at := func(percentile float64) *int64 {
+		if v, known := metrics.PercentileWith(h, endless, percentile); known {
+			return &v
+		}
+		return nil
+	}
+	d.P50, d.P90, d.P99, d.P999 = at(50), at(90), at(99), at(99.9)
+}
+
 // omitBelow leaves out the percentiles that are less than the least that is known.
 func (d *Distribution) omitBelow(least int64) {
 	if d == nil {
@@ -173,13 +194,9 @@ func quantiles(h *hdrhistogram.Histogram) *Distribution {
 	if h == nil || h.TotalCount() == 0 {
 		return nil
 	}
-	at := func(percentile float64) *int64 {
-		if v, known := metrics.Percentile(h, percentile); known {
-			return &v
-		}
-		return nil
-	}
-	return &Distribution{P50: at(50), P90: at(90), P99: at(99), P999: at(99.9)}
+	d := new(Distribution)
+	d.setPercentiles(h, 0)
+	return d
 }
 
 func herd(r *metrics.Record, write writing) Herd {

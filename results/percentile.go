@@ -29,7 +29,7 @@ func (d *Distribution) Percentile(percentile float64) (value int64, known bool) 
 	if err != nil { // the medians of a sweep have no histogram
 		return 0, false
 	}
-	return metrics.Percentile(h, percentile)
+	return metrics.PercentileWith(h, d.Lost, percentile)
 }
 
 func P50(d *Distribution) *int64 {

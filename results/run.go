@@ -141,6 +141,10 @@ type Distribution struct {
 	P99  *int64  `json:"p99"`
 	P999 *int64  `json:"p999"`
 	Max  int64   `json:"max"`
+	// Lost is how many arrivals of an open loop have no time, because no client served them to the end. They
+	// count as infinitely late in the percentiles, which are null if they are among these. The other fields
+	// are those of the arrivals that have a time.
+	Lost int64 `json:"lost,omitempty"`
 	// HDR is the whole histogram in the base64 V2 compressed encoding that
 	// HdrHistogram tools read.
 	HDR string `json:"hdr"`

@@ -79,16 +79,16 @@ func ofRounds(code string, w metrics.Warning) string {
 		}
 		return fmt.Sprintf("lost %s: what its %.0f sessions did, %.0f rounds or more, is in no figure, so that identities are invalid", when, n["sessions"], n["rounds"])
 	case metrics.Skipped:
-		return fmt.Sprintf("%.0f of %.0f %sarrivals found no client free before the end: the response times are lower bounds", n["skipped"], n["offered"], whose)
+		return fmt.Sprintf("%.0f of %.0f %sarrivals were not served before the end: they count as infinitely late in percentiles", n["skipped"], n["offered"], whose)
 	case metrics.Unfinished:
 		if _, closed := n["overdue"]; closed {
 			return fmt.Sprintf("%s%.0f turns had not ended when the window closed, the oldest after %v; the longest that ended took %v: no time includes them",
 				prefix, n["overdue"], duration(n["oldest_ns"]), duration(n["longest_ns"]))
 		}
-		return fmt.Sprintf("%.0f of %.0f %sarrivals did not end, the oldest was due for %v: the response times are lower bounds",
+		return fmt.Sprintf("%.0f of %.0f %sarrivals did not end, the oldest was due for %v: they count as infinitely late in percentiles",
 			n["unfinished"], n["offered"], whose, duration(n["oldest_ns"]))
 	case metrics.Failed:
-		return fmt.Sprintf("%.0f of %.0f %sarrivals failed with their session or their connection: the response times do not include them", n["failed"], n["offered"], whose)
+		return fmt.Sprintf("%.0f of %.0f %sarrivals failed with their session or their connection: they count as infinitely late in percentiles", n["failed"], n["offered"], whose)
 	case metrics.LittlesLaw:
 		return fmt.Sprintf("%sLittle's law does not hold: %.3g turns were in progress on average, those that ended account for %.3g (error %.2g): "+
 			"their times do not stand for all, so measure for longer", prefix, n["in_progress"], n["ended"], n["error"])

@@ -28,7 +28,7 @@ func (b Background) plan(p Plan) Plan {
 		Service: p.Service, Form: b.Form, Clients: b.Clients,
 		Settings: Settings{Mix: b.Mix, Namespace: p.Settings.Namespace}, Warmup: p.Warmup, Duration: endless,
 		Seed:   p.Seed + 1, // other random choices than the recipe's
-		faulty: p.faulty, serversFail: p.serversFail,
+		window: p.window, faulty: p.faulty, serversFail: p.serversFail,
 	}
 	if p.Part != nil {
 		mix.Part = p.Part.Background
@@ -44,12 +44,7 @@ type backgroundLoad struct {
 	*runner
 	clients *sync.WaitGroup
 	abandon context.CancelFunc
-	opened  time.Time
-	before  metrics.Counts
-
-	mu     sync.Mutex // guards shut, and guards record until shut is set
-	shut   bool
-	record metrics.Record
+	record  metrics.Record
 }
 
 // open opens the clients' sessions. The caller must call close whether or not open fails.
@@ -75,7 +70,7 @@ func (b *backgroundLoad) start(recipe *runner) {
 		return
 	}
 	b.rounds, b.abandon = context.WithCancel(b.rounds)
-	b.openLoop(recipe.rounds)
+	b.openLoop(time.Now().Add(b.plan.Warmup))
 	b.clients = b.startClients()
 	go func() {
 		<-b.stop
@@ -83,34 +78,24 @@ func (b *backgroundLoad) start(recipe *runner) {
 	}()
 }
 
-// begin opens the window.
+// begin takes the counts of the messages before the window, which the recipe has opened.
 func (b *backgroundLoad) begin() {
-	if b == nil {
-		return
+	if b != nil {
+		b.openWindow(time.Now())
 	}
-	b.pool.Meter.Begin()
-	b.pool.instances.begin()
-	b.pool.turns.open()
-	b.opened, b.before = time.Now(), b.pool.Meter.Counts()
 }
 
-// end closes the window. Work that was due in it and is not done continues.
+// end takes the counts when the recipe has closed the window. Work that was due in it and is not done continues.
 func (b *backgroundLoad) end() {
 	if b == nil {
 		return
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.shut = true
-	b.record.Duration, b.record.Counts = time.Since(b.opened), b.pool.Meter.Counts().Sub(b.before)
-	b.pool.instances.end(&b.record)
-	turns := b.pool.turns.snapshot()
-	b.pool.Meter.End()
-	if b.pacer != nil {
-		b.pacer.End()
-		return
+	now := time.Now()
+	b.closeWindow(now)
+	b.record.Duration, b.record.Counts = b.window.Elapsed(now), b.windowCounts()
+	if b.pacer == nil {
+		b.pool.turns.snapshot().fill(&b.record, b.pool.instances[0].Together())
 	}
-	turns.fill(&b.record, b.pool.instances[0].Together())
 }
 
 // soFar returns the results of the window up to now: how long operations took, what they were, and
@@ -119,34 +104,23 @@ func (b *backgroundLoad) soFar() *metrics.Record {
 	if b == nil {
 		return nil
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	r := metrics.Record{Duration: b.record.Duration, Counts: b.record.Counts, Rounds: b.record.Rounds, Phases: b.record.Phases, Mix: b.record.Mix}
-	if !b.shut {
-		r.Duration, r.Counts = time.Since(b.opened), b.pool.Meter.Counts().Sub(b.before)
-	}
+	r := metrics.Record{Duration: b.window.Elapsed(time.Now()), Counts: b.windowCounts(), Rounds: b.done()}
 	b.fillOpenLoop(&r.Generator)
-	switch {
-	case !b.shut:
-		b.pool.instances.end(&r)
-	case b.pacer != nil:
-		b.pool.instances.fillTimes(&r)
-	}
+	b.pool.instances.fill(&r)
 	return &r
 }
 
 // finish waits for the clients and returns the results, or nil without a background.
-func (b *backgroundLoad) finish() *metrics.Record {
+func (b *backgroundLoad) finish(ctx context.Context) *metrics.Record {
 	if b == nil {
 		return nil
 	}
-	b.drain(&b.record)
+	b.drain(ctx, &b.record)
 	b.halt()
 	b.awaitEnd(b.clients, b.abandon, &b.record)
 	b.abandon()
-	if b.pacer != nil {
-		b.pool.instances.fillTimes(&b.record)
-	}
+	b.record.Disturbed = len(b.errors) > 0 || b.cut
+	b.fillRounds(&b.record)
 	b.record.Safety = b.pool.instances.verdict()
 	b.record.Errors = b.errors
 	return &b.record

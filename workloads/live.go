@@ -15,8 +15,6 @@ import (
 // known only at the very end.
 type Live struct {
 	runner *runner
-	opened time.Time
-	before metrics.Counts
 	self   *metrics.Sampler
 	slots  map[*fanout.Session]int
 
@@ -28,8 +26,8 @@ type Live struct {
 }
 
 // observe hands the run to the plan's observer, if it has one.
-func (r *runner) observe(opened time.Time, before metrics.Counts, self *metrics.Sampler) *Live {
-	l := &Live{runner: r, opened: opened, before: before, self: self}
+func (r *runner) observe(self *metrics.Sampler) *Live {
+	l := &Live{runner: r, self: self}
 	if r.plan.Watch != nil {
 		l.slots = make(map[*fanout.Session]int, len(r.pool.Slots))
 		for i, s := range r.pool.Slots {
@@ -47,14 +45,12 @@ func (l *Live) lap(i metrics.Interval) {
 	l.intervals = append(l.intervals, i)
 }
 
-// end closes the window. It takes Duration, Counts and Rounds at the same time, before the
-// arrivals in progress are drained, so that throughput and costs per round have a numerator and a
-// denominator of the same time.
+// end records that the window has closed. Duration, Counts and Rounds are those of the window, so that throughput
+// and costs per round have a numerator and a denominator of the same time.
 func (l *Live) end(r *metrics.Record) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.now = l.passing()
-	l.runner.pool.instances.end(&l.now)
 	turns := l.runner.pool.turns.snapshot()
 	l.now.Generator = l.self.Stop()
 	if l.runner.pacer == nil {
@@ -65,9 +61,11 @@ func (l *Live) end(r *metrics.Record) {
 	*r = l.now
 }
 
-// passing returns the duration and the counts of the window while it is open.
+// passing returns what is known of the window so far.
 func (l *Live) passing() metrics.Record {
-	return metrics.Record{Duration: time.Since(l.opened), Counts: l.runner.pool.Meter.Counts().Sub(l.before)}
+	r := metrics.Record{Duration: l.runner.window.Elapsed(time.Now()), Counts: l.runner.windowCounts(), Rounds: l.runner.done()}
+	l.runner.pool.instances.fill(&r)
+	return r
 }
 
 // close keeps the results of the window. Clients then continue until their rounds have ended.
@@ -99,11 +97,10 @@ func (l *Live) SoFar() metrics.Record {
 	}
 	r := l.now
 	if l.shut {
-		l.runner.pool.instances.fillTimes(&r)
+		l.runner.pool.instances.fill(&r)
 	} else {
 		r = l.passing()
 		r.Generator = l.self.SoFar()
-		l.runner.pool.instances.end(&r)
 	}
 	r.Intervals = l.intervals
 	warnOfGenerator(&r)

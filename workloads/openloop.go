@@ -9,23 +9,35 @@ import (
 	"github.com/stampede-bench/stampede/workloads/openloop"
 )
 
-// openLoop gives the slots their arrivals if the plan has an arrival rate.
-func (r *runner) openLoop(ctx context.Context) {
+// planWindow returns when the warm-up of an open loop ends, and decides the window if it opens then and its length
+// is known. All processes of a run have the same window.
+func (r *runner) planWindow(ctx context.Context) (opens time.Time) {
+	p := r.plan
+	opens = time.Now().Add(p.Warmup)
+	if !p.Open.Rate.Open() || p.AwaitWindow != nil {
+		return opens
+	}
+	if p.Part != nil && p.Part.Window != nil {
+		opens = r.agreeWindow(ctx)
+	}
+	r.window.Open(opens)
+	if p.Rounds == 0 {
+		r.window.Close(opens.Add(p.Duration))
+	}
+	return opens
+}
+
+// openLoop gives the slots their arrivals if the plan has an arrival rate. The warm-up ends at the given time.
+func (r *runner) openLoop(warm time.Time) {
 	p := r.plan
 	if !p.Open.Rate.Open() {
 		return
 	}
-	if p.Part == nil {
-		r.pacer = openloop.New(p.Open, p.Warmup, p.Duration, p.Seed)
-	} else {
-		mine, share := r.pool.arrivalsHere(p.Open.Arrival, p.Seed)
-		opens := time.Now().Add(p.Warmup) // of a background, which has no window of its own
-		if p.Part.Window != nil {
-			r.opens = r.agreeWindow(ctx)
-			opens = r.opens
-		}
-		r.pacer = openloop.NewPart(p.Open, openloop.OwnArrivals{Opens: opens, Mine: mine, Share: share}, p.Warmup, p.Duration, p.Seed)
+	own := openloop.OwnArrivals{Origin: warm, Mine: func() bool { return true }, Share: 1}
+	if p.Part != nil {
+		own.Mine, own.Share = r.pool.arrivalsHere(p.Open.Arrival, p.Seed)
 	}
+	r.pacer = openloop.New(p.Open, r.window, own, p.Warmup, p.Duration, p.Seed)
 	for _, s := range r.pool.Slots {
 		s.pacer, s.ticket = r.pacer, r.pacer.Ticket()
 	}
@@ -45,20 +57,32 @@ func arrivals(g *metrics.Generator, c openloop.Counts) {
 	g.Offered, g.Late, g.Completed, g.Failed, g.Skipped, g.Unfinished = c.Offered, c.Late, c.Completed, c.Failed, c.Skipped, c.Unfinished
 }
 
-// drain waits for the clients that have work that was due in the window, so that its response
-// times count.
-func (r *runner) drain(record *metrics.Record) {
+// drain waits until all work that was due in the window is done, so that its response times count. Work that has
+// not begun by the end time, or when the run is interrupted, is skipped.
+func (r *runner) drain(ctx context.Context, record *metrics.Record) {
 	if r.pacer == nil {
 		return
 	}
-	r.pacer.End()
-	ctx, cancel := context.WithTimeout(r.rounds, endTime)
+	limited, cancel := context.WithTimeout(r.rounds, endTime)
 	defer cancel()
+	defer context.AfterFunc(ctx, r.pacer.End)()
 	if !r.failed() {
-		r.pacer.Drain(ctx)
+		r.pacer.Drain(limited)
 	}
-	arrivals(&record.Generator, r.pacer.Counts())
-	record.Generator.Oldest, record.Generator.Wakes = r.pacer.Oldest(), r.pacer.Wakes()
+	r.pacer.End()
+	r.countArrivals(&record.Generator)
+}
+
+// countArrivals fills in the outcomes of the arrivals of an open loop.
+func (r *runner) countArrivals(g *metrics.Generator) {
+	if r.pacer == nil {
+		return
+	}
+	arrivals(g, r.pacer.Counts())
+	g.Oldest, g.Wakes = r.pacer.Oldest(), r.pacer.Wakes()
+	if r.plan.Part == nil && r.window.IsOpen() {
+		g.Planned, g.PlannedError = r.pacer.Expected()
+	}
 }
 
 // A taker is a workload in which one client takes each arrival on behalf of all, if the loop is open.

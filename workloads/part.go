@@ -207,18 +207,33 @@ func (r *runner) agreeWindow(ctx context.Context) time.Time {
 	return opens
 }
 
-// awaitWindow waits until the window opens.
+// awaitWindow waits until the window opens: when that is decided, when the processes of the run have agreed, in a
+// window of so many rounds when one more round has ended, and otherwise now.
 func (r *runner) awaitWindow(ctx context.Context) {
-	if r.plan.AwaitWindow != nil {
-		r.plan.AwaitWindow(ctx)
+	p := r.plan
+	if p.AwaitWindow != nil {
+		p.AwaitWindow(ctx)
 	}
-	if r.plan.Part == nil || r.plan.Part.Window == nil {
-		return
+	switch {
+	case p.Part != nil && p.Part.Window != nil && !r.window.IsOpen():
+		r.window.Open(r.agreeWindow(ctx))
+	case p.Part == nil && p.Rounds > 0 && r.pacer == nil:
+		r.opensWith.Store(true)
+		select {
+		case <-r.opened:
+			return
+		case <-r.stop:
+		case <-ctx.Done():
+		}
+		if !r.opensWith.CompareAndSwap(true, false) {
+			<-r.opened
+			return
+		}
 	}
-	if r.opens.IsZero() {
-		r.opens = r.agreeWindow(ctx)
+	if r.window.IsOpen() {
+		r.wait(ctx, time.Until(r.window.Opens()))
 	}
-	r.wait(ctx, time.Until(r.opens))
+	r.openWindow(time.Now())
 }
 
 // agreeTurns makes the processes agree, when they stop, on the last turn that all clients of an instance take:
@@ -273,7 +288,8 @@ func (r *runner) countTogether(ctx context.Context) {
 	}()
 	go func() {
 		if _, err := all.AwaitTally(r.rounds, roundsTopic, 0, func(t exchange.Tally) bool { return t.Sum >= r.plan.Rounds }); err == nil {
-			r.halt()
+			r.closeWindow(time.Now())
+			close(r.enough)
 		}
 	}()
 }

@@ -73,7 +73,7 @@ func TestPartsOfALock(t *testing.T) {
 		var mu sync.Mutex
 		var running sync.WaitGroup
 		for i, p := range parts {
-			p.Base, p.Steps, p.Meet = site.Base(), check.NewSteps(now), met.meet
+			p.Base, p.Steps, p.Meet = site.Base(), check.KeepSteps(now), met.meet
 			p.Probe = func(session int, probe drivers.Probe) drivers.Probe {
 				mu.Lock()
 				defer mu.Unlock()

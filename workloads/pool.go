@@ -1,6 +1,7 @@
 package workloads
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/metrics/fanout"
 	"github.com/stampede-bench/stampede/workloads/exchange"
 	"github.com/stampede-bench/stampede/workloads/namespace"
@@ -21,6 +23,7 @@ type Pool struct {
 	Form      Form
 	instances instances
 	Meter     *fanout.Meter
+	Window    *metrics.Window
 	seed      uint64
 	namespace namespace.Path
 	// admin creates and removes the subtree and the paths of rounds, uncounted. Only its
@@ -51,15 +54,18 @@ func newPool(p Plan) *Pool {
 	if p.serversFail {
 		patience = faultsSessionTimeout
 	}
-	x := p.exchanges()
-	return &Pool{Service: p.Service, Form: p.Form, instances: newInstances(p.Groups, p.Form, s, x), Meter: fanout.NewMeter(), part: p.Part, exchanges: x,
+	x, window := p.exchanges(), cmp.Or(p.window, metrics.NewWindow())
+	s.window, s.atRate = window, p.Open.Rate.Open()
+	return &Pool{Service: p.Service, Form: p.Form, instances: newInstances(p.Groups, p.Form, s, x),
+		Meter: fanout.NewMeter(window), Window: window, part: p.Part, exchanges: x,
 		namespace: s.namespace(), seed: p.Seed, clients: p.Clients, nodes: p.Clients + p.Preload.Nodes + max(p.Groups, 1)*s.Mix.Keys,
-		faults: newActiveFaults(p), adminTimeout: patience, turns: &turnTrackers{all: make(map[trackerKey]*TurnTracker)}}
+		faults: newActiveFaults(p), adminTimeout: patience, turns: &turnTrackers{window: window, all: make(map[trackerKey]*TurnTracker)}}
 }
 
 // NewSettledPool returns the session pool of a settled run, which drives the workload itself.
 func NewSettledPool(service drivers.Service, form Form, w Workload, s Settings) *Pool {
-	return &Pool{Service: service, Form: form, instances: instances{w}, Meter: fanout.NewMeter(), namespace: s.namespace()}
+	window := metrics.NewWindow()
+	return &Pool{Service: service, Form: form, instances: instances{w}, Meter: fanout.NewMeter(window), Window: window, namespace: s.namespace()}
 }
 
 // open creates the subtree and opens a session for each of the plan's clients, and for their

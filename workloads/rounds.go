@@ -48,6 +48,9 @@ type Round[T any] struct {
 	begun chan struct{} // closed when begin has returned
 	err   error         // of begin
 
+	// Times are those of the round's phases.
+	Times Times
+
 	arrival            *openloop.Ticket       // holds the round's arrival; nil in a closed loop, and before any client has joined
 	arrived            chan struct{}          // closed when the round's arrival is due
 	due                time.Time              // when the arrival was due; zero in a closed loop
@@ -131,7 +134,7 @@ func (r *Rounds[T]) firstArrival(ctx context.Context, s *Slot, now *Round[T]) ti
 		r.Exchange.AnnounceValue("due", now.turn, int64(due))
 	})
 	if !told { // the loop has ended
-		r.Exchange.AnnounceValue("due", now.turn, int64(time.Since(s.pacer.Opens())))
+		r.Exchange.AnnounceValue("due", now.turn, int64(time.Since(s.pacer.Origin())))
 	}
 	return due
 }
@@ -142,7 +145,7 @@ func (r *Rounds[T]) awaitDue(ctx context.Context, s *Slot, turn int64) error {
 	if err != nil {
 		return err
 	}
-	t := time.NewTimer(time.Until(s.pacer.Opens().Add(time.Duration(told.Sum))))
+	t := time.NewTimer(time.Until(s.pacer.Origin().Add(time.Duration(told.Sum))))
 	defer t.Stop()
 	select {
 	case <-t.C:
@@ -159,9 +162,9 @@ func (r *Rounds[T]) Record(l *metrics.Latency, round *Round[T], s *Slot, now tim
 	case r.Exchange != nil && s.OpenLoop(): // another process may know when the round was due
 		r.Steps.RecordAt(now, check.Step{Kind: check.Timed, Client: s.Index, Turn: round.turn, Name: l.Name(), Lag: took})
 	case round.due.IsZero():
-		l.Record(took, took)
+		s.RecordIn(&round.Times, l, took, took)
 	default:
-		l.Record(took, now.Sub(round.due))
+		s.RecordIn(&round.Times, l, took, now.Sub(round.due))
 	}
 }
 
@@ -297,6 +300,7 @@ func (r *Rounds[T]) leave(s *Slot) *Round[T] {
 		return nil
 	}
 	delete(r.active, s.turns)
+	s.EndRound(&now.Times, now.arrival)
 	if r.Exchange != nil {
 		return now
 	}

@@ -58,6 +58,7 @@ type Plan struct {
 	// Watch, if set, is called with the running run when its window opens; see Live.
 	Watch func(*Live)
 
+	window *metrics.Window // shared with the background
 	// faulty: faults are injected, so connections may be broken for a long time.
 	faulty bool
 	// serversFail: some of them concern servers, or may do so.
@@ -84,6 +85,7 @@ func Run(ctx context.Context, p Plan) (_ *metrics.Record, err error) {
 	if err := p.checkFaults(); err != nil {
 		return nil, err
 	}
+	p.window = metrics.NewWindow()
 	c := newPool(p)
 	if p.Bin > 0 {
 		c.Meter.SetBin(p.Bin)
@@ -124,14 +126,18 @@ func (r *runner) outcome(ctx context.Context, record *metrics.Record) (*metrics.
 
 // run executes the phases of the run: warm up, measure, and wait until every round has ended.
 func (r *runner) run(ctx context.Context) *metrics.Record {
-	meter, all := r.pool.Meter, r.pool.instances
+	meter := r.pool.Meter
 	var abandon context.CancelFunc
 	r.rounds, abandon = context.WithCancel(r.rounds)
 	defer abandon()
 	start := meter.Counts()
 	defer r.exchange(ctx)()
 	r.meet(ctx, SessionsOpen)
-	r.openLoop(ctx)
+	var server serverReading
+	if r.plan.Open.Rate.Open() { // the window opens when it is due, however long the server takes to answer
+		server = r.readServer(ctx)
+	}
+	r.openLoop(r.planWindow(ctx))
 	r.agreeTurns()
 	clients := r.startClients()
 	r.background.start(r)
@@ -139,32 +145,28 @@ func (r *runner) run(ctx context.Context) *metrics.Record {
 	record := &metrics.Record{}
 	ramp := r.gather(ctx)
 	warmup := r.warmUp(ctx)
+	if !r.plan.Open.Rate.Open() {
+		server = r.readServer(ctx)
+	}
 	r.awaitWindow(ctx)
-	server := r.readServer(ctx)
 	self := metrics.StartSampler()
-	meter.Begin()
-	all.begin()
-	r.pool.turns.open()
-	r.begin()
 	r.countTogether(ctx)
 	r.background.begin()
 	r.pool.faults.begin(r)
-	opened, before := time.Now(), meter.Counts()
-	live := r.observe(opened, before, self)
+	live := r.observe(self)
 	r.measure(ctx, live)
 	record.Intervals = live.intervals
+	r.background.end()
 	live.end(record)
 	r.pool.faults.end()
-	r.background.end()
-	r.drain(record)
-	all.fillTimes(record)
+	r.drain(ctx, record)
+	r.pool.instances.fill(record)
 	live.close(record)
 	record.Ramp, record.Warmup = ramp, warmup
-	meter.End()
 	r.countServer(ctx, server, record)
 
 	r.halt()
-	record.Background = r.background.finish()
+	record.Background = r.background.finish(ctx)
 	r.interrupted = ctx.Err() != nil
 	r.awaitEnd(clients, abandon, record)
 	r.meet(ctx, RoundsEnded)
@@ -172,11 +174,34 @@ func (r *runner) run(ctx context.Context) *metrics.Record {
 	record.Whole, record.WholeRounds = meter.Counts().Sub(start), r.all.Load()
 	r.meet(ctx, NotificationsIn) // then other processes close their sessions, which may wake clients of this one
 	record.Disturbed = record.Whole.Cuts > 0 || len(r.errors) > 0 || r.cut
+	r.fillRounds(record)
 	record.Herd = meter.Herd()
-	record.Safety = all.verdict()
+	record.Safety = r.pool.instances.verdict()
 	record.Safety = r.background.addViolations(record.Safety)
 	record.Errors = r.errors
 	r.pool.faults.fill(record)
 	r.warn(record)
 	return record
+}
+
+// fillRounds fills in the rounds of the window and their times when all clients have ended: a client may have read
+// the clock before the window closed and have recorded its turn after that.
+func (r *runner) fillRounds(m *metrics.Record) {
+	timed := r.pool.instances.fill(m)
+	r.countArrivals(&m.Generator)
+	m.Rounds = r.done()
+	if n := len(m.Intervals); n > 0 {
+		rest := m.Rounds
+		for _, i := range m.Intervals[:n-1] {
+			rest -= i.Rounds
+		}
+		m.Intervals[n-1].Rounds = rest
+	}
+	switch {
+	case r.plan.Part != nil: // a round may end in one process and have its times in others
+	case r.pacer != nil:
+		m.Untimed = m.Generator.Completed - timed
+	default:
+		m.Untimed = m.Rounds - timed
+	}
 }

@@ -27,11 +27,17 @@ type runner struct {
 	stop        chan struct{}   // closed with stopping
 	stopOnce    sync.Once
 	gathered    chan struct{} // closed when all clients have arrived; nil if they arrive at the same time
-	begun       atomic.Bool   // the window is open
 	interrupted bool          // the run was interrupted
-	opens       time.Time     // when the window opens, once several processes have agreed on that
 	all         atomic.Int64  // rounds that have ended since the start
-	before      atomic.Int64  // rounds that had ended before the window opened
+
+	window      *metrics.Window
+	inWindow    atomic.Int64  // rounds that ended in the window
+	opensWith   atomic.Bool   // the window opens when the next round ends
+	opened      chan struct{} // closed when it has opened with a round
+	enough      chan struct{} // closed when all rounds of a window of so many rounds have ended
+	closing     sync.Once
+	shut        atomic.Bool    // met is known
+	before, met metrics.Counts // the messages before the window and until its end
 
 	mu      sync.Mutex
 	turns   []int64 // where a round takes all clients: how many turns at least one client has begun, by instance
@@ -42,8 +48,8 @@ type runner struct {
 }
 
 func newRunner(ctx context.Context, p Plan, c *Pool) *runner {
-	return &runner{plan: p, pool: c, rounds: context.WithoutCancel(ctx),
-		stop: make(chan struct{}), turns: make([]int64, len(c.instances)), errors: make(map[string]int64)}
+	return &runner{plan: p, pool: c, rounds: context.WithoutCancel(ctx), window: c.Window,
+		stop: make(chan struct{}), opened: make(chan struct{}), enough: make(chan struct{}), turns: make([]int64, len(c.instances)), errors: make(map[string]int64)}
 }
 
 // halt makes every client stop after its current round.
@@ -51,6 +57,9 @@ func (r *runner) halt() {
 	r.stopOnce.Do(func() {
 		r.stopping.Store(true)
 		close(r.stop)
+		if r.pacer != nil {
+			r.pacer.End()
+		}
 	})
 }
 
@@ -110,6 +119,9 @@ func (r *runner) queueTime(window *metrics.Record) time.Duration {
 func (r *runner) startClients() *sync.WaitGroup {
 	var clients sync.WaitGroup
 	r.holdArrivals()
+	for _, s := range r.pool.Slots {
+		s.window, s.ends = r.window, r.ended
+	}
 	for _, s := range r.pool.Slots {
 		clients.Go(func() {
 			if r.arrive(s) {
@@ -194,7 +206,7 @@ func (r *runner) session(s *Slot) error {
 		return nil
 	}
 	rounds, err := f.Finish(r.rounds)
-	r.ended(rounds)
+	s.endTurn(rounds)
 	return err
 }
 
@@ -203,14 +215,10 @@ func (r *runner) turn(s *Slot, c Client) error {
 	s.Tracker.Begin()
 	rounds, err := c.Turn(r.rounds)
 	if err != nil {
-		s.Tracker.Stop()
-		s.ArrivalFailed()
+		s.failTurn()
 		return err
 	}
-	s.Tracker.End()
-	s.arrivalCompleted()
-	s.faults.turned()
-	r.ended(rounds)
+	s.endTurn(rounds)
 	return nil
 }
 
@@ -243,21 +251,29 @@ func (r *runner) takesTurnTogether(s *Slot) (takes, decided bool) {
 	return true, true
 }
 
-func (r *runner) ended(rounds int64) {
+// ended counts rounds that ended at the given time, which may be in the window.
+func (r *runner) ended(rounds int64, at time.Time, counts bool) {
+	if rounds == 0 {
+		return
+	}
 	r.all.Add(rounds)
-	if limit := r.plan.Rounds; limit > 0 && r.pool.exchanges == nil && r.begun.Load() && r.done() >= limit {
-		r.halt()
+	if r.opensWith.Load() && r.opensWith.CompareAndSwap(true, false) {
+		r.openWindow(time.Now())
+		close(r.opened)
+		return
+	}
+	if !counts {
+		return
+	}
+	done, limit := r.inWindow.Add(rounds), r.plan.Rounds
+	if limit > 0 && r.pool.exchanges == nil && done >= limit && done-rounds < limit {
+		r.closeWindow(at.Add(1))
+		close(r.enough)
 	}
 }
 
-// begin opens the window.
-func (r *runner) begin() {
-	r.before.Store(r.all.Load())
-	r.begun.Store(true)
-}
-
-// done returns how many rounds have ended in the window, which must be open.
-func (r *runner) done() int64 { return r.all.Load() - r.before.Load() }
+// done returns how many rounds have ended in the window.
+func (r *runner) done() int64 { return r.inWindow.Load() }
 
 func (r *runner) failed() bool {
 	r.mu.Lock()

@@ -47,9 +47,11 @@ type Settings struct {
 	// read returns every write that was acknowledged before it, by any client. Run sets both.
 	ReadsLag, ReadsFresh bool
 
-	steps    *check.Steps       // of a run that several processes share; nil for others
+	steps    *check.Steps       // nil: this process has all clients
 	exchange *exchange.Exchange // with the other processes of such a run; nil for others
 
+	atRate  bool                        // work arrives at a rate
+	window  *metrics.Window             // of the run; nil: of a settled run
 	timings map[string]*metrics.Latency // by phase; nil: each workload has its own
 	fanout  *FanoutTimes                // of a fan-out; nil: each workload has its own
 	used    map[string]bool             // the settings that the workload being created uses; nil: not recorded
@@ -128,9 +130,14 @@ func (f Form) Uses() []string {
 	return slices.Sorted(maps.Keys(s.used))
 }
 
-// Steps returns where the workload records the steps of its clients, or nil if no other process needs
-// them.
-func (s Settings) Steps() *check.Steps { return s.steps }
+// Steps returns where the workload records the steps of its clients, which its judge gets.
+func (s Settings) Steps() *check.Steps {
+	if s.steps == nil {
+		began := time.Now()
+		return check.NewSteps(func() time.Duration { return time.Since(began) })
+	}
+	return s.steps
+}
 
 // Exchange returns the exchange with the processes that have other clients of this instance, nil if there are
 // none.
@@ -216,6 +223,14 @@ func (s Settings) Latency(phase string) *metrics.Latency {
 		s.timings[phase] = metrics.NewLatency(phase)
 	}
 	return s.timings[phase]
+}
+
+// AtRate reports whether work arrives at a rate, in an open loop.
+func (s Settings) AtRate() bool { return s.atRate }
+
+// NewQueue returns a queue of the clients for the fairness of the run.
+func (s Settings) NewQueue(clients int) *metrics.Queue {
+	return metrics.NewQueue(clients, cmp.Or(s.window, metrics.NewWindow()))
 }
 
 // FanoutTimes returns where the workload records the times of its notifications, which all

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/metrics/fanout"
 	"github.com/stampede-bench/stampede/workloads/namespace"
 	"github.com/stampede-bench/stampede/workloads/openloop"
@@ -28,17 +29,22 @@ type Slot struct {
 	// waiting then.
 	Stopping <-chan struct{}
 
-	pacer        *openloop.Pacer    // of an open loop; nil in a closed one
-	ticket       *openloop.Ticket   // the slot's own
-	tickets      []*openloop.Ticket // of its other streams
-	Tracker      *TurnTracker       // nil where turns are not tracked
-	trackers     *turnTrackers      // holds the trackers of its other streams
-	number       int                // among all slots of the run, from 0
-	mayArrive    chan struct{}      // closed when the client may arrive; nil if it may arrive immediately
-	gathered     chan struct{}      // closed when all clients have arrived; nil if they arrive at the same time
-	instance     int                // index of the recipe's instance, from 0
-	name         string             // the client's name in messages
-	turns        int64              // turns completed so far
+	window       *metrics.Window                               // of the run; nil in a settled run, in which all counts
+	times        Times                                         // of the turn in progress
+	ended        time.Time                                     // when that turn ended; zero until it has
+	counts       bool                                          // the turn ended in the window; known with ended
+	ends         func(rounds int64, at time.Time, counts bool) // counts the rounds that end with a turn
+	pacer        *openloop.Pacer                               // of an open loop; nil in a closed one
+	ticket       *openloop.Ticket                              // the slot's own
+	tickets      []*openloop.Ticket                            // of its other streams
+	Tracker      *TurnTracker                                  // nil where turns are not tracked
+	trackers     *turnTrackers                                 // holds the trackers of its other streams
+	number       int                                           // among all slots of the run, from 0
+	mayArrive    chan struct{}                                 // closed when the client may arrive; nil if it may arrive immediately
+	gathered     chan struct{}                                 // closed when all clients have arrived; nil if they arrive at the same time
+	instance     int                                           // index of the recipe's instance, from 0
+	name         string                                        // the client's name in messages
+	turns        int64                                         // turns completed so far
 	probe        drivers.Probe
 	service      drivers.Service
 	lags         bool // see [drivers.Info.Lags]
@@ -85,6 +91,127 @@ func (s *Slot) arrivalCompleted() {
 	if s.ticket != nil {
 		s.ticket.Finish()
 	}
+}
+
+// Record records how long a phase of the client's turn took. The time counts if the turn does: in an open loop
+// if its arrival was due in the window, in a closed loop if it ends in the window.
+func (s *Slot) Record(l *metrics.Latency, service, response time.Duration) {
+	s.RecordIn(&s.times, l, service, response)
+}
+
+// RecordIn is Record for a time of a round that the client shares with others: it counts if the round does.
+func (s *Slot) RecordIn(round *Times, l *metrics.Latency, service, response time.Duration) {
+	if s.window == nil {
+		l.Record(service, response)
+		return
+	}
+	round.add(timing{l, service, response})
+}
+
+// Count adds to a counter what the client did in its turn, which counts if the turn does.
+func (s *Slot) Count(c *atomic.Int64, n int64) { s.times.Count(c, n) }
+
+// InWindow reports whether the time lies in the window of the run.
+func (s *Slot) InWindow(at time.Time) bool { return s.window != nil && s.window.Contains(at) }
+
+// belongs reports whether work belongs to the window, by its arrival, or without one by whether it ended in it.
+func (s *Slot) belongs(arrival *openloop.Ticket, ended bool) bool {
+	if due, given := arrival.InWindow(); given {
+		return due
+	}
+	return ended
+}
+
+// EndsAt sets the time at which the turn in progress ends, for a client that has just read the clock.
+func (s *Slot) EndsAt(now time.Time) { s.ended, s.counts = now, s.window.Contains(now) }
+
+// EndRound records that a round that several clients share ends with the turn in progress. arrival is the round's,
+// nil in a closed loop.
+func (s *Slot) EndRound(round *Times, arrival *openloop.Ticket) {
+	if s.window == nil {
+		return
+	}
+	s.EndsAt(time.Now())
+	round.settle(s.belongs(arrival, s.counts))
+}
+
+// endTurn records that the turn in progress has ended, and so many rounds with it.
+func (s *Slot) endTurn(rounds int64) {
+	if s.ended.IsZero() {
+		s.EndsAt(time.Now())
+	}
+	now := s.ended
+	s.ended = time.Time{}
+	s.times.settle(s.belongs(s.ticket, s.counts))
+	s.Tracker.End(now)
+	s.arrivalCompleted()
+	s.faults.turned()
+	s.ends(rounds, now, s.counts)
+}
+
+// failTurn records that the turn in progress has failed.
+func (s *Slot) failTurn() {
+	s.ended = time.Time{}
+	s.times.settle(false)
+	s.Tracker.Stop()
+	s.ArrivalFailed()
+}
+
+// EndWork counts a round that ends now, apart from the turns of the client, and reports whether it belongs to the
+// window. arrival is the round's, nil in a closed loop.
+func (s *Slot) EndWork(arrival *openloop.Ticket) bool {
+	if s.window == nil {
+		return true
+	}
+	now := time.Now()
+	ended := s.window.Contains(now)
+	s.ends(1, now, ended)
+	return s.belongs(arrival, ended)
+}
+
+// Times are the times of a turn, or of a round that several clients share, until it is known whether they count.
+type Times struct {
+	mu     sync.Mutex
+	all    []timing
+	counts []counted
+}
+
+type timing struct {
+	latency           *metrics.Latency
+	service, response time.Duration
+}
+
+type counted struct {
+	by *atomic.Int64
+	n  int64
+}
+
+// Count adds to a counter if the times count.
+func (t *Times) Count(c *atomic.Int64, n int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.counts = append(t.counts, counted{c, n})
+}
+
+func (t *Times) add(one timing) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.all = append(t.all, one)
+}
+
+// settle records the times and adds the counts if they count, and forgets them.
+func (t *Times) settle(count bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if count {
+		for _, one := range t.all {
+			one.latency.Record(one.service, one.response)
+		}
+		for _, c := range t.counts {
+			c.by.Add(c.n)
+		}
+	}
+	t.all, t.counts = t.all[:0], t.counts[:0]
 }
 
 // AwaitArrival is Arrive with a ticket other than the slot's own.
@@ -251,7 +378,7 @@ func (s *Slot) Stream(i int) *Slot {
 
 // view returns the slot as its i-th stream sees it.
 func (s *Slot) view(i int, random *rand.Rand) *Slot {
-	return &Slot{Index: s.Index, Conn: s.Conn, Rand: random, Marks: s.Marks, Stopping: s.Stopping,
+	return &Slot{Index: s.Index, Conn: s.Conn, Rand: random, Marks: s.Marks, Stopping: s.Stopping, window: s.window, ends: s.ends,
 		Tracker: s.trackers.tracker(s.number, i), pacer: s.pacer, name: s.name, faults: s.faults}
 }
 

@@ -16,16 +16,15 @@ import (
 // A TurnTracker tracks the turns that a client takes one after the other: those that ended in the
 // window, and the one in progress. All methods accept a nil TurnTracker, which tracks nothing.
 type TurnTracker struct {
+	window  *metrics.Window
 	mu      sync.Mutex
-	opened  time.Time // when the window opened; zero before
 	began   time.Time // when the turn in progress began; zero without one; only the client itself sets it
 	since   time.Time // when its work was due; zero while the client pauses or waits; only the client itself sets it
-	ended   time.Time // when the turn ends, if the client has read the clock; used by the client only
 	turns   metrics.Turns
 	longest time.Duration // the longest time from when a turn's work was due until the turn ended
 }
 
-// Begin records that a turn begins. It has no effect after end, which begins the next turn.
+// Begin records that a turn begins. It has no effect after End, which begins the next turn.
 func (t *TurnTracker) Begin() {
 	if t == nil || !t.since.IsZero() {
 		return
@@ -44,13 +43,6 @@ func (t *TurnTracker) Began() time.Time {
 		return time.Now()
 	}
 	return t.began
-}
-
-// EndsAt sets the time at which the turn ends, for a client that has just read the clock.
-func (t *TurnTracker) EndsAt(now time.Time) {
-	if t != nil {
-		t.ended = now
-	}
 }
 
 // rest records that the client has no work yet.
@@ -73,34 +65,23 @@ func (t *TurnTracker) Stop() {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.began, t.since, t.ended = time.Time{}, time.Time{}, time.Time{}
+	t.began, t.since = time.Time{}, time.Time{}
 }
 
-// End records that the turn has ended and the next one begins. A client may have read the clock
-// before the window opened and call end afterwards: that turn ended before the window.
-func (t *TurnTracker) End() {
+// End records that the turn ended at the given time and the next one begins.
+func (t *TurnTracker) End(now time.Time) {
 	if t == nil {
 		return
 	}
-	now := t.ended
-	if t.ended = (time.Time{}); now.IsZero() {
-		now = time.Now()
-	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !t.opened.IsZero() && !now.Before(t.opened) {
-		t.turns.Add(now.Sub(t.began).Seconds(), now.Sub(later(t.began, t.opened)).Seconds())
+	if t.window.Contains(now) {
+		t.turns.Add(now.Sub(t.began).Seconds(), now.Sub(later(t.began, t.window.Opens())).Seconds())
 		if !t.since.IsZero() {
 			t.longest = max(t.longest, now.Sub(t.since))
 		}
 	}
 	t.began, t.since = now, now
-}
-
-func (t *TurnTracker) open(now time.Time) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.opened, t.turns, t.longest = now, metrics.Turns{}, 0
 }
 
 func later(a, b time.Time) time.Time {
@@ -112,8 +93,8 @@ func later(a, b time.Time) time.Time {
 
 // turnTrackers holds the trackers of the streams of all clients of a run.
 type turnTrackers struct {
+	window *metrics.Window
 	mu     sync.Mutex
-	opened time.Time // when the window opened; zero before
 	all    map[trackerKey]*TurnTracker
 }
 
@@ -129,19 +110,9 @@ func (t *turnTrackers) tracker(slot, lane int) *TurnTracker {
 	defer t.mu.Unlock()
 	key := trackerKey{slot, lane}
 	if t.all[key] == nil {
-		t.all[key] = &TurnTracker{opened: t.opened}
+		t.all[key] = &TurnTracker{window: t.window}
 	}
 	return t.all[key]
-}
-
-// open records that the window opens.
-func (t *turnTrackers) open() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.opened = time.Now()
-	for _, one := range t.all {
-		one.open(t.opened)
-	}
 }
 
 // A turnsSnapshot is a snapshot of the turns of all clients at a moment of the window.
@@ -154,27 +125,27 @@ type turnsSnapshot struct {
 	clients int             // clients that had a turn
 }
 
-// snapshot takes a snapshot of all trackers.
+// snapshot takes a snapshot of all trackers when the window has just closed.
 func (t *turnTrackers) snapshot() (s turnsSnapshot) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, one := range t.all {
 		one.add(&s)
 	}
-	s.window = time.Since(t.opened) // no turn has spent more time in the window than this
+	s.window = t.window.Elapsed(time.Now())
 	return s
 }
 
 func (t *TurnTracker) add(s *turnsSnapshot) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	now := time.Now() // under the lock, so that no turn begins after it
+	now := t.window.Until(time.Now()) // under the lock, so that few turns begin after it
 	s.turns, s.longest = s.turns.Plus(t.turns), max(s.longest, t.longest)
 	if !t.began.IsZero() {
-		s.open += now.Sub(later(t.began, t.opened))
+		s.open += max(now.Sub(later(t.began, t.window.Opens())), 0)
 	}
 	if !t.since.IsZero() {
-		s.ages = append(s.ages, now.Sub(t.since))
+		s.ages = append(s.ages, max(now.Sub(t.since), 0))
 	}
 	if t.turns.Count > 0 || !t.began.IsZero() {
 		s.clients++
@@ -206,7 +177,7 @@ type instances []Workload
 func newInstances(n int, f Form, s Settings, x *exchange.RunExchange) instances {
 	s.timings, s.fanout = make(map[string]*metrics.Latency), new(FanoutTimes)
 	all := make(instances, max(n, 1))
-	steps := s.steps
+	steps := s.Steps()
 	for i := range all {
 		s.steps, s.exchange = steps.ForGroup(i), x.Instance(i)
 		all[i] = f.New(s)
@@ -246,28 +217,18 @@ func (all instances) slots(clients int) (slots []*Slot) {
 	return slots
 }
 
-func (all instances) begin() {
+// fill fills in what the instances have measured so far: the times, which they share, and their combined
+// fairness. It returns how many rounds have their times.
+func (all instances) fill(r *metrics.Record) (timed int64) {
+	var now metrics.Record
 	for _, w := range all {
-		w.Begin()
-	}
-}
-
-// end fills in the times, which the instances share, and the combined fairness of the instances.
-func (all instances) end(r *metrics.Record) {
-	for _, w := range all {
-		before := r.Fairness
-		if w.End(r); before != nil {
-			*r.Fairness = r.Fairness.Add(*before)
+		before := now.Fairness
+		if w.Fill(&now); before != nil {
+			*now.Fairness = now.Fairness.Add(*before)
 		}
 	}
-}
-
-// fillTimes fills in the times again after the window has closed. Arrivals that were due in the window
-// and ended after it count among the times, but not among the rounds.
-func (all instances) fillTimes(r *metrics.Record) {
-	var now metrics.Record
-	all.end(&now)
-	r.Phases, r.Fanout = now.Phases, now.Fanout
+	r.Phases, r.Fairness, r.Fanout, r.Mix, r.Storm = now.Phases, now.Fairness, now.Fanout, now.Mix, now.Storm
+	return now.Rounds
 }
 
 // verdict returns the findings of the safety checks of all instances.
@@ -288,18 +249,11 @@ func (all instances) verdict() (v metrics.Safety) {
 // first phase.
 type Timings []*metrics.Latency
 
-// Begin discards the times recorded so far.
-func (t Timings) Begin() {
-	for _, l := range t {
-		l.Reset()
-	}
-}
-
 // Lap returns the times of the first phase since the last call of Lap.
 func (t Timings) Lap() metrics.Lap { return t[0].Lap() }
 
-// End fills in the phases.
-func (t Timings) End(r *metrics.Record) {
+// Fill fills in the phases.
+func (t Timings) Fill(r *metrics.Record) {
 	r.Phases = nil
 	for _, l := range t {
 		r.Phases = append(r.Phases, l.Phase())

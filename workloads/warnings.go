@@ -30,7 +30,7 @@ func (r *runner) warn(m *metrics.Record) {
 	m.Doubt(doubts...)
 	m.Warn(warnings...)
 	if r.plan.Part == nil { // else rounds may be counted in another process than their arrivals
-		m.Doubt(MissedRate(m, r.plan.Clients)...)
+		m.Warn(MissedRate(m, r.plan.Clients)...)
 	}
 	if m.Background != nil {
 		warnOfBackground(m)
@@ -77,8 +77,9 @@ func lostArrivals(g metrics.Generator) (all []metrics.Warning) {
 	return all
 }
 
-// MissedRate returns the doubt that fewer rounds ended than were offered, where no arrivals were
-// lost, which explains it.
+// MissedRate returns the warning that fewer rounds ended in the window than were offered, where no arrivals were
+// lost, which explains it. It is no doubt: the arrivals that waited were served after the window, and have their
+// times.
 func MissedRate(m *metrics.Record, clients int) []metrics.Warning {
 	g := m.Generator
 	if g.Skipped+g.Unfinished+g.Failed > 0 || float64(m.Rounds+int64(clients)) >= behind*float64(g.Offered) {

@@ -26,20 +26,47 @@ func (r *runner) wait(ctx context.Context, d time.Duration) {
 // reports.
 const lapTime = 250 * time.Millisecond
 
-// measure waits until the window ends and divides it into intervals.
+// openWindow opens the window now, unless an open loop has decided when it opens.
+func (r *runner) openWindow(now time.Time) {
+	if !r.window.IsOpen() {
+		r.window.Open(now)
+	}
+	r.before = r.pool.Meter.Counts()
+}
+
+// closeWindow closes the window, unless it is closed, and takes the counts of its messages.
+func (r *runner) closeWindow(at time.Time) {
+	r.closing.Do(func() {
+		r.window.Close(at)
+		r.met = r.pool.Meter.Counts()
+		r.shut.Store(true)
+	})
+}
+
+// windowCounts returns the counts of the messages in the window, up to now or to its end.
+func (r *runner) windowCounts() metrics.Counts {
+	if !r.shut.Load() {
+		return r.pool.Meter.Counts().Sub(r.before)
+	}
+	return r.met.Sub(r.before)
+}
+
+// measure waits until the window ends, closes it, and divides it into intervals.
 func (r *runner) measure(ctx context.Context, live *Live) {
+	defer func() { r.closeWindow(time.Now()) }()
 	laps := time.NewTicker(r.pool.faults.interval())
 	defer laps.Stop()
 	var end *time.Timer
 	var ends <-chan time.Time
+	opened := r.window.Opens()
 	if r.plan.Rounds == 0 {
-		end = time.NewTimer(r.plan.Duration)
+		end = time.NewTimer(time.Until(opened.Add(r.plan.Duration)))
 		defer end.Stop()
 		ends = end.C
 	}
-	last, from, rounds := live.before, time.Duration(0), int64(0)
+	last, from, rounds := r.before, time.Duration(0), int64(0)
 	lap := func() {
-		now, elapsed, done := r.pool.Meter.Counts(), time.Since(live.opened), r.done()
+		now, elapsed, done := r.pool.Meter.Counts(), r.window.Elapsed(time.Now()), r.done()
 		i, d := metrics.Interval{Start: from, Rounds: done - rounds}, now.Sub(last)
 		first := r.pool.instances[0].Lap() // all instances share it
 		i.P50, i.P90, i.P99 = first.P50, first.P90, first.P99
@@ -63,6 +90,9 @@ func (r *runner) measure(ctx context.Context, live *Live) {
 				return
 			}
 			end.Reset(r.plan.Duration)
+		case <-r.enough:
+			lap()
+			return
 		case <-r.stop:
 			lap()
 			return
@@ -98,7 +128,10 @@ type serverReading struct {
 	rounds   int64
 }
 
-// readServer reads the server's own counters. The server reads them at some time between request and
+// countersTime is how long the server may take to tell its counters.
+const countersTime = 2 * time.Second
+
+// readServer reads the server's own counters, outside the window. The server reads them at some time between request and
 // reply, so the rounds are those at the middle.
 func (r *runner) readServer(ctx context.Context) serverReading {
 	w, ok := r.pool.Service.(drivers.ServerStats)
@@ -106,7 +139,9 @@ func (r *runner) readServer(ctx context.Context) serverReading {
 		return serverReading{}
 	}
 	asked := r.all.Load()
-	c, err := w.Counters(context.WithoutCancel(ctx))
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), countersTime)
+	defer cancel()
+	c, err := w.Counters(limited)
 	if err != nil {
 		return serverReading{}
 	}
@@ -136,7 +171,10 @@ func (r *runner) warmUp(ctx context.Context) (w metrics.Warmup) {
 	began := time.Now()
 	defer func() { w.Took = time.Since(began) }()
 	if r.plan.Warmup <= 0 || r.plan.WarmupLimit <= r.plan.Warmup || r.plan.Open.Rate.Open() || r.plan.Background.Clients > 0 {
-		r.wait(ctx, r.plan.Warmup)
+		if r.window.IsOpen() {
+			began = r.window.Opens().Add(-r.plan.Warmup)
+		}
+		r.wait(ctx, time.Until(began.Add(r.plan.Warmup)))
 		return w
 	}
 	slice := r.plan.Warmup / warmSlices
@@ -164,13 +202,6 @@ const coldSlice = 500 * time.Millisecond
 type FanoutTimes struct {
 	mu  sync.Mutex
 	all metrics.Fanout
-}
-
-// Reset discards all times.
-func (f *FanoutTimes) Reset() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.all = metrics.Fanout{}
 }
 
 // Add adds a write whose watchers were all notified. The times, in ascending order, are those from the

@@ -18,12 +18,11 @@ type Workload interface {
 	// Together reports whether a round takes all clients: either all of them take their n-th turn
 	// or none does, so that no client waits for one that has stopped.
 	Together() bool
-	// Begin opens the measured window and discards the times recorded before it.
-	Begin()
 	// Lap returns the response times of the recipe's first phase since the last call of Lap.
 	Lap() metrics.Lap
-	// End closes the window and fills in what the workload measured: Rounds, Phases, Fairness.
-	End(r *metrics.Record)
+	// Fill fills in what the workload has measured so far, such as Phases and Fairness. Rounds is how
+	// many rounds have their times in Phases.
+	Fill(r *metrics.Record)
 	// Verdict returns the findings of the safety check since Setup. Call it when every round that
 	// began has ended.
 	Verdict() metrics.Safety

@@ -130,21 +130,21 @@ func newCounter(more int) *counter { return &counter{timed: metrics.NewLatency("
 
 func (c *counter) Setup(context.Context, drivers.Conn, string, int) error { return nil }
 func (c *counter) Together() bool                                         { return false }
-func (c *counter) Begin()                                                 { c.timed.Reset() }
 func (c *counter) Lap() metrics.Lap                                       { return c.timed.Lap() }
 func (c *counter) Verdict() metrics.Safety                                { return metrics.Safety{} }
 
-func (c *counter) End(r *metrics.Record) {
+func (c *counter) Fill(r *metrics.Record) {
 	r.Phases = []metrics.Phase{c.timed.Phase()}
 	r.Rounds = r.Phases[0].Service.TotalCount()
 }
 
 func (c *counter) Join(s *workloads.Slot) (workloads.Client, error) {
-	return &countingClient{counter: c, marks: s.Marks, path: []byte("/counted")}, nil
+	return &countingClient{counter: c, slot: s, marks: s.Marks, path: []byte("/counted")}, nil
 }
 
 type countingClient struct {
 	*counter
+	slot  *workloads.Slot
 	marks *fanout.Session
 	path  []byte
 	kept  []byte
@@ -158,6 +158,6 @@ func (c *countingClient) Turn(context.Context) (int64, error) {
 		c.kept = make([]byte, 8)
 	}
 	took := time.Since(began)
-	c.timed.Record(took, took)
+	c.slot.Record(c.timed, took, took)
 	return 1, nil
 }

@@ -4,11 +4,12 @@ import (
 	"testing"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/metrics"
 )
 
 // BenchmarkPlainRead measures the Meter's cost for a get without a watch.
 func BenchmarkPlainRead(b *testing.B) {
-	s := NewMeter().Session()
+	s := NewMeter(metrics.NewWindow()).Session()
 	ask := drivers.Message{Kind: drivers.Request, Op: drivers.OpGet, Path: []byte("/a"), Size: 40}
 	answer := drivers.Message{Kind: drivers.Reply, Op: drivers.OpGet, Pos: 1, Size: 100}
 	b.ReportAllocs()
@@ -20,7 +21,7 @@ func BenchmarkPlainRead(b *testing.B) {
 
 // BenchmarkSet measures the Meter's cost for a write that causes no notification.
 func BenchmarkSet(b *testing.B) {
-	s := NewMeter().Session()
+	s := NewMeter(metrics.NewWindow()).Session()
 	ask := drivers.Message{Kind: drivers.Request, Op: drivers.OpSet, Path: []byte("/l/a"), Size: 40}
 	answer := drivers.Message{Kind: drivers.Reply, Op: drivers.OpSet, Path: ask.Path, Size: 100}
 	b.ReportAllocs()
@@ -39,7 +40,7 @@ func BenchmarkHerd(b *testing.B) { herd(b, false) }
 func BenchmarkHerdFollowed(b *testing.B) { herd(b, true) }
 
 func herd(b *testing.B, followed bool) {
-	m := NewMeter()
+	m := NewMeter(metrics.NewWindow())
 	writer := m.Session()
 	var watchers []*Session
 	for range 128 {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/metrics"
 )
 
 type ignorant struct{}
@@ -85,7 +86,7 @@ func TestForeignTriggersAreBounded(t *testing.T) {
 
 // TestWithoutALimitNothingIsDecidedEarly is the meter of a run.
 func TestWithoutALimitNothingIsDecidedEarly(t *testing.T) {
-	m := NewMeter()
+	m := NewMeter(metrics.NewWindow())
 	writer := m.Session()
 	m.Session()
 	for i := range int64(2000) {

@@ -35,7 +35,7 @@ type ledger struct {
 	highest    int64 // highest position of a write
 	pruned     int64 // see prune
 	batch      int   // length of order at which to prune again
-	window     window
+	window     *metrics.Window
 	totals     totals
 	follower   *follower // nil unless a write is followed
 	timeline   *timeline // nil if there is a listener
@@ -48,8 +48,9 @@ type ledger struct {
 // smallestBatch is the smallest number of new writes after which prune runs again.
 const smallestBatch = 256
 
-func newLedger(now func() time.Time) ledger {
+func newLedger(w *metrics.Window, now func() time.Time) ledger {
 	return ledger{
+		window:   w,
 		nodes:    map[string]*node{},
 		sessions: map[*sessionState]struct{}{},
 		writes:   map[int64]*write{},

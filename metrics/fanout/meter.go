@@ -18,11 +18,13 @@ type Meter struct {
 	ledger   ledger
 }
 
-// NewMeter returns a Meter whose window has not begun.
-func NewMeter() *Meter { return NewMeterAt(time.Now) }
+// NewMeter returns a Meter of the writes whose first notification comes in the window.
+func NewMeter(w *metrics.Window) *Meter { return NewMeterAt(w, time.Now) }
 
 // NewMeterAt returns a Meter with a clock of its own, for packets of the past.
-func NewMeterAt(now func() time.Time) *Meter { return &Meter{now: now, ledger: newLedger(now)} }
+func NewMeterAt(w *metrics.Window, now func() time.Time) *Meter {
+	return &Meter{now: now, ledger: newLedger(w, now)}
+}
 
 // Postpone makes all notifications that come from now on wait for their assignment to a write, until
 // resume is called. A caller whose sessions do not share a clock may report a notification before
@@ -69,24 +71,8 @@ func (m *Meter) Counts() metrics.Counts {
 	return sum
 }
 
-// Begin opens the window that Herd describes, and discards an earlier one.
-func (m *Meter) Begin() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.ledger.window = window{begin: m.now()}
-	m.ledger.totals = newTotals()
-	m.ledger.timeline.reset()
-}
-
-// End closes the window. A trigger belongs to the window if its first notification came before
-// the end; its later notifications then count too.
-func (m *Meter) End() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.ledger.window.end = m.now()
-}
-
-// Herd describes the notifications of the writes in the window. Call it at the end of a run: it
+// Herd describes the notifications of the writes in the window: a write belongs to it if its first notification
+// came in it, and its later notifications then count too. Call it at the end of a run: it
 // assigns notifications by what is known at the call, even if a write in flight is not answered
 // yet. Leftover counts watches of the sessions that have not ended.
 func (m *Meter) Herd() metrics.Herd {

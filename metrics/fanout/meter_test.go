@@ -50,12 +50,12 @@ func (w wire) cut() { w.Message(drivers.Message{Kind: drivers.Cut}) }
 
 // script returns a meter whose window has begun and n connections.
 func script(n int) (*Meter, []wire) {
-	m := NewMeter()
+	m := NewMeter(metrics.NewWindow())
 	wires := make([]wire, n)
 	for i := range wires {
 		wires[i] = wire{m.Session()}
 	}
-	m.Begin()
+	m.ledger.window.Open(time.Now())
 	return m, wires
 }
 
@@ -152,7 +152,7 @@ func TestCloseAfterAnotherSessionsDelete(t *testing.T) {
 // The time of its first notification decides whether a trigger is in the window.
 func TestWindow(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
-		m := NewMeter()
+		m := NewMeter(metrics.NewWindow())
 		w, r := wire{m.Session()}, wire{m.Session()}
 		wake := func(pos int64) {
 			r.arm(drivers.OpGet, "/c", pos-1, nil)
@@ -162,10 +162,10 @@ func TestWindow(t *testing.T) {
 			w.answer(drivers.OpSet, "/c", pos)
 		}
 		wake(10) // before the window
-		m.Begin()
+		m.ledger.window.Open(time.Now())
 		wake(20)
 		wake(30)
-		m.End()
+		m.ledger.window.Close(time.Now())
 		time.Sleep(time.Second)
 		wake(40) // after the window
 		check(t, m, woken{Triggers: 2, Notifications: 2, Largest: 1})

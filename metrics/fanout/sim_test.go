@@ -8,8 +8,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/metrics"
 )
 
 // A sim is a coordination service as its clients' connections see it: one total order of
@@ -58,7 +60,7 @@ var simPaths = []string{"/l", "/l/a", "/l/b", "/l/b/x", "/m"}
 
 func newSim(seed uint64, clients, strangers int, positions bool) *sim {
 	s := &sim{
-		rng: rand.New(rand.NewPCG(seed, 1)), meter: NewMeter(), positions: positions,
+		rng: rand.New(rand.NewPCG(seed, 1)), meter: NewMeter(metrics.NewWindow()), positions: positions,
 		owners: map[string]*simClient{}, watches: map[simWatch]struct{}{},
 		persistent: map[simPersistent]struct{}{}, woke: map[int64]int64{},
 	}
@@ -69,7 +71,7 @@ func newSim(seed uint64, clients, strangers int, positions bool) *sim {
 		}
 		s.clients = append(s.clients, c)
 	}
-	s.meter.Begin()
+	s.meter.ledger.window.Open(time.Now())
 	return s
 }
 

@@ -44,15 +44,10 @@ type timeline struct {
 
 func newTimeline(now func() time.Time, bin time.Duration) *timeline {
 	t := &timeline{now: now, epoch: now(), slot: bin / slotsPerBin}
-	t.reset()
-	return t
-}
-
-func (t *timeline) reset() {
-	bin := t.slot * slotsPerBin
+	bin = t.slot * slotsPerBin
 	t.drawn = metrics.Timeline{Bin: bin, From: -binsBefore * bin}
-	t.pending = nil
 	t.due.Store(never)
+	return t
 }
 
 // slotOf returns the slot of a moment.

@@ -57,17 +57,18 @@ func TestTimeline(t *testing.T) {
 	for _, bin := range []time.Duration{ms, 10 * ms} {
 		t.Run(fmt.Sprint(bin), func(t *testing.T) {
 			bubble.Test(t, func(t *testing.T) {
-				m := NewMeter()
+				window := metrics.NewWindow()
+				m := NewMeter(window)
 				m.SetBin(bin)
 				w := []wire{{m.Session()}, {m.Session()}, {m.Session()}}
-				m.Begin()
+				window.Open(time.Now())
 				const triggers = 3
 				for i := range int64(triggers) {
 					time.Sleep(100 * bin)
 					wakeAll(w, 10+i)
 					time.Sleep(100 * bin)
 				}
-				m.End()
+				m.ledger.window.Close(time.Now())
 				l := m.Herd().Timeline
 				if l.Bin != bin || l.From != -10*bin || l.Triggers != triggers {
 					t.Fatalf("%d triggers in bins of %v from %v on", l.Triggers, l.Bin, l.From)
@@ -96,7 +97,7 @@ func TestTimelinesOverlap(t *testing.T) {
 			w[0].answer(drivers.OpSet, "/c", pos+1)
 			time.Sleep(every)
 		}
-		m.End()
+		m.ledger.window.Close(time.Now())
 		l := m.Herd().Timeline
 		// The last trigger began 20 ms before the end, the fifth last 100 ms.
 		want := map[time.Duration]int64{}
@@ -129,7 +130,7 @@ func TestTimelineIsDrawnInTime(t *testing.T) {
 			w[1].answer(drivers.OpGet, "/c", 2)
 		}
 		time.Sleep(timelineSlots / slotsPerBin * ms)
-		m.End()
+		m.ledger.window.Close(time.Now())
 		l := m.Herd().Timeline
 		want := map[time.Duration]int64{0: 2}
 		for at := ms; at < 90*ms; at += ms {
@@ -169,7 +170,7 @@ func TestTimelineBeginsWithTheFirstWatch(t *testing.T) {
 		{Kind: drivers.Request, Op: drivers.OpWatchTree, Path: []byte("/c")},
 		{Kind: drivers.Request, Op: drivers.OpOther, Path: []byte("/c"), Watch: true},
 	} {
-		m := NewMeter()
+		m := NewMeter(metrics.NewWindow())
 		s := m.Session()
 		counted := func() bool {
 			for i := range m.ledger.timeline.slots {

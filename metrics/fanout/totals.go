@@ -9,13 +9,6 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 )
 
-// A window is the part of a run that is measured.
-type window struct{ begin, end time.Time }
-
-func (w window) contains(t time.Time) bool {
-	return !w.begin.IsZero() && !t.Before(w.begin) && (w.end.IsZero() || !t.After(w.end))
-}
-
 // A totals sums up triggers.
 type totals struct {
 	fanout                           metrics.Tally
@@ -43,7 +36,7 @@ func (t *totals) add(w trigger, foreign bool) {
 // notify adds a notification to its trigger.
 func (l *ledger) notify(w *trigger, n *notification) {
 	l.caused(w, n)
-	if w.n == 0 && l.window.contains(n.at) {
+	if w.n == 0 && l.window.Contains(n.at) {
 		l.timeline.trigger(n.at)
 	}
 	l.follower.add(w, n)
@@ -52,16 +45,12 @@ func (l *ledger) notify(w *trigger, n *notification) {
 
 // draw draws the time lines that have ended by the slot now.
 func (l *ledger) draw(now int64) {
-	close := now
-	if end := l.window.end; !end.IsZero() {
-		close = l.timeline.slotOf(end)
-	}
-	l.timeline.draw(now, close)
+	l.timeline.draw(now, l.timeline.slotOf(l.window.Until(l.timeline.now())))
 }
 
 // count adds a complete trigger if its first notification came in the window.
 func (l *ledger) count(w *trigger, foreign bool) {
-	if w.n > 0 && l.window.contains(w.first) {
+	if w.n > 0 && l.window.Contains(w.first) {
 		l.totals.add(*w, foreign)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/metrics"
 )
 
 // A write is a change at a position in the total order, with its notifications. The ledger
@@ -150,12 +151,12 @@ type Notified struct {
 	Written string // the path that the write changed, "" for the end of a session
 }
 
-// NewListening returns a Meter that reports causes to the listener. It has no window and no time
+// NewListening returns a Meter that reports causes to the listener. It counts no window and has no time
 // line, and takes the time of each packet from now, which may be the time at which the packet was
 // captured. It keeps about as many writes, and as many notifications without a cause, as limit
 // says: see bounds.
 func NewListening(listener Listener, now func() time.Time, limit int) *Meter {
-	m := NewMeter()
+	m := NewMeter(metrics.NewWindow())
 	m.now, m.ledger.listener, m.ledger.timeline = now, listener, nil
 	m.ledger.bounds.limit = limit
 	return m

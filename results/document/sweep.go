@@ -130,7 +130,7 @@ func (s sweep) warnings(rows []results.Level) (lines []Warning) {
 			}
 		}
 		if lost > 0 {
-			lines = append(lines, Warning{"arrivals", fmt.Sprintf("%s, %s: arrivals were not served in %d of %s: response times are lower bounds",
+			lines = append(lines, Warning{"arrivals", fmt.Sprintf("%s, %s: arrivals were not served in %d of %s: they count as infinitely late",
 				l.Form, levels.Place(s.Axes[0], levels.Value(l, s.Axes[0])), lost, units.Plural(len(runs), "run"))})
 		}
 	}

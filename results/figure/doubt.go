@@ -26,12 +26,27 @@ const (
 func (f Figure) Doubt(r results.Run) (first results.Warning, bias Bias) {
 	for _, d := range r.Doubts {
 		b := f.biasBy(d)
+		if b == Higher && f.CountsLost(r) {
+			b = 0
+		}
 		if b != 0 && bias == 0 {
 			first = d
 		}
 		bias |= b
 	}
 	return first, bias
+}
+
+// CountsLost reports whether the figure is a percentile of times in which the run's lost arrivals count as infinitely
+// late. It is then not known if it is the time of one of them.
+func (f Figure) CountsLost(r results.Run) bool {
+	phase, percentile, _ := strings.Cut(f.Name, ".response.p")
+	of := r.Latency
+	if b, ok := strings.CutPrefix(phase, "background."); ok && r.Background != nil {
+		phase, of = b, r.Background.Latency
+	}
+	d := of[phase].Response
+	return percentile != "" && d != nil && d.Lost > 0
 }
 
 // biasBy returns what one doubt says about the figure's true value.

@@ -217,7 +217,7 @@ func (a *Agent) measure(ctx context.Context, work assignment, s share) (_ report
 		}
 	}()
 	began := a.now()
-	p := &agentRun{agent: a, work: work, share: s, steps: check.NewSteps(a.now), packets: journal.New(a.now)}
+	p := &agentRun{agent: a, work: work, share: s, steps: check.KeepSteps(a.now), packets: journal.New(a.now)}
 	end, err := p.join(ctx, &plan)
 	if err != nil {
 		return report{}, err

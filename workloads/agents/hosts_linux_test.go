@@ -320,12 +320,12 @@ func (s *remoteStage) compareHandoffs(t *testing.T, p workloads.Plan, r *metrics
 	t.Helper()
 	merged := r.Phases[slices.IndexFunc(r.Phases, func(p metrics.Phase) bool { return p.Name == "handoff" })]
 	edge := merged.Error + s.uncertain
-	least := len(check.JudgeSteps(exact, check.Window{Begin: w.Begin + edge, End: w.End - edge}).Handoffs)
-	most := len(check.JudgeSteps(exact, check.Window{Begin: w.Begin - edge, End: w.End + edge}).Handoffs)
+	least := len(handoffs(exact, check.Window{Begin: w.Begin + edge, End: w.End - edge}))
+	most := len(handoffs(exact, check.Window{Begin: w.Begin - edge, End: w.End + edge}))
 	if n := int(merged.Service.TotalCount()); n < least || n > most || n == 0 {
 		t.Errorf("%v: %d hand-offs, want %d to %d", p.Form, n, least, most)
 	}
-	truths := check.JudgeSteps(exact, w).Handoffs
+	truths := handoffs(exact, w)
 	slices.Sort(truths)
 	for _, q := range []float64{10, 50, 90, 99} {
 		got := time.Duration(merged.Service.ValueAtQuantile(q))
@@ -338,6 +338,19 @@ func (s *remoteStage) compareHandoffs(t *testing.T, p workloads.Plan, r *metrics
 	}
 	t.Logf("%v: %d hand-offs, p50 %v, by the machine's clock %v, ±%v", p.Form, merged.Service.TotalCount(),
 		time.Duration(merged.Service.ValueAtQuantile(50)), truths[len(truths)/2], merged.Error)
+}
+
+// handoffs returns the hand-offs in the window.
+func handoffs(steps []check.TimedStep, w check.Window) (all []time.Duration) {
+	j := check.NewLockJudge(func(released, granted check.TimedStep) {
+		if w.Contains(granted.Middle()) {
+			all = append(all, granted.Middle()-released.Middle())
+		}
+	})
+	for _, s := range check.InOrder(steps) {
+		j.Take(s)
+	}
+	return all
 }
 
 // precision is how far a value of a histogram can be from the value that was recorded.

@@ -2,6 +2,8 @@ package check
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -9,8 +11,9 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 )
 
-// A Delivery checks that exactly one consumer takes each item that was put, and that each consumer
-// takes items in order.
+// A DeliveryJudge checks that exactly one consumer takes each item that was put, and that each consumer
+// takes items in order. It takes the steps of all clients, in the order of [Ordered] or as they happen,
+// and remembers the items in the queue.
 //
 // The order is judged by which calls ended before others began, and not by the order that the form
 // claims. Within one priority, a consumer must not take an item after another one whose put began
@@ -20,31 +23,196 @@ import (
 // when the choice was made, the consumer should have chosen it.
 //
 // An item whose put or take is in doubt may be taken once or never.
-type Delivery struct {
-	mu      sync.Mutex
-	clock   int64           // a logical clock: begins and ends of puts and takes, in order
-	last    int64           // the number of the newest item
-	items   map[int64]*Item // by number; the items not known to be taken
-	part    *deliveryPart   // nil: this process has all clients
-	choices [PriorityLimit]choice
-	safety  metrics.Safety
+type DeliveryJudge struct {
+	mu        sync.Mutex
+	clock     int64              // a logical clock: begins and ends of puts and takes, in order
+	last      int64              // the largest number of an item
+	items     map[int64]*itemPut // by number; the items not known to be taken
+	consumers map[int]*consumer  // by client
+	choices   [PriorityLimit]choice
+	ended     map[int]bool // the clients that have taken an end item
+	safety    metrics.Safety
 }
 
 // PriorityLimit is the number of priorities for which a name has room.
 const PriorityLimit = 100
 
-// An Item is an item and what the check knows about it.
+// An itemPut is what the judge knows about an item.
+type itemPut struct {
+	number   int64
+	client   int // the client that put it
+	priority int
+	end      bool
+	began    int64 // the logical time when its put began
+	added    int64 // the logical time when its put returned, 0 if that is unknown
+	doubt    bool
+}
+
+// A consumer is the state of one consumer in one session.
+type consumer struct {
+	client int
+	before int64                   // the logical time when its last successful take began
+	newest [PriorityLimit]*itemPut // of the items it took, the one that was put last
+	takes  []take                  // those in progress
+}
+
+// A take is one take in progress.
+type take struct {
+	began   int64
+	choices [PriorityLimit]choice // the choices known when it began
+}
+
+// A choice is one consumer's take of an item of some priority. The consumer chose from a list at
+// least as new as newer, a logical time.
+type choice struct {
+	client int
+	newer  int64
+}
+
+// NewDeliveryJudge returns a judge of a queue that is empty.
+func NewDeliveryJudge() *DeliveryJudge {
+	return &DeliveryJudge{items: map[int64]*itemPut{}, consumers: map[int]*consumer{}, ended: map[int]bool{}}
+}
+
+// Take takes the next step.
+func (j *DeliveryJudge) Take(s TimedStep) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.clock++
+	p, c := j.items[s.Turn], j.consumers[s.Client]
+	switch s.Kind {
+	case Putting:
+		j.last = max(j.last, s.Turn)
+		j.items[s.Turn] = &itemPut{number: s.Turn, client: s.Client, priority: int(s.Value), end: s.Disturbed,
+			began: j.clock}
+	case Put:
+		if p != nil {
+			p.added = j.clock
+		}
+	case InDoubt, GaveUp:
+		if p != nil {
+			p.doubt = true
+		}
+		if s.Kind == GaveUp && c != nil {
+			c.takes = c.takes[min(1, len(c.takes)):]
+			if p != nil && p.end {
+				j.ended[s.Client] = true
+			}
+		}
+	case Cleared:
+		for _, p := range j.items {
+			p.doubt = p.doubt || p.client == s.Client
+		}
+	case Taking:
+		if c == nil || s.Shared {
+			c = &consumer{client: s.Client}
+			j.consumers[s.Client] = c
+		}
+		c.takes = append(c.takes, take{j.clock, j.choices})
+	case Took, Ended:
+		if s.Kind == Ended {
+			j.ended[s.Client] = true
+		}
+		if c != nil && len(c.takes) > 0 {
+			t := c.takes[0]
+			c.takes = c.takes[1:]
+			j.took(c, t, p, s.Step)
+		}
+	}
+}
+
+// took checks the end of a take. The item is nil if none is known that could be taken.
+func (j *DeliveryJudge) took(c *consumer, t take, p *itemPut, s Step) {
+	j.safety.Checked++
+	if s.Turn > 0 {
+		s.Name = string((&Item{number: s.Turn, End: s.Kind == Ended}).Bytes())
+	}
+	switch {
+	case s.Turn < 1 || s.Turn > j.last:
+		j.addViolation("client %d took %q, which no client put", c.client+1, s.Name)
+	case p == nil:
+		j.addViolation("client %d took item %d, which a client took before", c.client+1, s.Turn)
+	default:
+		delete(j.items, s.Turn)
+		j.judge(c, t, p)
+	}
+}
+
+// judge checks a take against earlier takes, of this consumer and of others.
+func (j *DeliveryJudge) judge(c *consumer, t take, p *itemPut) {
+	if p.added != 0 {
+		if later := c.newest[p.priority]; later != nil && later.began > p.added {
+			j.addViolation("client %d took item %d after item %d, which was put later",
+				c.client+1, p.number, later.number)
+		}
+		for q := p.priority + 1; q < PriorityLimit; q++ {
+			if c := t.choices[q]; c.newer > p.added {
+				j.addViolation("client %d took an item of priority %d while item %d of priority %d was there",
+					c.client+1, q, p.number, p.priority)
+				break
+			}
+		}
+	}
+	if newest := c.newest[p.priority]; newest == nil || newest.began < p.began {
+		c.newest[p.priority] = p
+	}
+	if made := &j.choices[p.priority]; made.newer < c.before {
+		*made = choice{c.client, c.before}
+	}
+	c.before = t.began
+}
+
+// Verdict returns all findings. If all consumers have taken an end item, the queue is empty, and an item
+// that was not taken is lost.
+func (j *DeliveryJudge) Verdict(consumers int) metrics.Safety {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, n := range slices.Sorted(maps.Keys(j.items)) {
+		if p := j.items[n]; len(j.ended) == consumers && p.added != 0 && !p.doubt && !p.end {
+			j.addViolation("item %d of client %d was never taken", p.number, p.client+1)
+		}
+	}
+	clear(j.items)
+	return j.safety
+}
+
+func (j *DeliveryJudge) addViolation(format string, args ...any) {
+	AddFinding(&j.safety, false, fmt.Sprintf(format, args...))
+}
+
+// Items are the items of a queue that the clients of one process put and take. Their steps are recorded,
+// for a DeliveryJudge.
+type Items struct {
+	steps              *Steps
+	process, processes int
+	before             int64 // items that are in the queue from the beginning, of no process
+	// elsewhere: a client of this process has taken another process's item.
+	elsewhere func(number int64, process int)
+
+	mu   sync.Mutex
+	made int64           // the number of items that this process has made
+	own  map[int64]*Item // by number; those of this process that are not known to be taken
+}
+
+// An Item is an item that a client of this process has put.
 type Item struct {
 	number   int64
 	client   int // the client that put it
 	Priority int
 	End      bool // an end item: no more items follow
 	Due      time.Time
-	Sent     time.Time
-	began    int64 // the logical time when its put began
-	added    int64 // the logical time when its put returned, 0 if that is unknown
-	doubt    bool
-	Free     func() // is called once, when the item takes up no room any more; may be nil
+	Sent     time.Time // zero if another process has put it
+	Free     func()    // is called once, when the item takes up no room any more; may be nil
+}
+
+// NewItems returns the items of a process that has all clients.
+func NewItems(steps *Steps) *Items { return &Items{steps: steps, processes: 1, own: map[int64]*Item{}} }
+
+// Divide makes the items those of one of several processes. before items are in the queue from the
+// beginning. elsewhere is called with the number of an item that a client of this process has taken, and
+// with the process that has put it, which must then call RecordRemoteTake.
+func (t *Items) Divide(process, processes int, before int64, elsewhere func(number int64, process int)) {
+	t.process, t.processes, t.before, t.elsewhere = process, processes, before, elsewhere
 }
 
 // Number returns the item's number.
@@ -66,167 +234,99 @@ func (p *Item) freeRoom() {
 	}
 }
 
-// A Consumer is the state of one consumer in one session.
-type Consumer struct {
-	Client int
-	before int64                // the logical time when its last successful take began
-	newest [PriorityLimit]*Item // of the items it took, the one that was put last
-}
-
-// A Take is one take in progress.
-type Take struct {
-	*Consumer
-	began   int64
-	choices [PriorityLimit]choice // the choices known when it began
-}
-
-// A choice is one consumer's take of an item of some priority. The consumer chose from a list at
-// least as new as newer, a logical time.
-type choice struct {
-	client int
-	newer  int64
-}
-
-func NewDelivery() *Delivery { return &Delivery{items: make(map[int64]*Item)} }
-
-// BeginPut records that a client begins to put an item.
-func (d *Delivery) BeginPut(p Item, client int, now time.Time) *Item {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.last++
-	p.number = d.part.number(d.last)
-	d.beginPut(&p, client, now)
-	d.part.record(now, Step{Kind: Putting, Client: client, Turn: p.number, Value: int64(p.Priority), Disturbed: p.End})
+// BeginPut records that a client begins to put an item. Items of different processes have different numbers.
+func (t *Items) BeginPut(p Item, client int, now time.Time) *Item {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	p.number, p.client, p.Sent = t.before+t.made*int64(t.processes)+int64(t.process)+1, client, now
+	t.made++
+	t.own[p.number] = &p
+	t.steps.RecordAt(now, Step{Kind: Putting, Client: client, Turn: p.number, Value: int64(p.Priority),
+		Disturbed: p.End})
 	return &p
 }
 
-func (d *Delivery) beginPut(p *Item, client int, now time.Time) {
-	p.client, p.began, p.Sent = client, d.tick(), now
-	d.items[p.number] = p
-}
-
 // EndPut records the end of the put. After an error the item may have been added.
-func (d *Delivery) EndPut(p *Item, err error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+func (t *Items) EndPut(p *Item, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	s := Step{Kind: Put, Client: p.client, Turn: p.number}
 	if err != nil {
-		p.doubt = true
+		s.Kind = InDoubt
 		p.freeRoom()
-		d.part.record(time.Now(), Step{Kind: InDoubt, Client: p.client, Turn: p.number})
-		return
 	}
-	p.added = d.tick()
-	d.part.record(time.Now(), Step{Kind: Put, Client: p.client, Turn: p.number})
+	t.steps.Record(s)
 }
 
 // SessionLost records that a client's session is lost, and its items with it.
-func (d *Delivery) SessionLost(client int) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.part.record(time.Now(), Step{Kind: Cleared, Client: client})
-	for _, p := range d.items {
+func (t *Items) SessionLost(client int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.steps.Record(Step{Kind: Cleared, Client: client})
+	for _, p := range t.own {
 		if p.client == client {
-			p.doubt = true
 			p.freeRoom()
 		}
 	}
 }
 
-// BeginTake records that a consumer begins to take.
-func (d *Delivery) BeginTake(t *Consumer) Take {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.part.record(time.Now(), Step{Kind: Taking, Client: t.Client, Shared: t.before == 0})
-	return Take{Consumer: t, began: d.tick(), choices: d.choices}
+// BeginTake records that a consumer begins to take, for the first time in its session or not.
+func (t *Items) BeginTake(client int, first bool) {
+	t.steps.Record(Step{Kind: Taking, Client: client, Shared: first})
 }
 
-// TakeInDoubt records that a consumer may have taken the item.
-func (d *Delivery) TakeInDoubt(t Take, item []byte) *Item {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+// TakeInDoubt records that a consumer may have taken the item, and returns it.
+func (t *Items) TakeInDoubt(client int, item []byte) *Item {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	n, end := itemNumber(item)
-	d.part.record(time.Now(), Step{Kind: GaveUp, Client: t.Client, Turn: n})
-	p := d.items[n]
-	if p != nil {
-		p.doubt = true
-		p.freeRoom()
-	}
-	if p == nil && n > 0 && d.part != nil {
+	t.steps.Record(Step{Kind: GaveUp, Client: client, Turn: n})
+	p := t.own[n]
+	if p == nil {
 		return &Item{number: n, End: end}
 	}
+	p.freeRoom()
 	return p
 }
 
-// EndTake records that a consumer has taken the item and returns its parcel, nil if no such item was
-// left.
-func (d *Delivery) EndTake(t Take, item []byte) *Item {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+// EndTake records that a consumer has taken the item, and returns it.
+func (t *Items) EndTake(client int, item []byte) *Item {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	n, end := itemNumber(item)
-	if d.part != nil {
-		return d.tookPart(t, n, end)
+	s := Step{Kind: Took, Client: client, Turn: n}
+	if end {
+		s.Kind = Ended
 	}
-	d.safety.Checked++
-	p := d.items[n]
-	switch {
-	case n < 1 || n > d.last:
-		d.addViolation("client %d took %.40q, which no client put", t.Client+1, item)
-	case p == nil:
-		d.addViolation("client %d took item %d, which a client took before", t.Client+1, n)
-	default:
-		delete(d.items, n)
+	if n == 0 {
+		s.Name = string(item[:min(len(item), 40)])
+	}
+	t.steps.Record(s)
+	if p := t.own[n]; p != nil {
+		delete(t.own, n)
 		p.freeRoom()
-		d.judge(t, p)
+		return p
 	}
-	return p
+	if from := int((n - t.before - 1) % int64(t.processes)); n > t.before && from != t.process {
+		t.elsewhere(n, from)
+	}
+	return &Item{number: n, End: end}
 }
 
-// judge checks a take against earlier takes, of this consumer and of others.
-func (d *Delivery) judge(t Take, p *Item) {
-	if p.added != 0 {
-		if later := t.newest[p.Priority]; later != nil && later.began > p.added {
-			d.addViolation("client %d took item %d after item %d, which was put later", t.Client+1, p.number, later.number)
-		}
-		for q := p.Priority + 1; q < PriorityLimit; q++ {
-			if c := t.choices[q]; c.newer > p.added {
-				d.addViolation("client %d took an item of priority %d while item %d of priority %d was there", c.client+1, q, p.number, p.Priority)
-				break
-			}
-		}
+// RecordRemoteTake records that a client of another process took the item, if this process put it. freed
+// says that the room that it took up is this process's again.
+func (t *Items) RecordRemoteTake(number int64, freed bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	p := t.own[number]
+	if p == nil {
+		return
 	}
-	if newest := t.newest[p.Priority]; newest == nil || newest.began < p.began {
-		t.newest[p.Priority] = p
+	delete(t.own, number)
+	if !freed {
+		p.Free = nil
 	}
-	if c := &d.choices[p.Priority]; c.newer < t.before {
-		*c = choice{t.Client, t.before}
-	}
-	t.before = t.began
-}
-
-// Verdict returns all findings. complete means that the consumers have emptied the queue, so that
-// an item that was not taken is lost.
-func (d *Delivery) Verdict(complete bool) metrics.Safety {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for _, p := range d.items {
-		if complete && p.added != 0 && !p.doubt && !p.End {
-			d.addViolation("item %d of client %d was never taken", p.number, p.client+1)
-		}
-	}
-	clear(d.items)
-	return d.safety
-}
-
-func (d *Delivery) addViolation(format string, args ...any) {
-	d.safety.Violations++
-	if len(d.safety.Details) < MaxDetails {
-		d.safety.Details = append(d.safety.Details, "violation: "+fmt.Sprintf(format, args...))
-	}
-}
-
-func (d *Delivery) tick() int64 {
-	d.clock++
-	return d.clock
+	p.freeRoom()
 }
 
 // itemNumber returns the number of an item, 0 if it is not valid, and whether it is an end item.

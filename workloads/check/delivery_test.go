@@ -11,34 +11,47 @@ import (
 // A queueScript is a script of deliveries by client 1 to clients 2 and 3.
 type queueScript struct {
 	t     *testing.T
-	check *Delivery
-	two   Consumer
-	three Consumer
+	judge *DeliveryJudge
+	items *Items
+	began map[int]bool
 }
 
+// The clients that take.
+const two, three = 1, 2
+
 func newQueueScript(t *testing.T) *queueScript {
-	return &queueScript{t: t, check: NewDelivery(), two: Consumer{Client: 1}, three: Consumer{Client: 2}}
+	r := &queueScript{t: t, judge: NewDeliveryJudge(), began: map[int]bool{}}
+	steps := untimed()
+	steps.JudgeBy(r.judge.Take)
+	r.items = NewItems(steps)
+	return r
 }
 
 // put adds an item of a priority.
 func (r *queueScript) put(priority int) *Item {
 	p := r.begin(priority)
-	r.check.EndPut(p, nil)
+	r.items.EndPut(p, nil)
 	return p
 }
 
 func (r *queueScript) begin(priority int) *Item {
-	return r.check.BeginPut(Item{Priority: priority}, 0, time.Time{})
+	return r.items.BeginPut(Item{Priority: priority}, 0, time.Time{})
 }
 
 // take lets a client take an item immediately.
-func (r *queueScript) take(by *Consumer, p *Item) *Item {
-	return r.check.EndTake(r.check.BeginTake(by), p.Bytes())
+func (r *queueScript) take(by int, p *Item) *Item {
+	r.beginTake(by)
+	return r.items.EndTake(by, p.Bytes())
+}
+
+func (r *queueScript) beginTake(by int) {
+	r.items.BeginTake(by, !r.began[by])
+	r.began[by] = true
 }
 
 func (r *queueScript) want(details ...string) {
 	r.t.Helper()
-	v := r.check.Verdict(true)
+	v := r.judge.Verdict(0)
 	for i := range details {
 		details[i] = "violation: " + details[i]
 	}
@@ -51,11 +64,11 @@ func (r *queueScript) want(details ...string) {
 func TestItemsInOrderAreDelivered(t *testing.T) {
 	r := newQueueScript(t)
 	a, b, c := r.put(0), r.put(0), r.put(0)
-	r.take(&r.two, a)
-	r.take(&r.three, b)
-	r.take(&r.two, c)
+	r.take(two, a)
+	r.take(three, b)
+	r.take(two, c)
 	r.want()
-	if v := r.check.Verdict(true); v.Checked != 3 {
+	if v := r.judge.Verdict(0); v.Checked != 3 {
 		t.Errorf("%d takes were checked, want 3", v.Checked)
 	}
 }
@@ -65,26 +78,28 @@ func TestItemsInOrderAreDelivered(t *testing.T) {
 func TestConsumersMayOvertakeEachOther(t *testing.T) {
 	r := newQueueScript(t)
 	a, b := r.put(0), r.put(0)
-	slow := r.check.BeginTake(&r.two)
-	r.take(&r.three, b)
-	r.check.EndTake(slow, a.Bytes())
+	r.beginTake(two)
+	r.take(three, b)
+	r.items.EndTake(two, a.Bytes())
 	r.want()
 }
 
 func TestAnItemTakenTwiceIsAViolation(t *testing.T) {
 	r := newQueueScript(t)
 	a := r.put(0)
-	r.take(&r.two, a)
-	if p := r.take(&r.three, a); p != nil {
-		t.Errorf("the second take is told of item %d", p.number)
+	r.take(two, a)
+	if p := r.take(three, a); !p.Sent.IsZero() {
+		t.Errorf("the second take is told when item %d was put", p.number)
 	}
 	r.want("client 3 took item 1, which a client took before")
 }
 
 func TestAnItemThatNoClientPutIsAViolation(t *testing.T) {
 	r := newQueueScript(t)
-	r.check.EndTake(r.check.BeginTake(&r.two), []byte("7"))
-	r.check.EndTake(r.check.BeginTake(&r.two), nil)
+	for _, item := range []string{"7", ""} {
+		r.beginTake(two)
+		r.items.EndTake(two, []byte(item))
+	}
 	r.want(`client 2 took "7", which no client put`, `client 2 took "", which no client put`)
 }
 
@@ -92,7 +107,7 @@ func TestALostItemIsAViolationOnceAllHaveEnded(t *testing.T) {
 	r := newQueueScript(t)
 	r.put(0)
 	r.begin(0) // its put never returned
-	if v := r.check.Verdict(false); v.Violations != 0 {
+	if v := r.judge.Verdict(1); v.Violations != 0 {
 		t.Errorf("an item that is still in the queue counts as lost: %q", v.Details)
 	}
 	r = newQueueScript(t)
@@ -104,8 +119,8 @@ func TestALostItemIsAViolationOnceAllHaveEnded(t *testing.T) {
 func TestTheWrongOrderIsAViolation(t *testing.T) {
 	r := newQueueScript(t)
 	a, b := r.put(0), r.put(0)
-	r.take(&r.two, b)
-	r.take(&r.two, a)
+	r.take(two, b)
+	r.take(two, a)
 	r.want("client 2 took item 1 after item 2, which was put later")
 }
 
@@ -114,10 +129,10 @@ func TestTheWrongOrderIsAViolation(t *testing.T) {
 func TestItemsPutAtTheSameTimeHaveNoOrder(t *testing.T) {
 	r := newQueueScript(t)
 	a, b := r.begin(0), r.begin(0)
-	r.check.EndPut(a, nil)
-	r.check.EndPut(b, nil)
-	r.take(&r.two, b)
-	r.take(&r.two, a)
+	r.items.EndPut(a, nil)
+	r.items.EndPut(b, nil)
+	r.take(two, b)
+	r.take(two, a)
 	r.want()
 }
 
@@ -125,9 +140,9 @@ func TestPassingOverABetterItemIsAViolation(t *testing.T) {
 	r := newQueueScript(t)
 	first, second := r.put(5), r.put(5)
 	better := r.put(2)
-	r.take(&r.two, first) // the check does not know how old its list was
-	r.take(&r.two, second)
-	r.take(&r.three, better)
+	r.take(two, first) // the check does not know how old its list was
+	r.take(two, second)
+	r.take(three, better)
 	r.want("client 2 took an item of priority 5 while item 3 of priority 2 was there")
 }
 
@@ -136,10 +151,10 @@ func TestPassingOverABetterItemIsAViolation(t *testing.T) {
 func TestABetterItemMayComeTooLate(t *testing.T) {
 	r := newQueueScript(t)
 	first, second := r.put(5), r.put(5)
-	r.take(&r.two, first)
+	r.take(two, first)
 	better := r.put(2)
-	r.take(&r.two, second)
-	r.take(&r.three, better)
+	r.take(two, second)
+	r.take(three, better)
 	r.want()
 }
 
@@ -149,10 +164,10 @@ func TestABetterItemMayBeGone(t *testing.T) {
 	r := newQueueScript(t)
 	first, second := r.put(5), r.put(5)
 	better := r.put(2)
-	r.take(&r.two, first)
-	slow := r.check.BeginTake(&r.three)
-	r.take(&r.two, second)
-	r.check.EndTake(slow, better.Bytes())
+	r.take(two, first)
+	r.beginTake(three)
+	r.take(two, second)
+	r.items.EndTake(three, better.Bytes())
 	r.want()
 }
 
@@ -161,18 +176,19 @@ func TestDoubtExcuses(t *testing.T) {
 	room := make(chan struct{}, 3)
 	inRoom := func() *Item {
 		room <- struct{}{}
-		return r.check.BeginPut(Item{Free: func() { <-room }}, 0, time.Time{})
+		return r.items.BeginPut(Item{Free: func() { <-room }}, 0, time.Time{})
 	}
 	unsure, withered, halfTaken := inRoom(), inRoom(), inRoom()
-	r.check.EndPut(unsure, drivers.ErrInDoubt)
-	r.check.EndPut(halfTaken, nil)
-	r.check.TakeInDoubt(Take{Consumer: &Consumer{}}, halfTaken.Bytes())
-	r.check.EndPut(withered, nil)
-	r.check.SessionLost(0)
+	r.items.EndPut(unsure, drivers.ErrInDoubt)
+	r.items.EndPut(halfTaken, nil)
+	r.beginTake(two)
+	r.items.TakeInDoubt(two, halfTaken.Bytes())
+	r.items.EndPut(withered, nil)
+	r.items.SessionLost(0)
 	if len(room) != 0 {
 		t.Errorf("%d items take up room, want none of those in doubt", len(room))
 	}
-	r.take(&r.two, unsure)
-	r.take(&r.two, halfTaken)
+	r.take(two, unsure)
+	r.take(two, halfTaken)
 	r.want() // though no consumer took the withered item
 }

@@ -3,9 +3,13 @@
 // order that makes every violation real: a hold, for instance, begins after Acquire has returned and
 // ends before Release is called.
 //
+// Judges take what clients do as steps with an earliest and a latest time: as they happen, where one
+// process has all clients, or later in an order that the error of the clocks permits. They remember
+// what is open, and not the run.
+//
 // There is one file per checker:
 //
-//   - exclusion: at most one client holds a lock or leads, and fencing tokens increase
+//   - lock: at most one client holds a lock or leads, and fencing tokens increase
 //   - barrier: no client passes before the others have arrived
 //   - delivery: exactly one consumer takes each item of a queue, in order
 //   - votes: all sites of a transaction learn one decision, which their votes allow

@@ -241,10 +241,7 @@ func (r *Membership) judge(m *GroupMember) {
 		m.gone = nil
 		return
 	}
-	r.safety.Violations++
-	if len(r.safety.Details) < MaxDetails {
-		r.safety.Details = append(r.safety.Details, fmt.Sprintf("violation: client %d %s", m.client+1, wrong))
-	}
+	AddFinding(&r.safety, false, fmt.Sprintf("client %d %s", m.client+1, wrong))
 }
 
 func (r *Membership) Verdict() metrics.Safety {

@@ -205,55 +205,63 @@ type Step struct {
 	Lag       time.Duration // of Began: the time since it was due; of Timed: the service time
 }
 
-// Steps records what the clients of one process did in a run whose other clients are in other
-// processes. Its methods may be called from any goroutine, and do nothing on a nil Steps.
+// Steps stamps what the clients of one process do with the time. If all clients of the run are in this
+// process, it passes each step to the judge of the instance at once. Otherwise it keeps the steps, for a
+// judge that gets those of all processes. Its methods may be called from any goroutine.
 type Steps struct {
 	group int
+	judge func(TimedStep) // of the instance; may be nil
 	log   *stepLog
 }
 
 type stepLog struct {
-	now func() time.Duration
-	mu  sync.Mutex
-	all []Step
+	now   func() time.Duration
+	keeps bool
+	mu    sync.Mutex
+	last  time.Duration
+	all   []Step
 }
 
-// NewSteps returns an empty Steps with a clock, which must be monotonic.
+// NewSteps returns Steps that pass each step on, with a clock, which must be monotonic.
 func NewSteps(now func() time.Duration) *Steps { return &Steps{log: &stepLog{now: now}} }
 
-// ForGroup returns where the clients of an instance record their steps, among those of the others.
-func (s *Steps) ForGroup(group int) *Steps {
-	if s == nil {
-		return nil
-	}
-	return &Steps{group, s.log}
-}
+// KeepSteps is NewSteps for a run whose other clients are in other processes.
+func KeepSteps(now func() time.Duration) *Steps { return &Steps{log: &stepLog{now: now, keeps: true}} }
 
-// Record records a step that happens now.
+// ForGroup returns where the clients of an instance record their steps, among those of the others.
+func (s *Steps) ForGroup(group int) *Steps { return &Steps{group: group, log: s.log} }
+
+// JudgeBy sets the judge of the instance, which must not record steps. It gets one step at a time.
+func (s *Steps) JudgeBy(take func(TimedStep)) { s.judge = take }
+
+// Record records a step that happens now. No other step is recorded with the same time.
 func (s *Steps) Record(step Step) {
-	if s == nil {
-		return
-	}
 	l := s.log
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	step.Group, step.At = s.group, l.now()
-	l.all = append(l.all, step)
+	l.last = max(l.now(), l.last+1)
+	s.pass(step, l.last)
 }
 
 // RecordAt records a step that happened at the time, which time.Now has returned.
 func (s *Steps) RecordAt(at time.Time, step Step) {
-	if s == nil {
-		return
-	}
 	l := s.log
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	step.Group, step.At = s.group, l.now()-time.Since(at)
-	l.all = append(l.all, step)
+	s.pass(step, l.now()-time.Since(at))
 }
 
-// All returns the steps in the order in which they were recorded.
+func (s *Steps) pass(step Step, at time.Duration) {
+	step.Group, step.At = s.group, at
+	switch {
+	case s.log.keeps:
+		s.log.all = append(s.log.all, step)
+	case s.judge != nil:
+		s.judge(TimedStep{step, at, at})
+	}
+}
+
+// All returns the steps that were kept, in the order in which they were recorded.
 func (s *Steps) All() []Step {
 	s.log.mu.Lock()
 	defer s.log.mu.Unlock()

@@ -5,7 +5,27 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"github.com/stampede-bench/stampede/metrics"
 )
+
+// A TimedStep is a step with the bounds of its time on a clock that all processes of the run share.
+type TimedStep struct {
+	Step
+	Earliest, Latest time.Duration
+}
+
+// Middle is the estimate of the step's time.
+func (s TimedStep) Middle() time.Duration { return s.Earliest + (s.Latest-s.Earliest)/2 }
+
+// Error is how far Middle can be wrong.
+func (s TimedStep) Error() time.Duration { return (s.Latest - s.Earliest + 1) / 2 }
+
+// A Window is the measured part of a run, on the same clock.
+type Window struct{ Begin, End time.Duration }
+
+// Contains reports whether the time is in the window.
+func (w Window) Contains(t time.Duration) bool { return t >= w.Begin && t <= w.End }
 
 // Ordered returns the steps of several processes in an order in which a checker can take them, as if they
 // came from one process. A step that announces something is as early as the error of the clocks allows,
@@ -40,12 +60,13 @@ func Ordered(steps []TimedStep) []TimedStep {
 	return sorted(steps, times)
 }
 
-// inOrder sorts the steps by a time, and keeps the order of those of one client.
-func inOrder(steps []TimedStep, at func(TimedStep) time.Duration) []TimedStep {
+// InOrder returns the steps in the order of the middles of their times. The steps of one client stay in
+// order.
+func InOrder(steps []TimedStep) []TimedStep {
 	times := make([]time.Duration, len(steps))
 	latest := map[int]time.Duration{}
 	for i, s := range steps {
-		times[i] = at(s)
+		times[i] = s.Middle()
 		if before, known := latest[s.Client]; known {
 			times[i] = max(times[i], before)
 		}
@@ -74,6 +95,28 @@ func sorted(steps []TimedStep, times []time.Duration) []TimedStep {
 		all[i] = steps[from]
 	}
 	return all
+}
+
+// FairnessOf returns how the clients of an instance waited in the window, by their steps.
+func FairnessOf(steps []TimedStep, clients int, w Window) metrics.Fairness {
+	origin, window := time.Now(), metrics.NewWindow()
+	window.Open(origin.Add(w.Begin))
+	window.Close(origin.Add(w.End))
+	q := metrics.NewQueue(clients, window)
+	for _, s := range InOrder(steps) {
+		at := origin.Add(s.Middle())
+		switch s.Kind {
+		case Asked:
+			q.Asked(s.Client, at, s.Shared)
+		case Taking:
+			q.Asked(s.Client, at, false)
+		case Granted, Took, Ended:
+			q.Granted(s.Client, at)
+		case GaveUp:
+			q.GaveUp(s.Client, at)
+		}
+	}
+	return q.Fairness(origin.Add(w.End))
 }
 
 // OfGroup returns the steps of one instance.

@@ -3,6 +3,7 @@ package check
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -23,7 +24,8 @@ type Visibility struct {
 	mu      sync.Mutex
 	made    []int64 // by value: the last update
 	clients []*View
-	steps   *Steps // nil: all clients are in this process
+	steps   *Steps
+	judge   UpdateJudge // of the updates of this process, if it has all clients
 	safety  metrics.Safety
 }
 
@@ -36,17 +38,16 @@ type View struct {
 	moved chan struct{}
 }
 
-func NewVisibility(clients, values int) *Visibility {
-	v := &Visibility{made: make([]int64, values), clients: make([]*View, clients)}
+// NewVisibility returns the Visibility of the clients of one process, which records what they see. Whether
+// an update had been made when it was seen is judged by the steps: see [UpdateJudge].
+func NewVisibility(clients, values int, steps *Steps) *Visibility {
+	v := &Visibility{made: make([]int64, values), clients: make([]*View, clients), steps: steps}
+	steps.JudgeBy(v.judge.Take)
 	for i := range clients {
 		v.OpenView(i)
 	}
 	return v
 }
-
-// Record makes the Visibility that of the clients of one process. Whether an update had been made when it
-// was seen is judged by the recorded steps: see [JudgeUpdates]. steps is nil if the process has all clients.
-func (v *Visibility) Record(steps *Steps) { v.steps = steps }
 
 // OpenView starts a client's view from scratch, with a new session.
 func (v *Visibility) OpenView(client int) *View {
@@ -87,7 +88,7 @@ func (v *Visibility) Saw(client int, w *View, value int, data []byte) {
 	defer v.mu.Unlock()
 	v.safety.Checked++
 	number, err := strconv.ParseInt(string(data), 10, 64)
-	if err != nil || number < 0 || number > v.made[value] && v.steps == nil {
+	if err != nil || number < 0 {
 		v.addViolation("client %d saw %q, which was never written", client+1, data)
 		return
 	}
@@ -162,16 +163,13 @@ func (v *Visibility) checkLast(client int) {
 }
 
 func (v *Visibility) addViolation(format string, args ...any) {
-	v.safety.Violations++
-	if len(v.safety.Details) < MaxDetails {
-		v.safety.Details = append(v.safety.Details, "violation: "+fmt.Sprintf(format, args...))
-	}
+	AddFinding(&v.safety, false, fmt.Sprintf(format, args...))
 }
 
 func (v *Visibility) Verdict() metrics.Safety {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return v.safety
+	return v.safety.Add(v.judge.Verdict(), MaxDetails)
 }
 
 // A Freshness checks that no session reads an older version of a key than it has read or written
@@ -269,10 +267,7 @@ func (s *SessionVersions) check(right bool, format string, a, b int32) {
 func (s *SessionVersions) addViolation(what string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.safety.Violations++
-	if len(s.safety.Details) < MaxDetails {
-		s.safety.Details = append(s.safety.Details, fmt.Sprintf("violation: client %d %s", s.client.Number(), what))
-	}
+	AddFinding(&s.safety, false, fmt.Sprintf("client %d %s", s.client.Number(), what))
 }
 
 func (f *Freshness) Verdict() metrics.Safety {
@@ -288,18 +283,39 @@ func (f *Freshness) Verdict() metrics.Safety {
 	return v
 }
 
-// JudgeUpdates finds updates that clients of several processes saw before they were made, by their steps.
-func JudgeUpdates(steps []TimedStep) (s metrics.Safety) {
-	type update struct{ value, number int64 }
-	made := map[update]bool{}
-	v := Visibility{}
-	for _, step := range Ordered(steps) {
-		switch of := (update{step.Value, step.Turn}); {
-		case step.Kind == Updating:
-			made[of] = true
-		case step.Kind == Saw && step.Turn > 0 && !made[of]:
-			v.addViolation("client %d saw \"%d\", which was never written", step.Client+1, step.Turn)
+// An UpdateJudge finds updates that clients saw before they were made. It takes the steps of all clients,
+// in the order of [Ordered] or as they happen, and remembers the last updates of each value.
+type UpdateJudge struct {
+	mu     sync.Mutex
+	made   map[int64][]int64 // by value
+	safety metrics.Safety
+}
+
+// keptUpdates is how many updates of a value are remembered. All clients see an update before the next is
+// made.
+const keptUpdates = 16
+
+// Take takes the next step.
+func (j *UpdateJudge) Take(s TimedStep) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	made := j.made[s.Value]
+	known := slices.Contains(made, s.Turn) || len(made) == keptUpdates && s.Turn < made[0]
+	switch {
+	case s.Kind == Updating && !known:
+		if j.made == nil {
+			j.made = map[int64][]int64{}
 		}
+		j.made[s.Value] = append(made[max(len(made)-keptUpdates+1, 0):], s.Turn)
+	case s.Kind == Saw && s.Turn > 0 && !known:
+		AddFinding(&j.safety, false,
+			fmt.Sprintf("client %d saw \"%d\", which was never written", s.Client+1, s.Turn))
 	}
-	return v.safety
+}
+
+// Verdict returns all findings.
+func (j *UpdateJudge) Verdict() metrics.Safety {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.safety
 }

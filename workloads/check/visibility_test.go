@@ -3,7 +3,11 @@ package check
 import (
 	"slices"
 	"testing"
+	"time"
 )
+
+// untimed returns Steps of a process that has all clients, in which no time passes.
+func untimed() *Steps { return NewSteps(func() time.Duration { return 0 }) }
 
 // TestVisibility checks the findings about what two clients see of two values. The first value was
 // updated once, the second twice.
@@ -23,6 +27,8 @@ func TestVisibility(t *testing.T) {
 		{"the same again", append(all, all...), nil},
 		{"what was never made", append(slices.Clone(all), sight{0, 0, "2"}),
 			[]string{`violation: client 1 saw "2", which was never written`}},
+		{"what was made of another value", append([]sight{{1, 1, "1"}}, all...),
+			[]string{`violation: client 2 saw "1", which was never written`}},
 		{"what is no update", append(slices.Clone(all), sight{1, 0, "x"}, sight{1, 0, ""}),
 			[]string{`violation: client 2 saw "x", which was never written`, `violation: client 2 saw "", which was never written`}},
 		{"an older one after a newer one", append(slices.Clone(all), sight{1, 1, "2"}, sight{1, 1, "3"}),
@@ -33,7 +39,7 @@ func TestVisibility(t *testing.T) {
 			[]string{"violation: client 1 never saw update 1; the last one it saw is 0"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			v := NewVisibility(2, 2)
+			v := NewVisibility(2, 2, untimed())
 			for number, value := range []int{0, 1, 1} {
 				v.UpdateBegins(value, int64(number+1))
 			}
@@ -55,11 +61,33 @@ func TestVisibility(t *testing.T) {
 // TestANewViewMaySeeOlderUpdates checks that a new session may see an older update than the session before
 // it.
 func TestANewViewMaySeeOlderUpdates(t *testing.T) {
-	v := NewVisibility(1, 1)
+	v := NewVisibility(1, 1, untimed())
 	v.UpdateBegins(0, 1)
 	v.Saw(0, v.clients[0], 0, UpdateData(1))
 	v.Saw(0, v.OpenView(0), 0, UpdateData(0))
 	if verdict := v.Verdict(); verdict.Violations != 0 {
 		t.Errorf("%q, want no violation", verdict.Details)
+	}
+}
+
+// TestTheJudgeOfUpdatesForgets judges a long run. What the judge remembers does not grow, and it still finds an update
+// that was seen before it was made.
+func TestTheJudgeOfUpdatesForgets(t *testing.T) {
+	var j UpdateJudge
+	for number := range int64(1000) {
+		for _, kind := range []StepKind{Updating, Updating, Saw} { // an attempt fails
+			j.Take(TimedStep{Step: Step{Kind: kind, Turn: number + 1, Value: number % 2}})
+		}
+	}
+	for _, made := range j.made {
+		if len(made) > keptUpdates {
+			t.Errorf("%d updates of a value are remembered", len(made))
+		}
+	}
+	if s := j.Verdict(); s.Violations != 0 {
+		t.Errorf("%+v, want no violation", s)
+	}
+	if j.Take(TimedStep{Step: Step{Kind: Saw, Turn: 1001}}); j.Verdict().Violations != 1 {
+		t.Errorf("%+v, want a violation", j.Verdict())
 	}
 }

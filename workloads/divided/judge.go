@@ -16,13 +16,6 @@ type Workload interface {
 	Judge(g Gathered) Findings
 }
 
-// A roundCounter is a Workload with rounds that may have some phases in one process and some in another, so that
-// the sum of the processes' rounds is wrong.
-type roundCounter interface {
-	// CountRounds returns how many rounds ended, by the phases of all processes.
-	CountRounds(phases []metrics.Phase, clients int) int64
-}
-
 // A Gathered is what the processes of a run have recorded of the clients of one instance.
 type Gathered struct {
 	Steps   []check.TimedStep
@@ -37,10 +30,9 @@ type Findings struct {
 	Added  metrics.Safety         // is added to that
 	Fanout *workloads.FanoutTimes // of a fan-out; nil: there is none
 	Times  []check.Time           // of phases that begin in one process and end in another, besides those of the steps
-	// Fair says that the fields below are known. How often each client was served is known without steps.
-	Fair        bool
-	Inversions  int64
-	LongestWait time.Duration
+	// Fairness is how the clients waited; nil: nothing is known. How often each was served is known
+	// without steps.
+	Fairness *metrics.Fairness
 }
 
 // NewWorkload returns a workload that judges divided runs of the form, and false if it has none.
@@ -56,10 +48,9 @@ func Judge(p workloads.Plan, r *metrics.Record, steps []check.TimedStep, w check
 	clients, open := p.Clients/groups, p.Open.Rate.Open()
 	var safety, added *metrics.Safety
 	var times []check.Time
-	inversions, longest := int64(0), time.Duration(0)
+	var fair metrics.Fairness
 	var fanout workloads.FanoutTimes
 	hasFanout := false
-	var last Workload
 	for group := range groups {
 		d, _ := NewWorkload(p.Form, p.Settings)
 		g := Gathered{check.OfGroup(steps, group), w, clients, open}
@@ -73,11 +64,10 @@ func Judge(p workloads.Plan, r *metrics.Record, steps []check.TimedStep, w check
 			fanout.Merge(f.Fanout)
 		}
 		hasFanout = hasFanout || f.Fanout != nil
-		if inversions += f.Inversions; r.Fairness != nil && f.Fair {
-			longest = max(longest, f.LongestWait)
-			r.Fairness.Inversions, r.Fairness.LongestWait = inversions, longest
+		if r.Fairness != nil && f.Fairness != nil {
+			fair = fair.Add(*f.Fairness)
+			r.Fairness.Inversions, r.Fairness.LongestWait = fair.Inversions, fair.LongestWait
 		}
-		last = d
 	}
 	if safety != nil {
 		r.Safety = *safety
@@ -85,13 +75,9 @@ func Judge(p workloads.Plan, r *metrics.Record, steps []check.TimedStep, w check
 	r.Safety = workloads.WithBackground(r.Safety.Add(*added, check.MaxDetails), r.Background)
 	if hasFanout {
 		r.Fanout = fanout.Sum(clients)
-		r.Rounds = r.Fanout.Writes
 	}
 	fillJudged(r, times, w)
-	if c, ok := last.(roundCounter); ok {
-		r.Rounds = c.CountRounds(r.Phases, clients)
-	}
-	r.Doubt(workloads.MissedRate(r, p.Clients)...)
+	r.Warn(workloads.MissedRate(r, p.Clients)...)
 }
 
 // withGroup adds the safety of an instance.

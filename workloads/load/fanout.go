@@ -29,10 +29,10 @@ type Watch func(ctx context.Context, c drivers.Conn, node string, e *Observer) e
 // acknowledged. A round is one write whose watchers have all been notified.
 func Fanouts(watch Watch) workloads.Constructor {
 	return func(s workloads.Settings) workloads.Workload {
-		write, t := s.Latency("write"), newFanoutTracker(s)
+		t := newFanoutTracker(s)
 		return &fanoutWorkload{
-			Timings: workloads.Timings{write, t.first, t.median, t.last, t.each},
-			think:   s.ThinkTime(), updates: s.UpdateCount(), watch: watch, write: write, tracker: t,
+			Timings: workloads.Timings{t.written, t.first, t.median, t.last, t.each},
+			think:   s.ThinkTime(), updates: s.UpdateCount(), watch: watch, tracker: t,
 			quiet: semaphore.NewWeighted(wholeCapacity),
 		}
 	}
@@ -49,7 +49,6 @@ type fanoutWorkload struct {
 	watch   Watch
 	node    string
 	clients int
-	write   *metrics.Latency // until the writer receives the acknowledgement
 	tracker *fanoutTracker
 	// quiet is shared by the watchers that find out with which write their notifications begin.
 	// The writer holds it alone while a write is in progress.
@@ -72,19 +71,17 @@ func (w *fanoutWorkload) Together() bool { return false }
 
 func (w *fanoutWorkload) Join(s *workloads.Slot) (workloads.Client, error) {
 	if s.Index == w.clients {
+		w.tracker.mu.Lock()
+		defer w.tracker.mu.Unlock()
+		w.tracker.writer = s
 		return &fanoutWriter{w, s}, nil
 	}
 	s.Untracked() // a watcher only listens
 	return &fanoutWatcher{w, s, w.tracker.join(s, w.quiet)}, nil
 }
 
-func (w *fanoutWorkload) Begin() {
-	w.Timings.Begin()
-	w.tracker.times.Reset()
-}
-
-func (w *fanoutWorkload) End(r *metrics.Record) {
-	w.Timings.End(r)
+func (w *fanoutWorkload) Fill(r *metrics.Record) {
+	w.Timings.Fill(r)
 	r.Fanout = w.tracker.times.Sum(w.clients)
 	r.Rounds = r.Fanout.Writes
 }
@@ -100,6 +97,7 @@ func (w *fanoutWorkload) Settle(ctx context.Context, st *settled.Stepper) error 
 		}
 	}
 	writer := &fanoutWriter{w, st.Slots[w.clients]}
+	w.tracker.writer = writer.slot
 	for range w.updates {
 		if err := st.Do(ctx, w.clients, "sets the node", "", func(ctx context.Context) error { return writer.set(ctx, time.Now(), nil) }); err != nil {
 			return err
@@ -163,7 +161,7 @@ func (c *fanoutWriter) Turn(ctx context.Context) (int64, error) {
 	}
 	due, ticket, ok := c.arrive(ctx)
 	if !ok {
-		return c.tracker.ended(), nil
+		return 0, nil
 	}
 	if err := c.set(ctx, due, ticket); err != nil {
 		return 0, err
@@ -171,7 +169,7 @@ func (c *fanoutWriter) Turn(ctx context.Context) (int64, error) {
 	if ticket == nil && !c.tracker.await(ctx, c.tracker.all, nil) {
 		return 0, context.Cause(ctx)
 	}
-	return c.tracker.ended(), nil
+	return 0, nil
 }
 
 // arrive waits until a write is due.
@@ -219,7 +217,6 @@ func (c *fanoutWriter) set(ctx context.Context, due time.Time, ticket *openloop.
 		break
 	}
 	now := time.Now()
-	c.write.Record(now.Sub(u.issued), now.Sub(u.due))
 	c.tracker.acknowledge(u, now)
 	return nil
 }
@@ -235,5 +232,5 @@ func (c *fanoutWriter) Finish(ctx context.Context) (int64, error) {
 	if !c.tracker.await(ctx, c.tracker.all, nil) {
 		return 0, context.Cause(ctx)
 	}
-	return c.tracker.ended(), nil
+	return 0, nil
 }

@@ -25,6 +25,7 @@ import (
 // write counts as made from just before its request is sent, so that a notification that is too
 // early is a real finding.
 type fanoutTracker struct {
+	written                   *metrics.Latency       // until the writer receives the acknowledgement
 	first, median, last, each *metrics.Latency       // from the request of the write
 	times                     *workloads.FanoutTimes // from the acknowledgement of the write
 
@@ -43,7 +44,7 @@ type fanoutTracker struct {
 	made      int64
 	open      []*fanoutWrite // writes of which a watcher may still be notified, in order
 	ending    bool           // no more writes are made
-	rounds    int64          // writes that are over since the last call of ended
+	writer    *workloads.Slot
 	safety    metrics.Safety
 }
 
@@ -68,7 +69,8 @@ const (
 
 func newFanoutTracker(s workloads.Settings) *fanoutTracker {
 	return &fanoutTracker{
-		first: s.Latency(firstPhase), median: s.Latency(medianPhase), last: s.Latency(lastPhase), each: s.Latency(eachPhase),
+		written: s.Latency("write"),
+		first:   s.Latency(firstPhase), median: s.Latency(medianPhase), last: s.Latency(lastPhase), each: s.Latency(eachPhase),
 		times: s.FanoutTimes(), exchange: s.Exchange(), recorded: s.Steps(),
 		changed: make(chan struct{}, 1), over: make(chan struct{}),
 	}
@@ -158,14 +160,6 @@ func (t *fanoutTracker) isOver() bool {
 	}
 }
 
-// ended returns how many writes have become over since the last call.
-func (t *fanoutTracker) ended() (rounds int64) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	rounds, t.rounds = t.rounds, 0
-	return rounds
-}
-
 // write returns the write of that number if a watcher may still be notified of it, and else nil.
 func (t *fanoutTracker) write(number int64) *fanoutWrite {
 	if len(t.open) == 0 || number < t.open[0].number || number > t.made {
@@ -179,10 +173,9 @@ func (t *fanoutTracker) removeFinished() {
 	for len(t.open) > 0 && t.open[0].isOver(len(t.observers)) {
 		u := t.open[0]
 		t.open[0], t.open = nil, t.open[1:]
-		if t.exchange == nil {
+		if t.writer.EndWork(u.ticket) {
 			t.recordTimes(u)
 		}
-		t.rounds++
 		if u.ticket != nil {
 			u.ticket.Finish()
 		}
@@ -208,8 +201,13 @@ func (u *fanoutWrite) isOver(watchers int) bool {
 	return !u.acknowledged.IsZero() && (len(u.notified)+u.missed >= watchers || u.heard)
 }
 
-// recordTimes records the times of the write's notifications.
+// recordTimes records the times of the write and of its notifications. Those of notifications are judged by the
+// steps if several processes have the watchers.
 func (t *fanoutTracker) recordTimes(u *fanoutWrite) {
+	t.written.Record(u.acknowledged.Sub(u.issued), u.acknowledged.Sub(u.due))
+	if t.exchange != nil {
+		return
+	}
 	slices.Sort(u.notified) // they are almost in order
 	if n := len(u.notified); n > 0 {
 		t.first.Record(u.latency(u.notified[0]))

@@ -112,13 +112,6 @@ func (w *mixWorkload) Observers() int { return w.Watchers }
 
 func (w *mixWorkload) Together() bool { return false }
 
-func (w *mixWorkload) Begin() {
-	for _, l := range w.timed {
-		l.Reset()
-	}
-	w.retries.Store(0)
-}
-
 // kinds returns the kinds of operations that can occur.
 func (w *mixWorkload) kinds() (kinds []int) {
 	may := [mixKinds]bool{
@@ -135,7 +128,7 @@ func (w *mixWorkload) kinds() (kinds []int) {
 
 func (w *mixWorkload) Lap() metrics.Lap { return w.timed[w.kinds()[0]].Lap() }
 
-func (w *mixWorkload) End(r *metrics.Record) {
+func (w *mixWorkload) Fill(r *metrics.Record) {
 	m := metrics.Mix{Retries: w.retries.Load()}
 	if r.Mix != nil { // filled in by another group, which shares the recorders
 		m.Retries += r.Mix.Retries
@@ -200,6 +193,9 @@ func newMixQueue(s *workloads.Slot, all mixSession) *mixQueue {
 	first := *all[0]
 	first.slot = s.FirstStream()
 	all[0] = &first
+	for _, c := range all {
+		c.turns = s
+	}
 	return &mixQueue{all: all, conn: conn}
 }
 
@@ -244,8 +240,7 @@ func (q *mixQueue) await(ctx context.Context) (done bool, err error) {
 	if done, err = c.answered(a); err != nil {
 		c.slot.Tracker.Stop()
 	} else if done {
-		c.record()
-		c.slot.Tracker.End()
+		c.slot.Tracker.End(c.record())
 	}
 	return done, err
 }

@@ -17,7 +17,8 @@ import (
 // the answer requires it.
 type mixClient struct {
 	*mixWorkload
-	slot *workloads.Slot
+	slot  *workloads.Slot
+	turns *workloads.Slot // whose turns the operations are: the slot, unless one client takes the turns of all its streams
 	*check.SessionVersions
 	draw   func() int // draw chooses a key
 	stream int        // the number that names its fresh nodes, unique among all streams of all clients
@@ -34,7 +35,7 @@ type mixClient struct {
 }
 
 func (w *mixWorkload) join(s *workloads.Slot, seen *check.SessionVersions) *mixClient {
-	return &mixClient{mixWorkload: w, slot: s, SessionVersions: seen, draw: w.drawer(s.Rand)}
+	return &mixClient{mixWorkload: w, slot: s, turns: s, SessionVersions: seen, draw: w.drawer(s.Rand)}
 }
 
 // zipfExponent must be above 1.
@@ -115,11 +116,12 @@ func (c *mixClient) set(over int32) {
 	c.call = drivers.Call{Op: drivers.OpSet, Path: c.paths[c.key], Data: c.value, Version: over}
 }
 
-// record records that the operation has ended.
-func (c *mixClient) record() {
-	now := time.Now()
-	c.timed[c.kind].Record(now.Sub(c.began), now.Sub(c.due))
-	c.slot.Tracker.EndsAt(now)
+// record records that the operation has ended, and returns when.
+func (c *mixClient) record() (now time.Time) {
+	now = time.Now()
+	c.turns.Record(c.timed[c.kind], now.Sub(c.began), now.Sub(c.due))
+	c.turns.EndsAt(now)
+	return now
 }
 
 // answered handles the answer to the call. It reports whether the operation is done; if not, there
@@ -162,7 +164,7 @@ func (c *mixClient) refused(err error) (done bool, _ error) {
 		return false, nil
 	case op == drivers.OpSet && c.Conditional && errors.Is(err, drivers.ErrBadVersion):
 		c.operations.Returned(c.recorded, history.Write{Over: int64(c.call.Version), Refused: true})
-		c.retries.Add(1)
+		c.turns.Count(&c.retries, 1)
 		c.write()
 		return false, nil
 	case op == drivers.OpCreate && errors.Is(err, drivers.ErrNodeExists), // the reply to the first attempt was lost

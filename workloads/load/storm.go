@@ -111,14 +111,8 @@ func (w *stormWorkload) Join(s *workloads.Slot) (workloads.Client, error) {
 	return &stormClient{w, s}, nil
 }
 
-func (w *stormWorkload) Begin() {
-	w.Timings.Begin()
-	w.made.Store(0)
-	w.omitted.Store(0)
-}
-
-func (w *stormWorkload) End(r *metrics.Record) {
-	w.Timings.End(r)
+func (w *stormWorkload) Fill(r *metrics.Record) {
+	w.Timings.Fill(r)
 	r.Rounds = r.Phases[1].Service.TotalCount()
 	r.Storm = &metrics.Storm{Made: w.made.Load(), Omitted: w.omitted.Load()}
 }
@@ -174,16 +168,16 @@ func (b *ordinaryClient) Turn(ctx context.Context) (int64, error) {
 		return 0, err
 	}
 	until := time.Now().Add(b.hold)
-	if _, _, err := b.writeUntil(ctx, r.Path, b.before, func() bool { return time.Now().After(until) }); err != nil {
+	if _, _, err := b.writeUntil(ctx, r, b.before, func() bool { return time.Now().After(until) }); err != nil {
 		return 0, err
 	}
 	b.rounds.Arrive(r, b.slot, q.begun, begunPoint)
-	made, omitted, err := b.writeUntil(ctx, r.Path, b.during, func() bool { return b.rounds.AllArrived(r, q.back, backPoint, b.clients) })
+	made, omitted, err := b.writeUntil(ctx, r, b.during, func() bool { return b.rounds.AllArrived(r, q.back, backPoint, b.clients) })
 	if err != nil {
 		return 0, err
 	}
-	b.made.Add(made)
-	b.omitted.Add(omitted)
+	r.Times.Count(&b.made, made)
+	r.Times.Count(&b.omitted, omitted)
 	if err := b.rounds.Wait(ctx, r, q.back, backPoint, b.clients); err != nil {
 		return 0, err
 	}
@@ -192,11 +186,10 @@ func (b *ordinaryClient) Turn(ctx context.Context) (int64, error) {
 		return 0, err
 	}
 	b.rounds.Note(r, b.slot, now, check.Step{Kind: check.Decided, Name: q.wrong})
-	ended, err := b.rounds.Finish(ctx, b.slot)
 	if took, _ := q.begun.Pass(b.slot, now); b.exchange == nil {
-		b.rounds.Record(b.over, r, b.slot, now, took) // recorded in the window in which the round ended
+		b.rounds.Record(b.over, r, b.slot, now, took)
 	}
-	return ended, err
+	return b.rounds.Finish(ctx, b.slot)
 }
 
 // writeInterval is the interval at which the ordinary client has a write to make.
@@ -205,7 +198,7 @@ const writeInterval = time.Millisecond
 // writeUntil sets the round's node repeatedly, at least once, until done. It makes one write at a time.
 // Writes that become due in the meantime wait, and their response time counts from when they were
 // due. work returns how many writes it made, and how many were due but not made when it was done.
-func (b *ordinaryClient) writeUntil(ctx context.Context, path string, l *metrics.Latency, done func() bool) (made, omitted int64, err error) {
+func (b *ordinaryClient) writeUntil(ctx context.Context, round *workloads.Round[stormRound], l *metrics.Latency, done func() bool) (made, omitted int64, err error) {
 	for due := time.Now(); ; due = due.Add(writeInterval) {
 		began := time.Now()
 		if wait := due.Sub(began); wait > 0 {
@@ -214,14 +207,15 @@ func (b *ordinaryClient) writeUntil(ctx context.Context, path string, l *metrics
 			due = began // the timer's lateness is not the service's
 		}
 		if err := drivers.Repeat(func() error {
-			_, err := b.slot.Conn.Set(ctx, path, nil, drivers.AnyVersion)
+			_, err := b.slot.Conn.Set(ctx, round.Path, nil, drivers.AnyVersion)
 			return err
 		}); err != nil {
 			return made, 0, fmt.Errorf("an ordinary client: %w", err)
 		}
 		now := time.Now()
 		made++
-		if l.Record(now.Sub(began), now.Sub(due)); done() {
+		b.slot.RecordIn(&round.Times, l, now.Sub(began), now.Sub(due))
+		if done() {
 			return made, int64(now.Sub(due) / writeInterval), nil
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/check"
 	"github.com/stampede-bench/stampede/workloads/divided"
@@ -129,9 +128,4 @@ func stormTime(begun check.TimedStep, back []check.TimedStep) check.Time {
 	t.Service = max(t.At-begun.Middle(), time.Duration(0))
 	t.Response = t.Service
 	return t
-}
-
-// CountRounds counts the storms that were over.
-func (w *stormWorkload) CountRounds(phases []metrics.Phase, _ int) int64 {
-	return phases[1].Service.TotalCount()
 }

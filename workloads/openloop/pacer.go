@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/stampede-bench/stampede/metrics"
 )
 
 // Options are the user's settings of an open loop.
@@ -25,15 +27,16 @@ type Counts struct {
 	Completed  int64
 	Failed     int64 // a client started them but could not complete them, for example because its session was lost
 	Skipped    int64 // no client ever started them
-	Unfinished int64 // a client has started them, or is waiting until they are due
+	Unfinished int64 // a client has started them
 }
 
 // A Pacer hands out the arrivals of one run.
 type Pacer struct {
-	opens, closes time.Time // the measured window
-	limit         time.Duration
-	part          OwnArrivals
-	ended         chan struct{} // closed when the pacer hands out no more arrivals
+	window *metrics.Window
+	origin time.Time // from which the schedule counts: when its rate begins to be that of the window
+	limit  time.Duration
+	part   OwnArrivals
+	ended  chan struct{} // closed when the pacer hands out no more arrivals
 
 	mu       sync.Mutex // guards all fields below
 	schedule *schedule
@@ -42,33 +45,28 @@ type Pacer struct {
 	// held has the tickets with an arrival of the window. Unfinished is the length of held,
 	// and not a difference of other counts, so that a lost arrival breaks the sum.
 	held    map[*Ticket]struct{}
+	early   map[*Ticket]struct{}    // the tickets that wait for an arrival that is not due yet
 	wakes   *hdrhistogram.Histogram // how late timers fired for waiting clients, ns
-	ahead   int64                   // the tickets in held that took their arrival before it was due
-	drained chan struct{}           // if not nil, closed when held is empty
-}
-
-// New returns the pacer of a run whose warm-up begins now. The measured window follows the
-// warm-up.
-func New(o Options, warmup, window time.Duration, seed uint64) *Pacer {
-	all := OwnArrivals{Opens: time.Now().Add(warmup), Share: 1, Mine: func() bool { return true }}
-	return NewPart(o, all, warmup, window, seed)
+	drained chan struct{}           // if not nil, closed when all arrivals of the window are served
 }
 
 // OwnArrivals are the arrivals that one process has of a run that several share. All of them draw the same
 // arrivals, and each takes its own.
 type OwnArrivals struct {
-	Opens time.Time // the measured window
+	Origin time.Time // the end of the warm-up, the same in all processes
 	// Mine is called for each arrival, in order, and reports whether it is this process's.
 	Mine  func() bool
 	Share float64 // of all arrivals, about
 }
 
-// NewPart returns a pacer that hands out only the arrivals of a part.
-func NewPart(o Options, part OwnArrivals, warmup, window time.Duration, seed uint64) *Pacer {
+// New returns the pacer of a run whose arrivals begin a warm-up before part.Origin. The schedule is that of a run
+// of the given length at the rate. What counts are the arrivals that are due in the window.
+func New(o Options, w *metrics.Window, part OwnArrivals, warmup, length time.Duration, seed uint64) *Pacer {
 	p := &Pacer{
-		opens: part.Opens, closes: part.Opens.Add(window), limit: o.LateLimit, ended: make(chan struct{}), held: make(map[*Ticket]struct{}),
+		window: w, origin: part.Origin, limit: o.LateLimit, ended: make(chan struct{}),
+		held: make(map[*Ticket]struct{}), early: make(map[*Ticket]struct{}),
 		wakes:    hdrhistogram.New(1, int64(time.Hour), 3),
-		schedule: newSchedule(o.Rate, o.Arrival, warmup, window, seed), part: part,
+		schedule: newSchedule(o.Rate, o.Arrival, warmup, length, seed), part: part,
 	}
 	p.advance()
 	return p
@@ -78,8 +76,8 @@ func NewPart(o Options, part OwnArrivals, warmup, window time.Duration, seed uin
 // arrival matters.
 func (p *Pacer) advance() {
 	for {
-		p.due = p.opens.Add(p.schedule.next())
-		if p.part.Mine() || !p.due.Before(p.closes) {
+		p.due = p.origin.Add(p.schedule.next())
+		if p.part.Mine() || !p.window.Before(p.due) {
 			return
 		}
 	}
@@ -98,6 +96,17 @@ func (p *Pacer) count() Counts {
 	return c
 }
 
+// Expected returns the mean number of arrivals of this process in the window, which must have closed, and the
+// largest number by which their actual number may differ from it without a defect of the pacer.
+func (p *Pacer) Expected() (mean, off float64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	until := func(at time.Time) float64 { return p.schedule.rate.Expected(at.Sub(p.origin), p.schedule.total) }
+	opens := p.window.Opens()
+	mean = p.part.Share * (until(opens.Add(p.window.Elapsed(time.Now()))) - until(opens))
+	return mean, p.schedule.deviation(mean)
+}
+
 // Wakes returns how late timers fired for clients that were waiting for an arrival of the
 // window, in nanoseconds. Response times do not include this lateness.
 func (p *Pacer) Wakes() *hdrhistogram.Histogram {
@@ -106,8 +115,8 @@ func (p *Pacer) Wakes() *hdrhistogram.Histogram {
 	return p.wakes.Clone()
 }
 
-// Opens returns when the window opens.
-func (p *Pacer) Opens() time.Time { return p.opens }
+// Origin returns the time from which NextTold counts.
+func (p *Pacer) Origin() time.Time { return p.origin }
 
 // Oldest returns for how long the oldest unfinished arrival has been due, or 0 if there is
 // none.
@@ -120,7 +129,8 @@ func (p *Pacer) Oldest() (age time.Duration) {
 	return age
 }
 
-// End stops handing out arrivals. Arrivals that are due by now and that no client took are skipped.
+// End stops handing out arrivals. Those of the window that are due by now and that no client has started are
+// skipped.
 func (p *Pacer) End() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -130,18 +140,25 @@ func (p *Pacer) End() {
 	default:
 	}
 	close(p.ended)
-	if now := time.Now(); now.Before(p.closes) {
-		p.closes = now
+	for t := range p.early {
+		p.skip(t.due)
 	}
-	for ; p.due.Before(p.closes); p.advance() {
-		if !p.due.Before(p.opens) {
-			p.counts.Offered++
-			p.counts.Skipped++
-		}
+	clear(p.early)
+	for now := time.Now(); p.window.Before(p.due) && !p.due.After(now); p.advance() {
+		p.skip(p.due)
 	}
 }
 
-// Drain waits until no client has an arrival of the window, or until the context ends.
+// skip counts an arrival that no client serves, if it is due in the window.
+func (p *Pacer) skip(due time.Time) {
+	if p.window.Contains(due) && !due.After(time.Now()) {
+		p.counts.Offered++
+		p.counts.Skipped++
+	}
+}
+
+// Drain waits until all arrivals that were due in the window have an outcome, or until the context ends. The
+// window must have closed.
 func (p *Pacer) Drain(ctx context.Context) {
 	p.mu.Lock()
 	drained := make(chan struct{})
@@ -154,19 +171,34 @@ func (p *Pacer) Drain(ctx context.Context) {
 	}
 }
 
-// notify notifies a waiting Drain if no ticket has an arrival of the window.
+// notify notifies a waiting Drain if all arrivals of the window have an outcome.
 func (p *Pacer) notify() {
-	if p.drained != nil && len(p.held) == 0 {
-		close(p.drained)
-		p.drained = nil
+	if p.drained == nil || len(p.held) > 0 || p.hasMore() {
+		return
+	}
+	for t := range p.early {
+		if p.window.Before(t.due) {
+			return
+		}
+	}
+	close(p.drained)
+	p.drained = nil
+}
+
+// hasMore reports whether there is an arrival before the end of the window to be handed out.
+func (p *Pacer) hasMore() bool {
+	select {
+	case <-p.ended:
+		return false
+	default:
+		return p.window.Before(p.due)
 	}
 }
 
 // A Progress is the state of an open loop in progress.
 type Progress struct {
-	// Counts does not include the arrivals that still wait for a client. An arrival that a
-	// client takes before it is due counts only when it is finished. So no count but
-	// Unfinished ever decreases.
+	// Counts does not include the arrivals that still wait for a client. So no count but Unfinished
+	// ever decreases.
 	Counts
 	Waiting int64         // about how many due arrivals no client has taken: the expected number
 	Lag     time.Duration // how long ago the first of these was due
@@ -177,26 +209,37 @@ func (p *Pacer) Progress() Progress {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s := Progress{Counts: p.count()}
-	s.Offered -= p.ahead
-	s.Unfinished -= p.ahead
 	now := time.Now()
-	if over := now.After(p.closes); over || !p.due.Before(now) || p.due.Before(p.opens) {
+	if !p.hasMore() || !p.due.Before(now) || !p.window.Contains(p.due) {
 		return s
 	}
 	s.Lag = now.Sub(p.due)
-	s.Waiting = 1 + int64((p.schedule.rate.Expected(now.Sub(p.opens), p.schedule.total)-p.schedule.count)*p.part.Share)
+	until := p.window.Until(now)
+	s.Waiting = 1 + int64((p.schedule.rate.Expected(until.Sub(p.origin), p.schedule.total)-p.schedule.count)*p.part.Share)
 	return s
 }
 
 // A Ticket gives arrivals to one client, one at a time.
 type Ticket struct {
-	pacer *Pacer
-	due   time.Time // when its arrival is due
-	ahead bool      // the client took the arrival before it was due
+	pacer    *Pacer
+	due      time.Time // when its arrival is due
+	started  bool      // the client has been given its arrival
+	inWindow bool      // the arrival was due in the window
 }
 
 // Ticket returns a ticket without an arrival.
 func (p *Pacer) Ticket() *Ticket { return &Ticket{pacer: p} }
+
+// InWindow reports whether the last arrival of the ticket was due in the window; given is false if it has had
+// none since the last call of Next. A nil Ticket has none.
+func (t *Ticket) InWindow() (is, given bool) {
+	if t == nil {
+		return false, false
+	}
+	t.pacer.mu.Lock()
+	defer t.pacer.mu.Unlock()
+	return t.inWindow, t.started
+}
 
 // Next waits until the next arrival is due, and returns the time from which its response
 // time counts. If there are no more arrivals, it waits until End or until the context ends,
@@ -210,97 +253,95 @@ func (t *Ticket) Next(ctx context.Context) (due time.Time, ok bool) {
 	return t.NextTold(ctx, func(time.Duration) {})
 }
 
-// NextTold is Next, and calls taken as soon as it is known when the arrival is due, counted from when the window
-// opens.
+// NextTold is Next, and calls taken as soon as it is known when the arrival is due, counted from Origin.
 func (t *Ticket) NextTold(ctx context.Context, taken func(due time.Duration)) (due time.Time, ok bool) {
-	due, ok = t.take()
+	waits, ok := t.take()
 	if ok {
-		taken(due.Sub(t.pacer.opens))
+		taken(t.due.Sub(t.pacer.origin))
 	}
-	if !ok {
-		select {
-		case <-t.pacer.ended:
-		case <-ctx.Done():
-		}
-		return time.Time{}, false
+	if ok && waits {
+		due, ok = t.wait(ctx)
+	} else {
+		due = t.due
 	}
-	if !t.ahead {
+	if ok {
 		return due, true
 	}
-	if !t.wait(ctx, time.Until(due)) {
-		return time.Time{}, false
-	}
-	return t.woke(time.Now()), true
-}
-
-// woke records how late the timer of the arrival fired.
-func (t *Ticket) woke(now time.Time) time.Time {
-	p := t.pacer
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if _, counted := p.held[t]; counted {
-		_ = p.wakes.RecordValue(min(int64(now.Sub(t.due)), p.wakes.HighestTrackableValue())) // the value is in range
-	}
-	return now
-}
-
-// take takes the next arrival that is due before the window closes, and returns when it is
-// due.
-func (t *Ticket) take() (due time.Time, ok bool) {
-	p := t.pacer
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	t.end((*Counts).fail)
-	now := time.Now()
-	for p.due.Before(p.closes) {
-		due = p.due
-		p.advance()
-		counted := !due.Before(p.opens)
-		late := now.Sub(due)
-		skipped := p.limit > 0 && late > p.limit
-		if counted {
-			p.counts.note(late > 0, skipped)
-		}
-		if !skipped {
-			t.due, t.ahead = due, late <= 0
-			if counted {
-				p.hold(t)
-			}
-			return due, true
-		}
+	select {
+	case <-t.pacer.ended:
+	case <-ctx.Done():
 	}
 	return time.Time{}, false
 }
 
-func (c *Counts) note(late, skipped bool) {
-	c.Offered++
-	switch {
-	case skipped:
-		c.Skipped++
-	case late:
-		c.Late++
+// take takes the next arrival that is due before the window closes, and reports whether the client has to wait
+// for it.
+func (t *Ticket) take() (waits, ok bool) {
+	p := t.pacer
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	t.end((*Counts).fail)
+	t.started, t.inWindow = false, false
+	defer p.notify()
+	for now := time.Now(); p.hasMore(); {
+		t.due = p.due
+		p.advance()
+		late := now.Sub(t.due)
+		switch {
+		case late <= 0:
+			p.early[t] = struct{}{}
+			return true, true
+		case p.limit > 0 && late > p.limit:
+			p.skip(t.due)
+		default:
+			t.start(1)
+			return false, true
+		}
+	}
+	return false, false
+}
+
+// start gives the client its arrival, which is due now or was due before. Whether it was due in the window is
+// decided by now: a window opens or closes in the present or the future. late is 1 if it has waited for a client.
+func (t *Ticket) start(late int64) {
+	p := t.pacer
+	t.started, t.inWindow = true, p.window.Contains(t.due)
+	if t.inWindow {
+		p.counts.Offered++
+		p.counts.Late += late
+		p.held[t] = struct{}{}
 	}
 }
 
-func (p *Pacer) hold(t *Ticket) {
-	p.held[t] = struct{}{}
-	if t.ahead {
-		p.ahead++
-	}
-}
-
-// wait waits until an arrival is due. If the run ends first, the arrival does not count.
-func (t *Ticket) wait(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
+// wait waits until the ticket's arrival is due. If the run or the window ends first, there is none.
+func (t *Ticket) wait(ctx context.Context) (woke time.Time, ok bool) {
+	p := t.pacer
+	timer := time.NewTimer(time.Until(t.due))
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-		return true
-	case <-t.pacer.ended:
+	case <-p.ended:
 	case <-ctx.Done():
 	}
-	t.giveBack((*Counts).withdraw)
-	return false
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	defer p.notify()
+	_, waits := p.early[t]
+	delete(p.early, t)
+	now := time.Now()
+	switch {
+	case !waits: // End has counted it
+		return now, false
+	case ctx.Err() != nil || now.Before(t.due):
+		p.skip(t.due)
+		return now, false
+	case !p.window.Before(t.due):
+		return now, false
+	}
+	if t.start(0); t.inWindow {
+		_ = p.wakes.RecordValue(min(int64(now.Sub(t.due)), p.wakes.HighestTrackableValue())) // the value is in range
+	}
+	return now, true
 }
 
 // Finish completes the ticket's arrival, if it has one.
@@ -311,7 +352,6 @@ func (t *Ticket) Fail() { t.giveBack((*Counts).fail) }
 
 func (c *Counts) complete() { c.Completed++ }
 func (c *Counts) fail()     { c.Failed++ }
-func (c *Counts) withdraw() { c.Offered-- }
 
 func (t *Ticket) giveBack(as func(*Counts)) {
 	t.pacer.mu.Lock()
@@ -328,8 +368,5 @@ func (t *Ticket) end(as func(*Counts)) {
 	}
 	delete(p.held, t)
 	as(&p.counts)
-	if t.ahead {
-		p.ahead--
-	}
 	p.notify()
 }

@@ -2,20 +2,34 @@ package openloop
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stampede-bench/stampede/internal/bubble"
+	"github.com/stampede-bench/stampede/metrics"
 )
+
+// planned returns a pacer of one process, whose window follows the warm-up and has the given length.
+func planned(o Options, warmup, length time.Duration, seed uint64) *Pacer {
+	return plannedPart(o, OwnArrivals{Origin: time.Now().Add(warmup), Mine: func() bool { return true }, Share: 1}, warmup, length, seed)
+}
+
+func plannedPart(o Options, part OwnArrivals, warmup, length time.Duration, seed uint64) *Pacer {
+	w := metrics.NewWindow()
+	w.Open(part.Origin)
+	w.Close(part.Origin.Add(length))
+	return New(o, w, part, warmup, length, seed)
+}
 
 // serve runs clients that take the given time for each arrival. It returns the outcomes of
 // the arrivals and the response times.
 func serve(t *testing.T, o Options, clients int, window time.Duration, took func(due time.Time) time.Duration) (Counts, []time.Duration) {
 	t.Helper()
-	p := New(o, time.Second, window, 1)
-	opens := p.opens
+	p := planned(o, time.Second, window, 1)
+	opens := p.window.Opens()
 	var mu sync.Mutex
 	var responses []time.Duration
 	var all sync.WaitGroup
@@ -37,10 +51,10 @@ func serve(t *testing.T, o Options, clients int, window time.Duration, took func
 		})
 	}
 	time.Sleep(time.Second + window)
-	p.End()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
 	p.Drain(ctx)
+	p.End()
 	c := p.Counts()
 	all.Wait()
 	return c, responses
@@ -96,10 +110,10 @@ func TestFrozenService(t *testing.T) {
 }
 
 // TestOverload checks a service that is too slow. It serves the arrivals of the warm-up
-// first, and some arrivals of the window get no client. With a limit, arrivals that wait
-// too long are skipped.
+// first, and then those of the window for one more second, after which the others are skipped.
+// With a limit, arrivals that wait too long are skipped.
 func TestOverload(t *testing.T) {
-	for limit, most := range map[time.Duration]int64{0: 11, 50 * time.Millisecond: 101} {
+	for limit, most := range map[time.Duration]int64{0: 21, 50 * time.Millisecond: 101} {
 		bubble.Test(t, func(t *testing.T) {
 			c, responses := serve(t, Options{Rate: PerSecond(100), LateLimit: limit}, 1, 10*time.Second, func(time.Time) time.Duration {
 				return 100 * time.Millisecond
@@ -117,6 +131,56 @@ func TestOverload(t *testing.T) {
 	}
 }
 
+// TestArrivalsThatWaitAtTheEndAreServed checks that arrivals which wait for a client when the window closes are
+// served after it, with all of their wait in their response times, and no arrival that is due later.
+func TestArrivalsThatWaitAtTheEndAreServed(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		ends := time.Now().Add(11 * time.Second)
+		c, responses := serve(t, Options{Rate: PerSecond(100)}, 2, 10*time.Second, func(time.Time) time.Duration {
+			if left := time.Until(ends); left < 500*time.Millisecond && left > 0 {
+				return left
+			}
+			return time.Millisecond
+		})
+		if want := (Counts{Offered: 1000, Late: c.Late, Completed: 1000}); c != want || c.Late < 46 || c.Late > 50 || len(responses) != 1000 {
+			t.Errorf("%+v and %d times, want all 1,000, of which those of the last half second were late", c, len(responses))
+		}
+		if longest := slices.Max(responses); longest < 490*time.Millisecond || longest > 510*time.Millisecond {
+			t.Errorf("the longest took %v, want the half second", longest)
+		}
+	})
+}
+
+// TestWindowDecidedLater opens and closes the window while arrivals come, as for a load beside another. Arrivals count
+// by when they were due, although clients have taken them before the window opened.
+func TestWindowDecidedLater(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		w := metrics.NewWindow()
+		p := New(Options{Rate: PerSecond(1)}, w, OwnArrivals{Origin: time.Now(), Mine: func() bool { return true }, Share: 1}, 0, time.Hour, 1)
+		for range 3 { // each has taken an arrival ahead
+			go func() {
+				for ticket := p.Ticket(); ; ticket.Finish() {
+					if _, ok := ticket.Next(t.Context()); !ok {
+						return
+					}
+				}
+			}()
+		}
+		time.Sleep(10500 * time.Millisecond)
+		w.Open(time.Now())
+		time.Sleep(20 * time.Second)
+		w.Close(time.Now())
+		p.Drain(t.Context())
+		p.End()
+		if want, got := (Counts{Offered: 20, Completed: 20}), p.Counts(); got != want {
+			t.Errorf("%+v, want %+v", got, want)
+		}
+		if mean, off := p.Expected(); mean != 20 || off > 3 {
+			t.Errorf("%v±%v are expected, want 20 and little", mean, off)
+		}
+	})
+}
+
 // TestUnfinished checks that an arrival that a client has at the end is unfinished.
 func TestUnfinished(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
@@ -132,7 +196,7 @@ func TestUnfinished(t *testing.T) {
 // offered.
 func TestFailedArrivals(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
-		p := New(Options{Rate: PerSecond(1)}, 0, 9500*time.Millisecond, 1)
+		p := planned(Options{Rate: PerSecond(1)}, 0, 9500*time.Millisecond, 1)
 		ticket := p.Ticket()
 		for n := 1; ; n++ {
 			if _, ok := ticket.Next(t.Context()); !ok {
@@ -157,7 +221,7 @@ func TestFailedArrivals(t *testing.T) {
 // TestOldestUnfinished checks the age of the oldest unfinished arrival.
 func TestOldestUnfinished(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
-		p := New(Options{Rate: PerSecond(1)}, 0, time.Minute, 1)
+		p := planned(Options{Rate: PerSecond(1)}, 0, time.Minute, 1)
 		if age := p.Oldest(); age != 0 {
 			t.Errorf("%v without any", age)
 		}
@@ -175,22 +239,24 @@ func TestOldestUnfinished(t *testing.T) {
 // of each timer is recorded.
 func TestTimerLatenessIsNoResponseTime(t *testing.T) {
 	const arrivals = 50
-	p := New(Options{Rate: PerSecond(1000)}, 0, arrivals*time.Millisecond, 1)
+	p := planned(Options{Rate: PerSecond(1000)}, 0, arrivals*time.Millisecond, 1)
 	ticket := p.Ticket()
-	woken := int64(0)
+	woken, before := int64(0), int64(0)
 	for n := 1; ; n++ {
 		due, ok := ticket.Next(t.Context())
 		if !ok {
 			break
 		}
-		if ticket.ahead {
+		switch late := p.Counts().Late; {
+		case late == before:
 			woken++
 			if !due.After(ticket.due) {
 				t.Errorf("arrival %d counts from when it was due, as if its timer had not been late at all", n)
 			}
-		} else if !due.Equal(ticket.due) {
+		case !due.Equal(ticket.due):
 			t.Errorf("arrival %d, for which no client was free, does not count from when it was due", n)
 		}
+		before = p.Counts().Late
 		ticket.Finish()
 		if n == arrivals-1 {
 			p.End()
@@ -204,7 +270,7 @@ func TestTimerLatenessIsNoResponseTime(t *testing.T) {
 // TestEndedEarly checks that a run that ends early has offered what was due until then.
 func TestEndedEarly(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
-		p := New(Options{Rate: PerSecond(10)}, 0, time.Minute, 1)
+		p := planned(Options{Rate: PerSecond(10)}, 0, time.Minute, 1)
 		ticket := p.Ticket()
 		var all sync.WaitGroup
 		all.Go(func() {
@@ -228,7 +294,7 @@ func TestEndedEarly(t *testing.T) {
 func BenchmarkNext(b *testing.B) {
 	for _, arrival := range Arrivals() {
 		b.Run(string(arrival), func(b *testing.B) {
-			p := New(Options{Rate: PerSecond(1e9), Arrival: arrival}, time.Hour, time.Hour, 1)
+			p := planned(Options{Rate: PerSecond(1e9), Arrival: arrival}, time.Hour, time.Hour, 1)
 			p.schedule.count = p.schedule.rate.Expected(-2*time.Hour, time.Hour) // already due
 			p.advance()
 			ticket := p.Ticket()
@@ -253,7 +319,7 @@ func BenchmarkPaced(b *testing.B) {
 }
 
 func serveFor(b *testing.B, rate float64, clients int, window time.Duration) (Counts, time.Duration) {
-	p := New(Options{Rate: PerSecond(rate)}, 0, window, 1)
+	p := planned(Options{Rate: PerSecond(rate)}, 0, window, 1)
 	var all sync.WaitGroup
 	for range clients {
 		all.Go(func() {

@@ -8,12 +8,12 @@ import (
 	"github.com/stampede-bench/stampede/internal/bubble"
 )
 
-// TestProgressOfAnOpenLoop checks that an arrival that a client took before it was due does
-// not count as offered until it is finished, and that arrivals for which no client is free
+// TestProgressOfAnOpenLoop checks that an arrival that a client waits for does not count as offered
+// until it is due, and that arrivals for which no client is free
 // wait, with a lag that counts from their due time.
 func TestProgressOfAnOpenLoop(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
-		p := New(Options{Rate: PerSecond(100)}, 0, time.Minute, 1)
+		p := planned(Options{Rate: PerSecond(100)}, 0, time.Minute, 1)
 		ticket := p.Ticket()
 		next := func() {
 			if _, ok := ticket.Next(t.Context()); !ok {
@@ -26,9 +26,9 @@ func TestProgressOfAnOpenLoop(t *testing.T) {
 			want Progress
 		}{
 			{"nothing is due yet", func() { time.Sleep(5 * time.Millisecond) }, Progress{}},
-			{"the first is under way, and was on time", next, Progress{}},
+			{"the first is under way, and was on time", next, Progress{Counts: Counts{Offered: 1, Unfinished: 1}}},
 			{"ten more wait for as long as it takes", func() { time.Sleep(105 * time.Millisecond) },
-				Progress{Waiting: 10, Lag: 95 * time.Millisecond}},
+				Progress{Counts: Counts{Offered: 1, Unfinished: 1}, Waiting: 10, Lag: 95 * time.Millisecond}},
 			{"the second is late, and the first is done", func() { ticket.Finish(); next() },
 				Progress{Counts: Counts{Offered: 2, Late: 1, Completed: 1, Unfinished: 1}, Waiting: 9, Lag: 85 * time.Millisecond}},
 			{"at the end arrivals that no client took are skipped", func() { ticket.Finish(); p.End() },
@@ -48,7 +48,7 @@ func TestProgressOfAnOpenLoop(t *testing.T) {
 // TestStandingNeverFalls checks that no count decreases during an open loop, except Unfinished.
 func TestStandingNeverFalls(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
-		p := New(Options{Rate: PerSecond(100), Arrival: Poisson}, time.Second, 10*time.Second, 1)
+		p := planned(Options{Rate: PerSecond(100), Arrival: Poisson}, time.Second, 10*time.Second, 1)
 		for range 3 {
 			go func() {
 				for ticket := p.Ticket(); ; time.Sleep(40 * time.Millisecond) {

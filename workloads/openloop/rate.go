@@ -161,6 +161,15 @@ func (s *schedule) next() time.Duration {
 	return s.rate.When(s.count, s.total)
 }
 
+// deviation returns the largest number by which the number of arrivals in a time may differ from their mean: what
+// constant arrivals can, which take turns among processes, and six standard deviations of Poisson's.
+func (s *schedule) deviation(mean float64) float64 {
+	if s.rand == nil {
+		return 2 + mean*1e-6
+	}
+	return 6*math.Sqrt(mean) + 6
+}
+
 // Spread returns a function that tells for each arrival of a run, in order, which of n takers it is for, from
 // 0. Of each n constant arrivals in a row every taker gets one, in an order in which takers with adjacent
 // numbers are far apart. Poisson arrivals are for any taker, so that those of each taker are a Poisson process

@@ -10,8 +10,8 @@ import (
 
 // dues returns when the arrivals of a pacer are due, in its warm-up and its window, after its window opened.
 func dues(p *Pacer) (at []time.Duration) {
-	for ; p.due.Before(p.closes); p.advance() {
-		at = append(at, p.due.Sub(p.opens))
+	for ; p.window.Before(p.due); p.advance() {
+		at = append(at, p.due.Sub(p.origin))
 	}
 	return at
 }
@@ -38,11 +38,11 @@ func TestPartsHaveTheArrivalsOfOneProcess(t *testing.T) {
 				var together []time.Duration
 				for process := range processes {
 					next := Spread(arrival, seed, takers)
-					part := OwnArrivals{Opens: opens, Mine: func() bool { return owner[next()] == process }, Share: 1}
-					together = append(together, dues(NewPart(o, part, warmup, window, seed))...)
+					part := OwnArrivals{Origin: opens, Mine: func() bool { return owner[next()] == process }, Share: 1}
+					together = append(together, dues(plannedPart(o, part, warmup, window, seed))...)
 				}
 				slices.Sort(together)
-				if one := dues(New(o, warmup, window, seed)); !slices.Equal(one, together) {
+				if one := dues(planned(o, warmup, window, seed)); !slices.Equal(one, together) {
 					t.Fatalf("%s %s, seed %d: %d processes have %d arrivals, one has %d", text, arrival, seed, processes, len(together), len(one))
 				}
 			}

@@ -52,8 +52,8 @@ type configWorkload struct {
 
 func (w *configWorkload) Setup(ctx context.Context, c drivers.Conn, base string, clients int) error {
 	w.path = base + "/config"
-	w.visibility, w.updates = check.NewVisibility(clients, 1), newUpdates(clients, w.exchange, w.recorded, w.converge)
-	w.visibility.Record(w.recorded)
+	w.visibility = check.NewVisibility(clients, 1, w.recorded)
+	w.updates = newUpdates(clients, w.exchange, w.recorded, w.converge)
 	return namespace.CreateNode(ctx, c, w.path, check.UpdateData(0), 0)
 }
 
@@ -88,7 +88,7 @@ func (w *configWorkload) Settle(ctx context.Context, st *settled.Stepper) error 
 		if err := st.Tick(ctx, w.polls-1); err != nil {
 			return err
 		}
-		if err := st.Do(ctx, 0, "changes the value", "", func(ctx context.Context) error { return first.set(ctx, number+1, time.Now()) }); err != nil {
+		if err := st.Do(ctx, 0, "changes the value", "", func(ctx context.Context) error { return first.set(ctx, nil, number+1, time.Now()) }); err != nil {
 			return err
 		}
 		if err := st.Tick(ctx, 1); err != nil {
@@ -122,7 +122,7 @@ func (c *configClient) Turn(ctx context.Context) (rounds int64, err error) {
 	c.slot.Marks.PhaseBegin()
 	s := c.updates.join(c.slot)
 	if c.slot.Index == 0 {
-		if err := s.make(ctx, c.slot, c.think, func(due time.Time) error { return c.set(ctx, number, due) }); err != nil {
+		if err := s.make(ctx, c.slot, c.think, func(due time.Time) error { return c.set(ctx, &s.times, number, due) }); err != nil {
 			return 0, fmt.Errorf("update: %w", err)
 		}
 	}
@@ -146,7 +146,7 @@ func (c *configClient) follow(ctx context.Context) error {
 	return err
 }
 
-func (c *configClient) set(ctx context.Context, number int64, due time.Time) error {
+func (c *configClient) set(ctx context.Context, round *workloads.Times, number int64, due time.Time) error {
 	c.visibility.UpdateBegins(0, number)
-	return recordTime(c.update, due, func() error { return c.config.Set(ctx, check.UpdateData(number)) })
+	return recordTime(c.slot, round, c.update, due, func() error { return c.config.Set(ctx, check.UpdateData(number)) })
 }

@@ -217,7 +217,7 @@ func (v *visit) goOut(ctx context.Context) error {
 	}
 	v.stay.Shared.out.Pass(v.slot, now)
 	v.rounds.Note(v.stay, v.slot, now, check.Step{Kind: check.Passed, Name: leavesPoint})
-	v.leave.Record(now.Sub(began), now.Sub(began))
+	v.slot.RecordIn(&v.stay.Times, v.leave, now.Sub(began), now.Sub(began))
 	return nil
 }
 

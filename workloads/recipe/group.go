@@ -97,7 +97,7 @@ func (w *groupWorkload) Settle(ctx context.Context, st *settled.Stepper) error {
 		clients[i] = c
 		if err := st.Do(ctx, i, "joins", "", func(ctx context.Context) error {
 			var following context.Context
-			err := recordTime(c.change, time.Now(), func() (err error) {
+			err := recordTime(c.slot, nil, c.change, time.Now(), func() (err error) {
 				following, err = c.enter(ctx)
 				return err
 			})
@@ -112,7 +112,7 @@ func (w *groupWorkload) Settle(ctx context.Context, st *settled.Stepper) error {
 	}
 	for i, c := range clients {
 		if err := st.Do(ctx, i, "leaves", "", func(ctx context.Context) error {
-			return recordTime(c.change, time.Now(), func() error { return c.leave(ctx) })
+			return recordTime(c.slot, nil, c.change, time.Now(), func() error { return c.leave(ctx) })
 		}); err != nil {
 			return err
 		}
@@ -185,7 +185,7 @@ func (c *groupClient) makeChange(ctx context.Context, s *update, leaves bool) er
 		change = c.leave
 	}
 	return s.make(ctx, c.slot, c.think, func(due time.Time) error {
-		return recordTime(c.change, due, func() error { return change(ctx) })
+		return recordTime(c.slot, &s.times, c.change, due, func() error { return change(ctx) })
 	})
 }
 

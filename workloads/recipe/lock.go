@@ -13,6 +13,7 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/check"
 	"github.com/stampede-bench/stampede/workloads/divided"
+	"github.com/stampede-bench/stampede/workloads/history"
 	"github.com/stampede-bench/stampede/workloads/namespace"
 	"github.com/stampede-bench/stampede/workloads/settled"
 )
@@ -57,11 +58,17 @@ func lockWorkloads(open opener[Lock], words lockTerms) workloads.Constructor {
 // reports show the first step.
 func newLockWorkload(s workloads.Settings, open opener[Lock], words lockTerms, steps ...string) *lockWorkload {
 	w := &lockWorkload{holdTime: s.HoldTime(), think: s.ThinkTime(), polls: s.Polls, open: open, terms: words, recorded: s.Steps(),
-		handoff: s.Latency(words.handoff), release: s.Latency(words.release)}
+		newQueue: s.NewQueue,
+		handoff:  s.Latency(words.handoff), release: s.Latency(words.release)}
 	for _, step := range steps {
 		w.steps = append(w.steps, s.Latency(step))
 	}
 	w.Timings = append(slices.Clone(w.steps), w.handoff, w.release)
+	w.judge = check.NewLockJudge(func(released, granted check.TimedStep) {
+		took := granted.Middle() - released.Middle()
+		w.slots[granted.Client].Record(w.handoff, took, took)
+	})
+	w.recorded.JudgeBy(w.judge.Take)
 	return w
 }
 
@@ -79,19 +86,21 @@ type lockWorkload struct {
 	open            opener[Lock]
 	terms           lockTerms
 	path            string
+	slots           []*workloads.Slot // by index; nil before the client has joined
 
-	exclusion        check.Exclusion
+	judge            *check.LockJudge
 	operations       check.Operations
-	recorded         *check.Steps   // nil unless other processes have clients of this lock
+	recorded         *check.Steps
+	newQueue         func(clients int) *metrics.Queue
 	queue            *metrics.Queue // which clients asked, and which were granted
+	holder           atomic.Int64   // number of the client that was granted the lock last; 0 if it released it
 	steps            []*metrics.Latency
 	handoff, release *metrics.Latency
-	deposed          atomic.Int64 // number of holders that clients have deposed by force
 }
 
 func (w *lockWorkload) Setup(ctx context.Context, c drivers.Conn, base string, clients int) error {
 	w.path = base + "/" + w.terms.recipe
-	w.queue = metrics.NewQueue(clients)
+	w.queue, w.slots = w.newQueue(clients), make([]*workloads.Slot, clients)
 	return namespace.CreateNode(ctx, c, w.path, nil, 0)
 }
 
@@ -102,29 +111,26 @@ func (w *lockWorkload) join(s *workloads.Slot) (*lockClient, error) {
 	if err != nil {
 		return nil, err
 	}
+	w.slots[s.Index] = s
 	return &lockClient{lockWorkload: w, slot: s, lock: l, acquired: w.steps[0]}, nil
 }
 
 func (w *lockWorkload) Together() bool { return false }
 
-func (w *lockWorkload) Begin() {
-	w.Timings.Begin()
-	w.queue.Reset()
-}
-
-func (w *lockWorkload) End(r *metrics.Record) {
-	w.Timings.End(r)
+func (w *lockWorkload) Fill(r *metrics.Record) {
+	w.Timings.Fill(r)
 	r.Rounds = r.Phases[len(r.Phases)-1].Service.TotalCount()
-	fairness := w.queue.Fairness()
+	fairness := w.queue.Fairness(time.Now())
 	r.Fairness = &fairness
 }
 
 // Holder returns the client that was granted the lock last, if it still holds it.
-func (w *lockWorkload) Holder() (index int, holds bool) { return w.exclusion.Holder() }
-
-func (w *lockWorkload) Verdict() metrics.Safety {
-	return w.operations.JudgeLock(w.exclusion.Verdict(w.deposed.Load()))
+func (w *lockWorkload) Holder() (index int, holds bool) {
+	number := int(w.holder.Load())
+	return number - 1, number > 0
 }
+
+func (w *lockWorkload) Verdict() metrics.Safety { return w.operations.JudgeLock(w.judge.Verdict()) }
 
 // Settle lets all clients arrive, one at a time, and then release, one at a time. Forms that poll
 // look Polls times during each hold, the last time just after its release.
@@ -181,9 +187,15 @@ type lockClient struct {
 	shares   bool             // the next hold is shared
 	acquired *metrics.Latency // the step in which the client acquires
 	due      time.Time        // when the client's work was due; zero means when it asks
-	hold     *check.Hold      // the current hold; nil if there is none
+	hold     *hold            // the current hold; nil if there is none
 	// deposable: other clients may end its hold by force.
 	deposable bool
+}
+
+// A hold is the time from a grant to its release.
+type hold struct {
+	disturbances int64       // the client's disturbances when it asked for the hold
+	call         *history.Op // the recorded call; nil if it is not recorded
 }
 
 func (c *lockClient) holds() bool { return c.hold != nil }
@@ -214,30 +226,28 @@ func (c *lockClient) acquireLock(ctx context.Context) (held context.Context, err
 	if c.due.IsZero() {
 		c.due = asked
 	}
-	h := &check.Hold{Client: c.slot, Shared: c.shares, DisturbancesBefore: c.slot.Disturbances()}
-	c.ask()
+	h := &hold{disturbances: c.slot.Disturbances()}
+	c.queue.Asked(c.slot.Index, asked, c.shares)
 	c.recorded.Record(check.Step{Kind: check.Asked, Client: c.slot.Index, Shared: c.shares})
 	if c.inHistory() {
-		h.Call = c.operations.LockRequested(c.slot.Index)
+		h.call = c.operations.LockRequested(c.slot.Index)
 	}
 	c.slot.Marks.PhaseBegin()
 	held, err = c.lock.Acquire(ctx)
 	now := time.Now()
 	c.slot.Marks.PhaseEnd()
 	if err != nil {
-		c.queue.GaveUp(c.slot.Index)
+		c.queue.GaveUp(c.slot.Index, now)
 		c.recorded.Record(check.Step{Kind: check.GaveUp, Client: c.slot.Index})
 		return nil, fmt.Errorf("%s: %w", c.terms.acquire, err)
 	}
-	c.queue.Granted(c.slot.Index)
+	c.queue.Granted(c.slot.Index, now)
 	c.slot.Served(now)
-	h.Token = c.lock.Token()
-	c.recorded.Record(check.Step{Kind: check.Granted, Client: c.slot.Index, Token: h.Token})
-	if handoff, ok := c.exclusion.Granted(h, now); ok {
-		c.handoff.Record(handoff, handoff)
-	}
-	c.operations.LockGranted(h.Call, h.Token)
-	c.acquired.Record(now.Sub(asked), now.Sub(c.due))
+	token := c.lock.Token()
+	c.recorded.Record(check.Step{Kind: check.Granted, Client: c.slot.Index, Token: token})
+	c.holder.Store(int64(c.slot.Number()))
+	c.operations.LockGranted(h.call, token)
+	c.slot.Record(c.acquired, now.Sub(asked), now.Sub(c.due))
 	c.hold = h
 	return held, nil
 }
@@ -246,44 +256,45 @@ func (c *lockClient) acquireLock(ctx context.Context) (held context.Context, err
 // faults, for a lock that one client holds at a time until it releases it.
 func (c *lockClient) inHistory() bool { return c.slot.HasFaults() && !c.shared && !c.deposable }
 
-func (c *lockClient) ask() {
-	if c.shares {
-		c.queue.AskedToShare(c.slot.Index)
-		return
-	}
-	c.queue.Asked(c.slot.Index)
-}
-
 func (c *lockClient) releaseLock(ctx context.Context) error {
 	h := c.hold
 	c.hold = nil
-	began := time.Now()
-	c.exclusion.Releasing(h, c.queue.Waiting(), began)
+	c.holder.CompareAndSwap(int64(c.slot.Number()), 0)
 	c.recorded.Record(check.Step{Kind: check.Releasing, Client: c.slot.Index})
-	release := c.operations.ReleaseCalled(h.Call)
+	release := c.operations.ReleaseCalled(h.call)
+	began := time.Now()
 	err := c.lock.Release(ctx)
 	took := time.Since(began)
-	c.operations.ReleaseReturned(h.Call, release, err == nil && !h.Disturbed())
+	disturbed := c.slot.Disturbances() != h.disturbances
+	released := check.Step{Kind: check.Released, Client: c.slot.Index, Disturbed: disturbed}
+	c.operations.ReleaseReturned(h.call, release, err == nil && !disturbed)
 	if c.deposable && errors.Is(err, drivers.ErrNoNode) {
-		h.Deposed, err = true, nil
+		released.Deposed, err = true, nil
 	}
-	c.exclusion.Released(h)
-	c.recorded.Record(check.Step{Kind: check.Released, Client: c.slot.Index, Disturbed: h.Disturbed(), Deposed: h.Deposed})
+	c.recorded.Record(released)
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.terms.release, err)
 	}
-	c.release.Record(took, took)
+	c.slot.Record(c.release, took, took)
 	return nil
 }
 
 // Judge returns the safety, the fairness and the hand-offs, of which each process saw only those among its
 // own clients.
 func (w *lockWorkload) Judge(g divided.Gathered) divided.Findings {
-	judged := check.JudgeSteps(g.Steps, g.Window)
-	f := divided.Findings{Safety: &judged.Safety, Fair: true, Inversions: judged.Inversions, LongestWait: judged.LongestWait}
-	for _, h := range judged.Handoffs {
-		f.Times = append(f.Times, check.Time{Phase: w.terms.handoff, Service: h, Response: h, Error: judged.Error})
+	var f divided.Findings
+	judge := check.NewLockJudge(func(released, granted check.TimedStep) {
+		if g.Window.Contains(granted.Middle()) {
+			took := max(granted.Middle()-released.Middle(), 0) // the error of the clocks may exceed it
+			f.Times = append(f.Times, check.Time{Phase: w.terms.handoff, Service: took, Response: took,
+				Error: released.Error() + granted.Error()})
+		}
+	})
+	for _, s := range check.InOrder(g.Steps) {
+		judge.Take(s)
 	}
+	safety, fairness := judge.Verdict(), check.FairnessOf(g.Steps, g.Clients, g.Window)
+	f.Safety, f.Fairness = &safety, &fairness
 	return f
 }
 

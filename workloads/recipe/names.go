@@ -63,8 +63,8 @@ func (w *namesWorkload) Setup(ctx context.Context, c drivers.Conn, base string, 
 			return err
 		}
 	}
-	w.visibility, w.updates = check.NewVisibility(clients, len(w.names)), newUpdates(clients, w.exchange, w.recorded, w.converge)
-	w.visibility.Record(w.recorded)
+	w.visibility = check.NewVisibility(clients, len(w.names), w.recorded)
+	w.updates = newUpdates(clients, w.exchange, w.recorded, w.converge)
 	return nil
 }
 
@@ -94,7 +94,7 @@ func (w *namesWorkload) Settle(ctx context.Context, st *settled.Stepper) error {
 	for number := range w.updateCount + 1 {
 		if number > 0 {
 			title := "changes " + w.names[w.changedBy(number)]
-			if err := st.Do(ctx, 0, title, "", func(ctx context.Context) error { return clients[0].bind(ctx, number, time.Now()) }); err != nil {
+			if err := st.Do(ctx, 0, title, "", func(ctx context.Context) error { return clients[0].bind(ctx, nil, number, time.Now()) }); err != nil {
 				return err
 			}
 		}
@@ -129,7 +129,7 @@ func (c *namesClient) Turn(ctx context.Context) (rounds int64, err error) {
 	c.slot.Marks.PhaseBegin()
 	s := c.updates.join(c.slot)
 	if c.slot.Index == 0 {
-		if err := s.make(ctx, c.slot, c.think, func(due time.Time) error { return c.bind(ctx, number, due) }); err != nil {
+		if err := s.make(ctx, c.slot, c.think, func(due time.Time) error { return c.bind(ctx, &s.times, number, due) }); err != nil {
 			return 0, fmt.Errorf("update: %w", err)
 		}
 	}
@@ -185,13 +185,13 @@ func (c *namesClient) look(ctx context.Context, value int) error {
 		return fmt.Errorf("look up: %w", err)
 	}
 	took := time.Since(asked)
-	c.lookup.Record(took, took)
+	c.slot.Record(c.lookup, took, took)
 	c.visibility.Saw(c.slot.Index, c.view, value, data)
 	return nil
 }
 
-func (c *namesClient) bind(ctx context.Context, number int64, due time.Time) error {
+func (c *namesClient) bind(ctx context.Context, round *workloads.Times, number int64, due time.Time) error {
 	value := c.changedBy(number)
 	c.visibility.UpdateBegins(value, number)
-	return recordTime(c.update, due, func() error { return c.handle.Bind(ctx, c.names[value], check.UpdateData(number)) })
+	return recordTime(c.slot, round, c.update, due, func() error { return c.handle.Bind(ctx, c.names[value], check.UpdateData(number)) })
 }

@@ -75,7 +75,10 @@ type queueWorkload struct {
 	room               *queueRoom
 	exchange           *exchange.Exchange
 	recorded           *check.Steps
-	check              *check.Delivery
+	items              *check.Items
+	judge              *check.DeliveryJudge
+	atRate             bool // items are put at a rate
+	newQueue           func(consumers int) *metrics.Queue
 	waiting            *metrics.Queue // which consumer waited, and which was served
 	put, handoff, take *metrics.Latency
 
@@ -83,15 +86,18 @@ type queueWorkload struct {
 	finished map[int]bool // producers that put no more items, by slot
 	ends     int          // end items put so far, one for each consumer
 	ended    map[int]bool // consumers that have taken an end item, by slot
-	complete bool         // all consumers have
 }
 
 func newQueueWorkload(s workloads.Settings, priorities int, open queueOpener) workloads.Workload {
 	w := &queueWorkload{
-		hold: s.HoldTime(), think: s.ThinkTime(), chosen: s.QueueChoices(), priorities: priorities, open: open, exchange: s.Exchange(), recorded: s.Steps(), check: check.NewDelivery(), finished: make(map[int]bool), ended: make(map[int]bool),
+		hold: s.HoldTime(), think: s.ThinkTime(), chosen: s.QueueChoices(), priorities: priorities, open: open,
+		exchange: s.Exchange(), recorded: s.Steps(), judge: check.NewDeliveryJudge(),
+		newQueue: s.NewQueue, atRate: s.AtRate(), finished: make(map[int]bool), ended: make(map[int]bool),
 		put: s.Latency("put"), handoff: s.Latency(handoffPhase), take: s.Latency("take"),
 	}
 	w.Timings = workloads.Timings{w.put, w.handoff, w.take}
+	w.recorded.JudgeBy(w.judge.Take)
+	w.items = check.NewItems(w.recorded)
 	return w
 }
 
@@ -127,9 +133,9 @@ func (w *queueWorkload) Setup(ctx context.Context, c drivers.Conn, base string, 
 		return err
 	}
 	for i := range w.chosen.Items {
-		p := w.check.BeginPut(check.Item{Priority: w.initialPriority(i)}, noClient, time.Now())
+		p := w.items.BeginPut(check.Item{Priority: w.initialPriority(i)}, noClient, time.Now())
 		err := q.Put(ctx, p.Priority, p.Bytes())
-		w.check.EndPut(p, err)
+		w.items.EndPut(p, err)
 		if err != nil {
 			return err
 		}
@@ -154,7 +160,7 @@ func (w *queueWorkload) assign(clients int) {
 	w.room = newQueueRoom(w.shareOf(backlog), backlog+w.exchange.Others(), func(process int) {
 		w.exchange.Tell(roomTopic, strconv.Itoa(process))
 	})
-	w.waiting = metrics.NewQueue(w.consumers)
+	w.waiting = w.newQueue(w.consumers)
 }
 
 const (
@@ -172,33 +178,24 @@ func (w *queueWorkload) Join(s *workloads.Slot) (workloads.Client, error) {
 	}
 	c.puts, c.takes, c.place = w.role(s.Index)
 	if w.chosen.EphemeralItems {
-		w.check.SessionLost(s.Index) // if the client had a session before, its items were removed with it
+		w.items.SessionLost(s.Index) // if the client had a session before, its items were removed with it
 	}
 	return c, nil
 }
 
 func (w *queueWorkload) Together() bool { return false }
 
-func (w *queueWorkload) Begin() {
-	w.Timings.Begin()
-	w.waiting.Reset()
-}
-
-func (w *queueWorkload) End(r *metrics.Record) {
-	w.Timings.End(r)
+func (w *queueWorkload) Fill(r *metrics.Record) {
+	w.Timings.Fill(r)
 	r.Rounds = r.Phases[2].Service.TotalCount()
-	fairness := w.waiting.Fairness()
+	if w.atRate { // the arrivals are those of the items
+		r.Rounds = r.Phases[0].Service.TotalCount()
+	}
+	fairness := w.waiting.Fairness(time.Now())
 	r.Fairness = &fairness
 }
 
-// Verdict counts an item as lost if it has not been taken although every consumer has taken an end
-// item.
-func (w *queueWorkload) Verdict() metrics.Safety {
-	w.mu.Lock()
-	complete := w.complete
-	w.mu.Unlock()
-	return w.check.Verdict(complete)
-}
+func (w *queueWorkload) Verdict() metrics.Safety { return w.judge.Verdict(w.consumers) }
 
 // A PriorityQueue is one client's handle on a priority queue that several
 // clients share.
@@ -234,7 +231,7 @@ func PriorityQueuesWithConsumers[S drivers.Conn, Q PriorityQueue](
 // clients arrive at the empty queue, one at a time, and the first client puts an item for each of
 // them, one at a time.
 func (w *queueWorkload) Settle(ctx context.Context, st *settled.Stepper) error {
-	w.waiting = metrics.NewQueue(len(st.Slots))
+	w.waiting = w.newQueue(len(st.Slots))
 	clients := make([]*queueClient, len(st.Slots))
 	for i, slot := range st.Slots {
 		c, err := w.join(slot)
@@ -273,7 +270,7 @@ func (w *queueWorkload) Settle(ctx context.Context, st *settled.Stepper) error {
 			return errors.New("an item is in the queue and all clients wait")
 		}
 	}
-	w.complete = true
+	w.consumers = 0 // none takes an end item
 	return nil
 }
 

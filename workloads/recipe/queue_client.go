@@ -19,8 +19,8 @@ type queueClient struct {
 	slot        *workloads.Slot
 	queue       PriorityQueue
 	puts, takes bool
-	taker       check.Consumer
-	place       int // its position among the consumers
+	took        bool // it has begun to take, in its session
+	place       int  // its position among the consumers
 }
 
 func (w *queueWorkload) join(s *workloads.Slot) (*queueClient, error) {
@@ -28,7 +28,7 @@ func (w *queueWorkload) join(s *workloads.Slot) (*queueClient, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &queueClient{queueWorkload: w, slot: s, queue: q, taker: check.Consumer{Client: s.Index}}, nil
+	return &queueClient{queueWorkload: w, slot: s, queue: q}, nil
 }
 
 // Turn puts an item or takes one. A producer waits for room, so that a queue with slow consumers
@@ -104,23 +104,24 @@ func (c *queueClient) Finish(ctx context.Context) (rounds int64, err error) {
 func (c *queueClient) putItem(ctx context.Context, item check.Item, due time.Time) (added bool, err error) {
 	began := time.Now()
 	item.Due = due
-	p := c.check.BeginPut(item, c.slot.Index, began)
+	p := c.items.BeginPut(item, c.slot.Index, began)
 	c.recorded.RecordAt(began, check.Step{Kind: check.Began, Name: handoffPhase, Client: c.slot.Index, Turn: p.Number(), Lag: began.Sub(due)})
 	err = c.queue.Put(ctx, p.Priority, p.Bytes())
 	now := time.Now()
-	c.check.EndPut(p, err)
+	c.items.EndPut(p, err)
 	if err != nil {
 		return false, unlessInDoubt(fmt.Errorf("put: %w", err))
 	}
-	c.put.Record(now.Sub(began), now.Sub(due))
+	c.slot.Record(c.put, now.Sub(began), now.Sub(due))
 	return true, nil
 }
 
 // takeItem takes an item. It returns 1 round, or 0 if the take is in doubt.
 func (c *queueClient) takeItem(ctx context.Context) (taken int64, err error) {
 	began := time.Now()
-	t := c.check.BeginTake(&c.taker)
-	c.waiting.Asked(c.place)
+	c.items.BeginTake(c.slot.Index, !c.took)
+	c.took = true
+	c.waiting.Asked(c.place, began, false)
 	c.slot.Marks.PhaseBegin()
 	item, err := c.queue.Take(ctx)
 	now := time.Now()
@@ -129,32 +130,34 @@ func (c *queueClient) takeItem(ctx context.Context) (taken int64, err error) {
 		err = fmt.Errorf("take: %w", err)
 	}
 	if err != nil && (item == nil || errors.Is(err, drivers.ErrInDoubt)) {
-		c.waiting.GaveUp(c.place)
-		c.note(c.check.TakeInDoubt(t, item))
+		c.waiting.GaveUp(c.place, now)
+		c.note(c.items.TakeInDoubt(c.slot.Index, item))
 		return 0, unlessInDoubt(err)
 	}
-	c.waiting.Granted(c.place)
-	c.take.Record(now.Sub(began), now.Sub(began))
-	if p := c.check.EndTake(t, item); p != nil {
-		if c.exchange == nil {
-			c.handoff.Record(now.Sub(p.Sent), now.Sub(p.Due))
-		}
-		c.recorded.RecordAt(now, check.Step{Kind: check.Reached, Name: handoffPhase, Client: c.slot.Index, Turn: p.Number()})
-		c.note(p)
+	c.waiting.Granted(c.place, now)
+	c.slot.Record(c.take, now.Sub(began), now.Sub(began))
+	p := c.items.EndTake(c.slot.Index, item)
+	switch {
+	case c.exchange != nil || p.Sent.IsZero():
+	case !c.atRate:
+		c.slot.Record(c.handoff, now.Sub(p.Sent), now.Sub(p.Due))
+	case c.slot.InWindow(p.Due): // the item's arrival decides, not the turn of the consumer
+		c.handoff.Record(now.Sub(p.Sent), now.Sub(p.Due))
 	}
+	reached := check.Step{Kind: check.Reached, Name: handoffPhase, Client: c.slot.Index, Turn: p.Number()}
+	c.recorded.RecordAt(now, reached)
+	c.note(p)
 	return 1, err
 }
 
-// note records that the consumer has reached the end if the parcel is an end item. The parcel may
-// be nil.
+// note records that the consumer has reached the end if the item is an end item.
 func (c *queueClient) note(p *check.Item) {
-	if p == nil || !p.End {
+	if !p.End {
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.ended[c.slot.Index] = true
-	c.complete = len(c.ended) == c.consumers
 }
 
 func (c *queueClient) hasEnded() bool {
@@ -243,10 +246,10 @@ func (w *queueWorkload) shareOf(backlog int) int {
 
 // divide makes the queue that of the clients of one process.
 func (w *queueWorkload) divide() {
-	w.check.Divide(w.exchange.Process, w.exchange.Processes, int64(w.chosen.Items), w.recorded, w.tellTaken)
+	w.items.Divide(w.exchange.Process, w.exchange.Processes, int64(w.chosen.Items), w.tellTaken)
 	w.exchange.Handle(takenTopic, func(text string) {
 		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
-			w.check.RecordRemoteTake(max(n, -n), n > 0)
+			w.items.RecordRemoteTake(max(n, -n), n > 0)
 		}
 	})
 	w.exchange.Handle(roomTopic, func(text string) {
@@ -268,13 +271,18 @@ func (w *queueWorkload) tellTaken(number int64, process int) {
 // Judge judges which items were taken, and in which order.
 func (w *queueWorkload) Judge(g divided.Gathered) divided.Findings {
 	w.assign(g.Clients)
-	var initial []int
 	for i := range w.chosen.Items {
-		initial = append(initial, w.initialPriority(i))
+		s := check.Step{Client: noClient, Turn: int64(i) + 1, Value: int64(w.initialPriority(i))}
+		for _, s.Kind = range []check.StepKind{check.Putting, check.Put} {
+			w.judge.Take(check.TimedStep{Step: s})
+		}
 	}
-	safety := check.JudgeDelivery(g.Steps, initial, w.consumers)
-	waits := check.JudgeTakes(g.Steps, g.Window)
-	return divided.Findings{Safety: &safety, Fair: true, Inversions: waits.Inversions, LongestWait: waits.LongestWait}
+	for _, s := range check.Ordered(g.Steps) {
+		w.judge.Take(s)
+	}
+	safety := w.Verdict()
+	fairness := check.FairnessOf(g.Steps, g.Clients, g.Window)
+	return divided.Findings{Safety: &safety, Fairness: &fairness}
 }
 
 // TakesArrivals reports whether the client takes arrivals: it puts.

@@ -139,10 +139,7 @@ func (c *revocableClient) Turn(ctx context.Context) (rounds int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := c.keepUntilAsked(held); err != nil {
-		return 0, err
-	}
-	if err := c.releaseLock(ctx); err != nil {
+	if err := errors.Join(c.keepUntilAsked(held), c.releaseLock(ctx)); err != nil {
 		return 0, err
 	}
 	return 1, nil
@@ -158,7 +155,6 @@ func (c *revocableClient) revokeLock(ctx context.Context) error {
 	err := c.revocable.Revoke(ctx)
 	if d, ok := c.revocable.(Deposer); ok {
 		deposed := d.Deposed()
-		c.lockWorkload.deposed.Add(deposed - c.force)
 		if deposed > c.force {
 			c.recorded.Record(check.Step{Kind: check.Deposing, Client: c.slot.Index, Value: deposed - c.force})
 		}
@@ -168,7 +164,7 @@ func (c *revocableClient) revokeLock(ctx context.Context) error {
 		return fmt.Errorf("revoke: %w", err)
 	}
 	took := time.Since(began)
-	c.steps[2].Record(took, took)
+	c.slot.Record(c.steps[2], took, took)
 	return nil
 }
 

@@ -32,28 +32,22 @@ func (g *gathering) Together() bool { return true }
 // Taker returns the first client: its process starts the rounds.
 func (g *gathering) Taker(int64) int { return 0 }
 
-// CountRounds counts the rounds whose counted phase ended.
-func (g *gathering) CountRounds(phases []metrics.Phase, clients int) int64 {
-	rounds := phases[g.counted].Service.TotalCount()
+func (g *gathering) Fill(r *metrics.Record) {
+	g.Timings.Fill(r)
+	r.Rounds = r.Phases[g.counted].Service.TotalCount()
 	if g.perClient {
-		rounds /= int64(clients)
+		r.Rounds /= int64(g.clients)
 	}
-	return rounds
 }
 
-func (g *gathering) End(r *metrics.Record) {
-	g.Timings.End(r)
-	r.Rounds = g.CountRounds(r.Phases, g.clients)
-}
-
-// recordTime makes a change that was due, and records how long it took.
-func recordTime(l *metrics.Latency, due time.Time, change func() error) error {
+// recordTime makes a change of a round that was due, and records how long it took.
+func recordTime(s *workloads.Slot, round *workloads.Times, l *metrics.Latency, due time.Time, change func() error) error {
 	asked := time.Now()
 	if err := change(); err != nil {
 		return err
 	}
 	now := time.Now()
-	l.Record(now.Sub(asked), now.Sub(due))
+	s.RecordIn(round, l, now.Sub(asked), now.Sub(due))
 	return nil
 }
 
@@ -80,6 +74,7 @@ type update struct {
 	ready map[*workloads.Slot]bool
 	all   chan struct{} // closed when all are ready
 	seen  int           // how many clients of this process have finished their part
+	times workloads.Times
 
 	mu      sync.Mutex
 	arrival *openloop.Ticket // holds the update's arrival; nil in a closed loop
@@ -132,6 +127,7 @@ func (s *updates) leave(slot *workloads.Slot) int64 {
 		return 0
 	}
 	delete(s.active, slot.TurnsTaken())
+	slot.EndRound(&p.times, p.arrival)
 	if s.exchange != nil {
 		return p.madeHere()
 	}
@@ -247,7 +243,7 @@ func (p *update) converged(slot *workloads.Slot, seen time.Time) {
 	case p.exchange != nil: // another process may have made the request
 		p.recorded.RecordAt(seen, check.Step{Kind: check.Reached, Name: p.converge.Name(), Client: slot.Index, Turn: p.turn})
 	case !seen.Before(p.asked):
-		p.converge.Record(seen.Sub(p.asked), seen.Sub(p.due))
+		slot.RecordIn(&p.times, p.converge, seen.Sub(p.asked), seen.Sub(p.due))
 	}
 }
 
@@ -268,7 +264,11 @@ func (p *update) acknowledged() bool {
 // judgeUpdates adds to what the processes found by themselves the updates that were seen before they were
 // made.
 func judgeUpdates(g divided.Gathered) divided.Findings {
-	return divided.Findings{Added: check.JudgeUpdates(g.Steps)}
+	var judge check.UpdateJudge
+	for _, s := range check.Ordered(g.Steps) {
+		judge.Take(s)
+	}
+	return divided.Findings{Added: judge.Verdict()}
 }
 
 // Judge judges whether clients saw updates before they were made.

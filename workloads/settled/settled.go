@@ -72,16 +72,16 @@ func (st *Stepper) measure(ctx context.Context, w Script) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	meter.Begin()
+	st.pool.Window.Open(time.Now())
 	for _, t := range st.tracers {
 		t.start()
 	}
 	if err := w.Settle(ctx, st); err != nil {
 		return Result{}, err
 	}
-	meter.End()
+	st.pool.Window.Close(time.Now())
 	var timed metrics.Record
-	w.End(&timed)
+	w.Fill(&timed)
 	done := Result{Rounds: timed.Rounds, Counts: meter.Counts().Sub(before), Largest: meter.Herd().Largest, Safety: w.Verdict(), Trace: st.trace}
 	if counting != nil {
 		done.Server, err = st.serverCount(ctx, counting, before)

@@ -38,19 +38,21 @@ func ParseObjective(text string, phases []string) (Objective, error) {
 
 // Judge reports whether a run meets the objective. A run is undecided if it has too few observations, or
 // if the true value of a doubtful one could decide otherwise: times of a load generator that was short of
-// CPU are at most too long, so they can meet the objective and cannot miss it.
+// CPU are at most too long, so they can meet the objective and cannot miss it. Arrivals that were not served count
+// as infinitely late in percentiles; a run that has lost any misses an objective of another figure.
 func (o Objective) Judge(r results.Run) Trial {
 	measured, known := o.Figure.RunValue(r)
 	holds := o.Op.Holds(measured, o.Limit)
 	doubt, bias := o.Figure.Doubt(r)
 	lost := r.Generator.Lost()
+	decides := lost > 0 && !(o.Figure.CountsLost(r) && (known || o.Has(r)+lost < o.Needs()))
 	delay := slices.IndexFunc(r.Doubts, func(d results.Warning) bool { return metrics.DistortionOf(d.Code) == metrics.TooLong })
 	switch {
 	case r.Safety.Violations > 0:
 		return Trial{Outcome: Missed, Why: "a safety violation invalidates the run"}
-	case lost > 0 && delay >= 0: // which can have lost them
+	case decides && delay >= 0: // which can have lost them
 		return Trial{Why: r.Doubts[delay].Text}
-	case lost > 0:
+	case decides:
 		return Trial{Outcome: Missed, Why: fmt.Sprintf("%s of %s arrivals were not served", units.Count(lost), units.Count(r.Generator.Offered))}
 	case !known:
 		return Trial{Why: fmt.Sprintf("%s observations are too few for %s, which needs %s", units.Count(o.Has(r)), o.Figure.Name, units.Count(o.Needs()))}

@@ -155,6 +155,33 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// TestLostArrivalsCountAsInfinitelyLate checks that a run misses an objective if the percentile is among the arrivals
+// that were not served, and only then.
+func TestLostArrivalsCountAsInfinitelyLate(t *testing.T) {
+	for lost, want := range map[int64]sweeps.Outcome{0: sweeps.Met, 40: sweeps.Met, 60: sweeps.Missed} {
+		o, err := sweeps.ParseObjective("acquire.p99<50ms", []string{"acquire"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := metrics.NewLatency("acquire")
+		for range 5000 - lost {
+			l.Record(time.Millisecond, time.Millisecond)
+		}
+		record := metrics.Record{Phases: []metrics.Phase{l.Phase()}}
+		record.Generator.Offered, record.Generator.Completed, record.Generator.Skipped = 5000, 5000-lost, lost
+		if lost > 0 {
+			record.Doubt(metrics.Warning{Code: metrics.Skipped})
+		}
+		run := results.FromRecord(results.Setting{}, &record)
+		if got := o.Judge(run); got.Outcome != want {
+			t.Errorf("%d of 5,000 lost: %+v, want %v", lost, got, want)
+		}
+		if d := run.Latency["acquire"]; d.Response.Lost != lost || d.Service.Lost != 0 || (d.Response.P99 == nil) != (lost == 60) {
+			t.Errorf("%d of 5,000 lost: %+v", lost, d.Response)
+		}
+	}
+}
+
 // TestTooFewObservationsAreUndecided checks that a run with too few observations of the phase is
 // undecided: it does not miss the objective.
 func TestTooFewObservationsAreUndecided(t *testing.T) {

@@ -53,9 +53,9 @@ func TestReplayEqualsOneMeter(t *testing.T) {
 		for seed := range runs {
 			agents := 1 + int(seed%5)
 			m, journals, offsets := newModel(seed, 2+int(seed%7), agents, positions)
-			m.meter.Begin()
+			m.window.Open(time.Unix(0, int64(m.now)))
 			m.run(1500)
-			m.meter.End()
+			m.window.Close(time.Unix(0, int64(m.now)+1))
 			var parts []AgentJournal
 			for i, j := range journals {
 				e := time.Duration(m.rng.Int64N(int64(2*wrong))) - wrong
@@ -80,7 +80,7 @@ func TestReplayEqualsOneMeter(t *testing.T) {
 // TestAMissingPacketIsSeen leaves out the journal of one agent: the test above can fail.
 func TestAMissingPacketIsSeen(t *testing.T) {
 	m, journals, offsets := newModel(3, 6, 2, true)
-	m.meter.Begin()
+	m.window.Open(time.Unix(0, int64(m.now)))
 	m.run(1500)
 	got, err := Replay([]AgentJournal{{sent(t, journals[0]), func(at time.Duration) time.Duration { return at - offsets[0] }, 0}}, wholeRun)
 	if err != nil {

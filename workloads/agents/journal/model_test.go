@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/metrics/fanout"
 )
 
@@ -19,7 +20,8 @@ type model struct {
 	nodes     map[string]bool
 	watches   map[watch]bool
 	clients   []*client
-	meter     *fanout.Meter // sees all clients, without delay
+	meter     *fanout.Meter   // sees all clients, without delay
+	window    *metrics.Window // of the meter
 }
 
 type watch struct {
@@ -37,8 +39,8 @@ var modelPaths = []string{"/l", "/l/a", "/l/b", "/m"}
 
 // newModel returns a model whose clients are divided among the journals, in turn.
 func newModel(seed uint64, clients, agents int, positions bool) (*model, []*Journal, []time.Duration) {
-	m := &model{rng: rand.New(rand.NewPCG(seed, 1)), now: time.Second, positions: positions, nodes: map[string]bool{}, watches: map[watch]bool{}}
-	m.meter = fanout.NewMeterAt(func() time.Time { return time.Unix(0, int64(m.now)) })
+	m := &model{rng: rand.New(rand.NewPCG(seed, 1)), now: time.Second, positions: positions, nodes: map[string]bool{}, watches: map[watch]bool{}, window: metrics.NewWindow()}
+	m.meter = fanout.NewMeterAt(m.window, func() time.Time { return time.Unix(0, int64(m.now)) })
 	var journals []*Journal
 	var offsets []time.Duration
 	for range agents {

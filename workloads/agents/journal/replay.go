@@ -46,14 +46,12 @@ func Replay(parts []AgentJournal, w Window) (metrics.Herd, error) {
 // A replay is one in progress.
 type replay struct {
 	parts   []*playing
-	window  Window
+	until   time.Duration // the end of the window
 	now     time.Duration
 	meter   *fanout.Meter
 	delay   time.Duration
 	turn    time.Duration // when the next delay begins
 	resumes []func()      // of the delays that have not ended, at most two
-	begun   bool
-	ended   bool
 	failure error
 }
 
@@ -67,7 +65,7 @@ type playing struct {
 }
 
 func newReplay(parts []AgentJournal, w Window) *replay {
-	r := &replay{window: w, delay: postponed}
+	r := &replay{until: w.End, delay: postponed}
 	for _, p := range parts {
 		if p.Journal.dropped {
 			r.failure = ErrIncomplete
@@ -79,7 +77,10 @@ func newReplay(parts []AgentJournal, w Window) *replay {
 	if first := r.first(); first != nil {
 		r.now = first.at
 	}
-	r.meter, r.turn = fanout.NewMeterAt(func() time.Time { return time.Unix(0, int64(r.now)) }), r.now
+	window := metrics.NewWindow()
+	window.Open(time.Unix(0, int64(w.Begin)))
+	window.Close(time.Unix(0, int64(w.End)))
+	r.meter, r.turn = fanout.NewMeterAt(window, func() time.Time { return time.Unix(0, int64(r.now)) }), r.now
 	if w.Bin > 0 {
 		r.meter.SetBin(w.Bin)
 	}
@@ -122,14 +123,6 @@ func (r *replay) step() bool {
 
 // advanceTo moves the replay's time.
 func (r *replay) advanceTo(at time.Duration) {
-	if !r.begun && at >= r.window.Begin {
-		r.now, r.begun = max(r.now, r.window.Begin), true
-		r.meter.Begin()
-	}
-	if !r.ended && at > r.window.End {
-		r.now, r.ended = max(r.now, r.window.End), true
-		r.meter.End()
-	}
 	r.now = max(r.now, at)
 	if r.now < r.turn {
 		return
@@ -152,12 +145,6 @@ func (r *replay) herd() (metrics.Herd, error) {
 	if r.failure != nil {
 		return metrics.Herd{}, r.failure
 	}
-	if !r.begun { // no packet came in the window
-		r.meter.Begin()
-	}
-	if !r.ended {
-		r.now = max(r.now, r.window.End)
-		r.meter.End()
-	}
+	r.now = max(r.now, r.until)
 	return r.meter.Herd(), nil
 }
