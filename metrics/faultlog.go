@@ -168,7 +168,7 @@ func (d *FaultLog) disconnections(client int, since time.Duration) (all []time.D
 }
 
 // connections summarizes what happened to the clients' sessions between from and until.
-func (d *FaultLog) connections(from, until time.Duration) (noticed, reconnected *time.Duration, disconnected, lost int) {
+func (d *FaultLog) connections(r *Recovery, from, until time.Duration) {
 	away, were := map[int]bool{}, map[int]bool{}
 	for _, s := range d.states {
 		if s.at < from || s.at >= until {
@@ -177,24 +177,26 @@ func (d *FaultLog) connections(from, until time.Duration) (noticed, reconnected 
 		after := s.at - from
 		switch s.state {
 		case drivers.Disconnected:
-			if noticed == nil {
-				noticed = &after
+			if r.Noticed == nil {
+				r.Noticed = &after
 			}
-			away[s.client], were[s.client] = true, true
 		case drivers.SessionLost:
-			lost++
-			away[s.client], were[s.client] = true, true
+			r.Lost++
+		case drivers.SessionGivenUp:
+			r.GivenUp++
 		case drivers.Connected:
 			if away[s.client] {
-				reconnected = &after
+				r.Reconnected = &after
 			}
 			delete(away, s.client)
+			continue
 		}
+		away[s.client], were[s.client] = true, true
 	}
 	if len(away) > 0 {
-		reconnected = nil
+		r.Reconnected = nil
 	}
-	return noticed, reconnected, len(were), lost
+	r.Disconnected = len(were)
 }
 
 // counted returns the wire counts between from and until, to the precision of the samples.

@@ -44,7 +44,8 @@ type Recovery struct {
 	Before, After float64
 
 	Disconnected int              // clients that were disconnected at least once
-	Lost         int              // sessions that ended
+	Lost         int              // sessions that the service ended
+	GivenUp      int              // sessions that clients ended, disconnected for their time-out
 	Errors       map[string]int64 // errors of clients, by sentinel text
 	// Counts covers the time until throughput was back and every client was connected, and at
 	// least one second; if that never happened, the whole span. It includes the herd of
@@ -68,7 +69,7 @@ const (
 // explains what happened.
 func (d *FaultLog) recovery(f fault, until time.Duration, explained []gap) (Recovery, gap) {
 	r := Recovery{Break: f.Break, Span: until - f.At, Errors: map[string]int64{}}
-	r.Noticed, r.Reconnected, r.Disconnected, r.Lost = d.connections(f.At, until)
+	d.connections(&r, f.At, until)
 	r.Led = first(d.led, f.At, until)
 	all := d.grants()
 	felt := gap{from: f.At, to: f.At}

@@ -152,6 +152,9 @@ func (r *runner) run(ctx context.Context) *metrics.Record {
 	opened, before := time.Now(), meter.Counts()
 	live := r.observe(opened, before, self)
 	r.measure(ctx, live)
+	for _, s := range r.pool.Slots {
+		s.addStates(&record.Sessions)
+	}
 	record.Intervals = live.intervals
 	live.end(record)
 	r.pool.faults.end()

@@ -254,6 +254,9 @@ func (r *runner) ended(rounds int64) {
 func (r *runner) begin() {
 	r.before.Store(r.all.Load())
 	r.begun.Store(true)
+	for _, s := range r.pool.Slots {
+		s.beginStates()
+	}
 }
 
 // done returns how many rounds have ended in the window, which must be open.

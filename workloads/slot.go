@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/metrics/fanout"
 	"github.com/stampede-bench/stampede/workloads/namespace"
 	"github.com/stampede-bench/stampede/workloads/openloop"
@@ -43,7 +44,9 @@ type Slot struct {
 	service      drivers.Service
 	lags         bool // see [drivers.Info.Lags]
 	disturbances atomic.Int64
-	faults       *clientFaults // nil in a run without faults
+	states       [drivers.SessionClosed + 1]atomic.Int64 // how often the session came to each
+	before       [drivers.SessionClosed + 1]int64        // as the window opened
+	faults       *clientFaults                           // nil in a run without faults
 }
 
 // Arrive waits until the client has work: in a closed loop until it has paused for think, in an
@@ -106,10 +109,28 @@ func (s *Slot) awaitArrival(ctx context.Context, t *openloop.Ticket, taken func(
 
 // onState is the callback drivers.Options.OnState of the slot's session.
 func (s *Slot) onState(state drivers.State) {
+	s.states[state].Add(1)
 	if state != drivers.Connected {
 		s.disturbances.Add(1)
 	}
 	s.faults.state(state)
+}
+
+// beginStates opens the window in which addStates counts.
+func (s *Slot) beginStates() {
+	for i := range s.states {
+		s.before[i] = s.states[i].Load()
+	}
+}
+
+// addStates adds what has happened to the slot's session in the window.
+func (s *Slot) addStates(all *metrics.Sessions) {
+	since := func(state drivers.State) int64 { return s.states[state].Load() - s.before[state] }
+	times, lost, givenUp := since(drivers.Disconnected), since(drivers.SessionLost), since(drivers.SessionGivenUp)
+	all.Disconnections, all.Lost, all.GivenUp = all.Disconnections+times, all.Lost+lost, all.GivenUp+givenUp
+	if times+lost+givenUp > 0 {
+		all.Disconnected++
+	}
 }
 
 // Number returns the client's number in messages, from 1, among the clients of one instance.
