@@ -34,6 +34,9 @@ type Recovery struct {
 	// half as many grants came as in the slowest second before it; "none"; or "unclear":
 	// too little happened before, or an outage was in progress.
 	Effect string `json:"effect,omitempty"`
+	// Phase is that of the operations of which none ended during the outage while those of others did; left
+	// out if none of any ended.
+	Phase string `json:"phase,omitempty"`
 	// DetectableNS is the longest gap that is not an outage, a multiple of the longest
 	// one before the fault; 0 where there was none.
 	DetectableNS time.Duration  `json:"detectable_ns,omitempty"`
@@ -70,7 +73,7 @@ func breakage(schedule []string, r *metrics.Record) *Breakage {
 	for _, v := range r.Recoveries {
 		b.Recovery = append(b.Recovery, Recovery{
 			Break: Break{v.At, v.What}, SpanNS: v.Span, NoticedNS: v.Noticed, LedNS: v.Led, ReconnectedNS: v.Reconnected,
-			Effect: string(v.Effect), DetectableNS: v.Detectable, PauseNS: v.Pause, ServedNS: v.Served, StallNS: v.Stall, LongestStallNS: v.LongestStall, UsualStallNS: v.Usual,
+			Effect: string(v.Effect), Phase: v.Phase, DetectableNS: v.Detectable, PauseNS: v.Pause, ServedNS: v.Served, StallNS: v.Stall, LongestStallNS: v.LongestStall, UsualStallNS: v.Usual,
 			BackNS: v.Back, BeforePerS: v.Before, AfterPerS: v.After, Disconnected: v.Disconnected, SessionsLost: v.Lost, SessionsGivenUp: v.GivenUp,
 			Errors: v.Errors, Totals: totals(v.Counts), Rearms: v.Counts.Rearms,
 		})

@@ -94,6 +94,22 @@ func ofRounds(code string, w metrics.Warning) string {
 			"their times do not stand for all, so measure for longer", prefix, n["in_progress"], n["ended"], n["error"])
 	case metrics.Behind:
 		return fmt.Sprintf("rate not reached: %.0f rounds of %.0f that were offered", n["rounds"], n["offered"])
+	case metrics.Disconnected:
+		return fmt.Sprintf("%.0f sessions were disconnected, %.0f times in all; the service ended %.0f of them, and clients gave %.0f up",
+			n["sessions"], n["times"], n["lost"], n["given_up"])
+	case metrics.Stalled:
+		what := "round"
+		if phase := w.Names["phase"]; phase != "" {
+			what = phase
+		}
+		return fmt.Sprintf("stalled: no %s ended for %v; otherwise one ended every %v on average", what, duration(n["longest_ns"]), duration(n["typical_ns"]))
+	case metrics.ServiceLost:
+		when := "before the window opened"
+		if n["answered_ns"] >= 0 {
+			when = fmt.Sprintf("%v after the window opened", duration(n["answered_ns"]))
+		}
+		return fmt.Sprintf("the service was gone: it last answered %s, and %v later all %.0f sessions had ended; the figures include that time",
+			when, duration(n["gone_ns"]), n["sessions"])
 	case metrics.BackgroundSessionsLost:
 		return fmt.Sprintf("sessions that the background lost: %.0f", n["sessions"])
 	}

@@ -44,6 +44,7 @@ type Slot struct {
 	service      drivers.Service
 	lags         bool // see [drivers.Info.Lags]
 	disturbances atomic.Int64
+	state        atomic.Uint32                           // a drivers.State, the session's last
 	states       [drivers.SessionClosed + 1]atomic.Int64 // how often the session came to each
 	before       [drivers.SessionClosed + 1]int64        // as the window opened
 	faults       *clientFaults                           // nil in a run without faults
@@ -109,6 +110,7 @@ func (s *Slot) awaitArrival(ctx context.Context, t *openloop.Ticket, taken func(
 
 // onState is the callback drivers.Options.OnState of the slot's session.
 func (s *Slot) onState(state drivers.State) {
+	s.state.Store(uint32(state))
 	s.states[state].Add(1)
 	if state != drivers.Connected {
 		s.disturbances.Add(1)
@@ -159,6 +161,9 @@ func (s *Slot) HasFaults() bool { return s.faults != nil }
 // Served records, in a run with faults, that the client got what its turn is for.
 func (s *Slot) Served(now time.Time) { s.faults.served(now) }
 
+// Operated records, in a run with faults, that an operation of the named phase ended.
+func (s *Slot) Operated(phase string, now time.Time) { s.faults.operated(phase, now) }
+
 // Untracked stops tracking the client's turns: it only waits.
 func (s *Slot) Untracked() { s.Tracker = nil }
 
@@ -169,6 +174,7 @@ func (s *Slot) Open(ctx context.Context) error {
 		return fmt.Errorf("%s: %w", s.name, err)
 	}
 	s.Conn = conn
+	s.state.Store(uint32(drivers.Connected))
 	s.faults.opened(conn)
 	return nil
 }

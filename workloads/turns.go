@@ -295,6 +295,9 @@ func (t Timings) Begin() {
 	}
 }
 
+// Latencies returns the times of each phase.
+func (t Timings) Latencies() []*metrics.Latency { return t }
+
 // Lap returns the times of the first phase since the last call of Lap.
 func (t Timings) Lap() metrics.Lap { return t[0].Lap() }
 

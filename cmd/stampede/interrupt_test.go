@@ -91,8 +91,8 @@ func given(t *testing.T) (addr string, watcher drivers.Conn) {
 	return listener.Addr().String(), watcher
 }
 
-// awaitHolder waits until a client has queued for the run's lock.
-func awaitHolder(t *testing.T, c drivers.Conn) {
+// awaitHolder waits until a client has queued for the run's lock, and returns the lock's path.
+func awaitHolder(t *testing.T, c drivers.Conn) (lock string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -103,8 +103,10 @@ func awaitHolder(t *testing.T, c drivers.Conn) {
 			awaitNode(t, ctx, c, path)
 			continue
 		}
+		lock = path
 		path += "/" + awaitChild(t, ctx, c, path)
 	}
+	return lock
 }
 
 func awaitNode(t *testing.T, ctx context.Context, c drivers.Conn, path string) {

@@ -109,6 +109,9 @@ func (r recovered) outage() string {
 		return after + "there was no measurable outage, but fewer than half as many grants a second as before" + r.recovery()
 	}
 	line := after + "no client was served for " + units.Duration(r.pause())
+	if r.Phase != "" {
+		line = after + fmt.Sprintf("no %s ended for %s, while other operations did", r.Phase, units.Duration(r.pause()))
+	}
 	if r.ServedNS == nil {
 		return line + ", until the next fault or the end."
 	}

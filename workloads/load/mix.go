@@ -119,6 +119,14 @@ func (w *mixWorkload) Begin() {
 	w.retries.Store(0)
 }
 
+// Latencies returns the times of each kind of operation that can occur.
+func (w *mixWorkload) Latencies() (all []*metrics.Latency) {
+	for _, kind := range w.kinds() {
+		all = append(all, w.timed[kind])
+	}
+	return all
+}
+
 // kinds returns the kinds of operations that can occur.
 func (w *mixWorkload) kinds() (kinds []int) {
 	may := [mixKinds]bool{

@@ -119,6 +119,7 @@ func (c *mixClient) set(over int32) {
 func (c *mixClient) record() {
 	now := time.Now()
 	c.timed[c.kind].Record(now.Sub(c.began), now.Sub(c.due))
+	c.slot.Operated(c.timed[c.kind].Name(), now)
 	c.slot.Tracker.EndsAt(now)
 }
 

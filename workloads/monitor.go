@@ -1,0 +1,235 @@
+package workloads
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/metrics"
+)
+
+// A ServiceLost is the error of a run that ended because its service was gone for longer than the
+// sessions live. Its Record holds the measurements up to then.
+type ServiceLost struct {
+	Answered time.Duration // when the service last answered, from the opening of the window; negative: before that
+	Gone     time.Duration // how long no client had had a session then
+}
+
+func (e *ServiceLost) Error() string {
+	when := fmt.Sprintf("%.1f s after the window opened", e.Answered.Seconds())
+	if e.Answered < 0 {
+		when = "before the window opened"
+	}
+	return fmt.Sprintf("the service is gone: it last answered %s, and all sessions have ended since", when)
+}
+
+const (
+	// lookInterval is the interval at which a monitor looks at what has ended: the error of its gaps.
+	lookInterval = 50 * time.Millisecond
+	// goneTime is how long no client may be able to open a session after all sessions have ended.
+	goneTime = time.Second
+	// leastStall is the shortest time without a round that is a stall, stallFactor how many times
+	// longer it must be than the mean, and stallTurns how many times longer than the time between bursts
+	// of ends. The times between arrivals of a Poisson process are rarely 20 times the mean.
+	leastStall  = 500 * time.Millisecond
+	stallFactor = 20
+	stallTurns  = 3
+)
+
+// A monitor watches a run: whether rounds and operations end, and whether its service answers.
+type monitor struct {
+	r     *runner
+	ended sync.WaitGroup
+
+	mu       sync.Mutex
+	open     bool // the window
+	opened   time.Time
+	rounds   pace
+	phases   []pace
+	bytes    int64     // that the clients have received
+	answered time.Time // when the service had last sent some
+	without  time.Time // since when no client has a session; zero if one has
+	lost     *ServiceLost
+}
+
+// A pace is how evenly what is counted ends.
+type pace struct {
+	phase   string // "" of rounds
+	counted func() int64
+	first   int64 // the count when the window opened
+	last    int64
+	changed time.Time // when the count was first seen
+	longest time.Duration
+}
+
+func (p *pace) begin(now time.Time) {
+	p.first = p.counted()
+	p.last, p.changed, p.longest = p.first, now, 0
+}
+
+func (p *pace) look(now time.Time, closing bool) {
+	n := p.counted()
+	if n != p.last || closing {
+		p.longest = max(p.longest, now.Sub(p.changed))
+		p.last, p.changed = n, now
+	}
+}
+
+// stall returns the longest time in which nothing ended, and the mean of the others, if it is a stall.
+// pause is how long clients pause in a turn, which all of them may do at the same time.
+func (p *pace) stall(window, pause time.Duration, clients int) (longest, typical time.Duration, is bool) {
+	n := p.last - p.first
+	if n <= 0 {
+		return 0, 0, false
+	}
+	typical = max(window-p.longest, 0) / time.Duration(n)
+	least := max(leastStall, stallTurns*pause, max(stallFactor, stallTurns*time.Duration(clients))*typical)
+	return p.longest, typical, p.longest >= least
+}
+
+// timed is a workload that says how often each of its phases has ended.
+type timed interface{ Latencies() []*metrics.Latency }
+
+// startMonitor watches the run until stop is called.
+func (r *runner) startMonitor() (_ *monitor, stop func()) {
+	m := &monitor{r: r, rounds: pace{counted: r.all.Load}, answered: time.Now()}
+	if w, ok := r.pool.instances[0].(timed); ok && !r.pool.instances[0].Together() {
+		for _, l := range w.Latencies() {
+			m.phases = append(m.phases, pace{phase: l.Name(), counted: l.Count})
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	m.ended.Go(func() { m.watch(ctx) })
+	return m, func() {
+		cancel()
+		m.ended.Wait()
+	}
+}
+
+func (m *monitor) watch(ctx context.Context) {
+	ticks := time.NewTicker(lookInterval)
+	defer ticks.Stop()
+	const often = lapTime / lookInterval
+	for i := 1; ; i++ {
+		select {
+		case <-ticks.C:
+		case <-ctx.Done():
+			return
+		}
+		m.look(false)
+		if i%int(often) == 0 && m.serviceGone() {
+			m.r.loseService(m.lost)
+			return
+		}
+	}
+}
+
+// look looks at what has ended since the last look.
+func (m *monitor) look(closing bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.open {
+		return
+	}
+	for now, i := time.Now(), -1; i < len(m.phases); i++ {
+		m.pace(i).look(now, closing)
+	}
+	m.open = !closing
+}
+
+// pace returns the pace of a phase, that of rounds for -1.
+func (m *monitor) pace(phase int) *pace {
+	if phase < 0 {
+		return &m.rounds
+	}
+	return &m.phases[phase]
+}
+
+// begin opens the window.
+func (m *monitor) begin() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.open, m.opened = true, time.Now()
+	for i := -1; i < len(m.phases); i++ {
+		m.pace(i).begin(m.opened)
+	}
+}
+
+// serviceGone reports whether every session has ended, one of them because the service did not answer
+// for as long as it lives, and no client has been able to open another since. Faults explain that.
+func (m *monitor) serviceGone() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := time.Now()
+	if bytes := m.r.pool.Meter.Counts().BytesIn; bytes != m.bytes {
+		m.bytes, m.answered = bytes, now
+	}
+	givenUp := false
+	for _, s := range m.r.pool.Slots {
+		switch drivers.State(s.state.Load()) {
+		case drivers.SessionGivenUp:
+			givenUp = true
+		case drivers.SessionLost, drivers.SessionClosed:
+		default:
+			m.without = time.Time{}
+			return false
+		}
+	}
+	if m.without.IsZero() {
+		m.without = now
+	}
+	if m.r.plan.faulty || !givenUp || now.Sub(m.without) < goneTime {
+		return false
+	}
+	m.lost = &ServiceLost{Answered: m.answered.Sub(m.opened), Gone: now.Sub(m.answered)}
+	if m.opened.IsZero() {
+		m.lost.Answered = -1
+	}
+	return true
+}
+
+// loseService ends the run: no client can end its round.
+func (r *runner) loseService(why *ServiceLost) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.failure == nil && r.rounds.Err() == nil {
+		r.lost, r.cut = why, true
+		r.abandon()
+	}
+	r.halt()
+}
+
+// warn records what a reader must know of how evenly the run went, and of its sessions. Faults and storms
+// explain that.
+func (m *monitor) warn(record *metrics.Record) {
+	if lost := m.r.lost; lost != nil {
+		record.Doubt(metrics.Warning{Code: metrics.ServiceLost, Numbers: metrics.Numbers{
+			"answered_ns": float64(lost.Answered), "gone_ns": float64(lost.Gone), "sessions": float64(len(m.r.pool.Slots))}})
+	}
+	if m.r.plan.faulty || record.Storm != nil {
+		return
+	}
+	if s := record.Sessions; s.Disconnected > 0 {
+		record.Warn(metrics.Warning{Code: metrics.Disconnected, Numbers: metrics.Numbers{"sessions": float64(s.Disconnected),
+			"times": float64(s.Disconnections), "lost": float64(s.Lost), "given_up": float64(s.GivenUp)}})
+	}
+	pause := m.r.plan.Settings.Hold + m.r.plan.Settings.Think
+	clients := 0 // where one change serves all clients, the ends of a phase come in bursts
+	for i := -1; i < len(m.phases); i++ {
+		if longest, typical, is := m.pace(i).stall(record.Duration, pause, clients); is {
+			w := metrics.Warning{Code: metrics.Stalled, Numbers: metrics.Numbers{"longest_ns": float64(longest), "typical_ns": float64(typical)}}
+			if i >= 0 {
+				w.Names = metrics.Names{"phase": m.pace(i).phase}
+			}
+			record.Warn(w)
+			if i < 0 {
+				return // its phases stalled as well
+			}
+		}
+		if record.Mix == nil {
+			clients = m.r.plan.Clients
+		}
+	}
+}
