@@ -30,12 +30,6 @@ const (
 	lookInterval = 50 * time.Millisecond
 	// goneTime is how long no client may be able to open a session after all sessions have ended.
 	goneTime = time.Second
-	// leastStall is the shortest time without a round that is a stall, stallFactor how many times
-	// longer it must be than the mean, and stallTurns how many times longer than the time between bursts
-	// of ends. The times between arrivals of a Poisson process are rarely 20 times the mean.
-	leastStall  = 500 * time.Millisecond
-	stallFactor = 20
-	stallTurns  = 3
 )
 
 // A monitor watches a run: whether rounds and operations end, and whether its service answers.
@@ -46,47 +40,12 @@ type monitor struct {
 	mu       sync.Mutex
 	open     bool // the window
 	opened   time.Time
-	rounds   pace
-	phases   []pace
+	rounds   metrics.Pace
+	phases   []metrics.Pace
 	bytes    int64     // that the clients have received
 	answered time.Time // when the service had last sent some
 	without  time.Time // since when no client has a session; zero if one has
 	lost     *ServiceLost
-}
-
-// A pace is how evenly what is counted ends.
-type pace struct {
-	phase   string // "" of rounds
-	counted func() int64
-	first   int64 // the count when the window opened
-	last    int64
-	changed time.Time // when the count was first seen
-	longest time.Duration
-}
-
-func (p *pace) begin(now time.Time) {
-	p.first = p.counted()
-	p.last, p.changed, p.longest = p.first, now, 0
-}
-
-func (p *pace) look(now time.Time, closing bool) {
-	n := p.counted()
-	if n != p.last || closing {
-		p.longest = max(p.longest, now.Sub(p.changed))
-		p.last, p.changed = n, now
-	}
-}
-
-// stall returns the longest time in which nothing ended, and the mean of the others, if it is a stall.
-// pause is how long clients pause in a turn, which all of them may do at the same time.
-func (p *pace) stall(window, pause time.Duration, clients int) (longest, typical time.Duration, is bool) {
-	n := p.last - p.first
-	if n <= 0 {
-		return 0, 0, false
-	}
-	typical = max(window-p.longest, 0) / time.Duration(n)
-	least := max(leastStall, stallTurns*pause, max(stallFactor, stallTurns*time.Duration(clients))*typical)
-	return p.longest, typical, p.longest >= least
 }
 
 // timed is a workload that says how often each of its phases has ended.
@@ -94,10 +53,10 @@ type timed interface{ Latencies() []*metrics.Latency }
 
 // startMonitor watches the run until stop is called.
 func (r *runner) startMonitor() (_ *monitor, stop func()) {
-	m := &monitor{r: r, rounds: pace{counted: r.all.Load}, answered: time.Now()}
+	m := &monitor{r: r, rounds: metrics.Pace{Counted: r.all.Load}, answered: time.Now()}
 	if w, ok := r.pool.instances[0].(timed); ok && !r.pool.instances[0].Together() {
 		for _, l := range w.Latencies() {
-			m.phases = append(m.phases, pace{phase: l.Name(), counted: l.Count})
+			m.phases = append(m.phases, metrics.Pace{Phase: l.Name(), Counted: l.Count})
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -134,13 +93,13 @@ func (m *monitor) look(closing bool) {
 		return
 	}
 	for now, i := time.Now(), -1; i < len(m.phases); i++ {
-		m.pace(i).look(now, closing)
+		m.pace(i).Look(now, closing)
 	}
 	m.open = !closing
 }
 
 // pace returns the pace of a phase, that of rounds for -1.
-func (m *monitor) pace(phase int) *pace {
+func (m *monitor) pace(phase int) *metrics.Pace {
 	if phase < 0 {
 		return &m.rounds
 	}
@@ -153,7 +112,7 @@ func (m *monitor) begin() {
 	defer m.mu.Unlock()
 	m.open, m.opened = true, time.Now()
 	for i := -1; i < len(m.phases); i++ {
-		m.pace(i).begin(m.opened)
+		m.pace(i).Begin(m.opened)
 	}
 }
 
@@ -218,10 +177,10 @@ func (m *monitor) warn(record *metrics.Record) {
 	pause := m.r.plan.Settings.Hold + m.r.plan.Settings.Think
 	clients := 0 // where one change serves all clients, the ends of a phase come in bursts
 	for i := -1; i < len(m.phases); i++ {
-		if longest, typical, is := m.pace(i).stall(record.Duration, pause, clients); is {
+		if longest, typical, is := m.pace(i).Stall(record.Duration, pause, clients); is {
 			w := metrics.Warning{Code: metrics.Stalled, Numbers: metrics.Numbers{"longest_ns": float64(longest), "typical_ns": float64(typical)}}
 			if i >= 0 {
-				w.Names = metrics.Names{"phase": m.pace(i).phase}
+				w.Names = metrics.Names{"phase": m.pace(i).Phase}
 			}
 			record.Warn(w)
 			if i < 0 {

@@ -83,19 +83,6 @@ func (c comparison) length() string {
 	return fmt.Sprintf("%d of at most %s", c.pairs(), units.Plural(c.Planned, "pair"))
 }
 
-// startedOnce names the variants whose service was started once for all of their runs.
-func (c comparison) startedOnce() string {
-	switch {
-	case c.Base.StartedOnce && c.New.StartedOnce:
-		return "the service of each variant"
-	case c.Base.StartedOnce:
-		return "the base's service"
-	case c.New.StartedOnce:
-		return "the candidate's service"
-	}
-	return ""
-}
-
 // changes returns the table of changes, with the reasons of verdicts that do not follow from the numbers
 // alone.
 func (c comparison) changes(title string, of []results.Change) Table {
@@ -192,8 +179,8 @@ func (c comparison) notes() (lines []string) {
 		lines = append(lines, "duet: "+together(*c.Duet))
 	}
 	lines = append(lines, c.otherChange()...)
-	if tested > 0 && c.startedOnce() != "" {
-		lines = append(lines, "one start: "+c.startedOnce()+" was started once for all pairs: what differs from one start of it to the next is in no interval")
+	if tested > 0 && (c.Base.StartedOnce || c.New.StartedOnce) {
+		lines = append(lines, "one start: each service was started once for all pairs: what differs from one start of it to the next is in no interval")
 	}
 	if tested > 0 {
 		lines = append(lines, "detectable: the smallest true change for the worse that such a comparison detects in about 80 % of cases")
