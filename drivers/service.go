@@ -114,7 +114,7 @@ type Options struct {
 	// SessionTimeout is how long the service keeps the session without hearing from the
 	// client; 0 means DefaultSessionTimeout. The service may clamp it.
 	SessionTimeout time.Duration
-	// OnState, if set, is called when the session is disconnected, reconnected or lost.
+	// OnState, if set, is called when the session is disconnected, reconnected or ended.
 	// It must not block and must not call the Conn.
 	OnState func(State)
 	// Probe, if set, sees every message.
@@ -146,7 +146,9 @@ type State uint8
 const (
 	Connected State = iota + 1
 	Disconnected
-	SessionLost
+	SessionLost    // the service has ended the session, and said so
+	SessionGivenUp // the client has ended it, which was disconnected for its time-out; the service may still keep it
+	SessionClosed  // the user has closed it
 )
 
 // A Librarian is a Conn whose client library ships recipes.

@@ -13,16 +13,18 @@ import (
 // client was affected. Times are from the beginning of the window. Its methods may be called
 // from any goroutine; before Begin they record nothing.
 type FaultLog struct {
-	mu      sync.Mutex
-	begun   time.Time
-	breaks  []Break
-	faults  []fault           // the breaks that began a fault
-	served  [][]time.Duration // moments of service, by client
-	states  []stateChange
-	led     []time.Duration
-	errors  []failure
-	samples []sample
-	others  [][]sample // of other processes
+	mu     sync.Mutex
+	begun  time.Time
+	breaks []Break
+	faults []fault           // the breaks that began a fault
+	served [][]time.Duration // moments of service, by client
+	// operated has the moments at which operations ended, by phase, where not every turn makes one of each.
+	operated map[string][]time.Duration
+	states   []stateChange
+	led      []time.Duration
+	errors   []failure
+	samples  []sample
+	others   [][]sample // of other processes
 }
 
 // A fault is a break that began a fault, and the time when its injection was complete.
@@ -48,7 +50,9 @@ type sample struct {
 }
 
 // NewFaultLog returns an empty diary for the given number of clients.
-func NewFaultLog(clients int) *FaultLog { return &FaultLog{served: make([][]time.Duration, clients)} }
+func NewFaultLog(clients int) *FaultLog {
+	return &FaultLog{served: make([][]time.Duration, clients), operated: make(map[string][]time.Duration)}
+}
 
 // Begin opens the window.
 func (d *FaultLog) Begin() { d.BeginAt(time.Now()) }
@@ -79,6 +83,12 @@ func (d *FaultLog) note(when time.Time, f func(at time.Duration)) {
 // Served records that a client (numbered from 0) was served at when.
 func (d *FaultLog) Served(client int, when time.Time) {
 	d.note(when, func(at time.Duration) { d.served[client] = append(d.served[client], at) })
+}
+
+// Operated records that an operation of a phase ended at when, of a form that makes operations of
+// several phases independently.
+func (d *FaultLog) Operated(phase string, when time.Time) {
+	d.note(when, func(at time.Duration) { d.operated[phase] = append(d.operated[phase], at) })
 }
 
 // State records a change of a client's session state. Connected also means that a new session
@@ -168,7 +178,7 @@ func (d *FaultLog) disconnections(client int, since time.Duration) (all []time.D
 }
 
 // connections summarizes what happened to the clients' sessions between from and until.
-func (d *FaultLog) connections(from, until time.Duration) (noticed, reconnected *time.Duration, disconnected, lost int) {
+func (d *FaultLog) connections(r *Recovery, from, until time.Duration) {
 	away, were := map[int]bool{}, map[int]bool{}
 	for _, s := range d.states {
 		if s.at < from || s.at >= until {
@@ -177,24 +187,26 @@ func (d *FaultLog) connections(from, until time.Duration) (noticed, reconnected 
 		after := s.at - from
 		switch s.state {
 		case drivers.Disconnected:
-			if noticed == nil {
-				noticed = &after
+			if r.Noticed == nil {
+				r.Noticed = &after
 			}
-			away[s.client], were[s.client] = true, true
 		case drivers.SessionLost:
-			lost++
-			away[s.client], were[s.client] = true, true
+			r.Lost++
+		case drivers.SessionGivenUp:
+			r.GivenUp++
 		case drivers.Connected:
 			if away[s.client] {
-				reconnected = &after
+				r.Reconnected = &after
 			}
 			delete(away, s.client)
+			continue
 		}
+		away[s.client], were[s.client] = true, true
 	}
 	if len(away) > 0 {
-		reconnected = nil
+		r.Reconnected = nil
 	}
-	return noticed, reconnected, len(were), lost
+	r.Disconnected = len(were)
 }
 
 // counted returns the wire counts between from and until, to the precision of the samples.
@@ -216,13 +228,15 @@ func (d *FaultLog) counted(from, until time.Duration) (all Counts) {
 
 // FaultEvents are the events of a FaultLog, for another process. Times are from the beginning of the window.
 type FaultEvents struct {
-	Breaks  []Break
-	Faults  []FaultEvent
-	Served  [][]time.Duration // by client
-	States  []StateEvent
-	Led     []time.Duration // when the service had a leader again
-	Errors  []ErrorEvent
-	Samples []SampleEvent
+	Breaks []Break
+	Faults []FaultEvent
+	Served [][]time.Duration // by client
+	// Operated has the moments at which operations ended, by phase.
+	Operated map[string][]time.Duration
+	States   []StateEvent
+	Led      []time.Duration // when the service had a leader again
+	Errors   []ErrorEvent
+	Samples  []SampleEvent
 }
 
 // A FaultEvent is a break that began a fault, and when its injection was complete.
@@ -261,6 +275,10 @@ func (d *FaultLog) Events() FaultEvents {
 	for _, moments := range d.served {
 		e.Served = append(e.Served, slices.Clone(moments))
 	}
+	e.Operated = make(map[string][]time.Duration)
+	for phase, moments := range d.operated {
+		e.Operated[phase] = slices.Clone(moments)
+	}
 	for _, s := range d.states {
 		e.States = append(e.States, StateEvent{s.at, s.client, s.state})
 	}
@@ -286,6 +304,11 @@ func (d *FaultLog) Add(e FaultEvents, here func(time.Duration) time.Duration) {
 			all = append(all, here(at))
 		}
 		d.served = append(d.served, all)
+	}
+	for phase, moments := range e.Operated {
+		for _, at := range moments {
+			d.operated[phase] = append(d.operated[phase], here(at))
+		}
 	}
 	for _, s := range e.States {
 		d.states = append(d.states, stateChange{here(s.At), first + s.Client, s.State})

@@ -56,6 +56,39 @@ func outage() *metrics.FaultLog {
 	return d
 }
 
+// TestOutageOfOnePhase checks that writes which stop while reads go on are an outage, and that without
+// one the gap that would have been seen is that of the rarer operations.
+func TestOutageOfOnePhase(t *testing.T) {
+	for _, stops := range []bool{true, false} {
+		bubble.Test(t, func(t *testing.T) {
+			d := metrics.NewFaultLog(1)
+			d.Begin()
+			start, fault := time.Now(), 5*time.Second
+			for at := time.Duration(0); at < 10*time.Second; at += time.Millisecond {
+				write := at%(10*time.Millisecond) == 0
+				if write && stops && at > fault && at < fault+56*time.Millisecond {
+					write = false
+				}
+				phase := "read"
+				if write {
+					phase = "write"
+				}
+				d.Served(0, start.Add(at))
+				d.Operated(phase, start.Add(at))
+			}
+			time.Sleep(fault)
+			d.Broke("kill member 2", start.Add(fault), true)
+			r := d.Recoveries(10 * time.Second)[0]
+			if stops && (r.Effect != metrics.Outage || r.Phase != "write" || *r.Pause != 60*time.Millisecond) {
+				t.Errorf("%+v, want an outage of writes for 60ms", r)
+			}
+			if !stops && (r.Effect != metrics.NoEffect || r.Phase != "" || r.Detectable != 30*time.Millisecond) {
+				t.Errorf("%+v, want no outage, and that one of 30ms would have been seen", r)
+			}
+		})
+	}
+}
+
 // TestRecoveriesOfSeveralProcesses has the events of one log in two, one for each client. One of them has another
 // clock.
 func TestRecoveriesOfSeveralProcesses(t *testing.T) {

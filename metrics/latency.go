@@ -59,6 +59,13 @@ func (l *Latency) Record(service, response time.Duration) {
 	}
 }
 
+// Count returns how many executions have been recorded.
+func (l *Latency) Count() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.service.TotalCount()
+}
+
 // responses returns the histogram of all response times.
 func (l *Latency) responses() *hdrhistogram.Histogram {
 	if l.response == nil {

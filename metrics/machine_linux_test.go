@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/prometheus/procfs"
 	"golang.org/x/sys/unix"
 )
 
@@ -225,11 +227,32 @@ func TestMachineIsUnknownWithoutBothReadings(t *testing.T) {
 
 // Busy is what is neither idle nor stolen; interrupts belong to no program.
 func TestMachineAddsUp(t *testing.T) {
-	from := usage{at: time.Unix(100, 0), cores: 4, idle: 50, stolen: 1, kernel: 3, self: 7, started: family{11, 500, 1000}, waiting: map[int]float64{1: 2, 2: 5}}
-	to := usage{at: time.Unix(110, 0), cores: 4, idle: 60, stolen: 3, kernel: 4, self: 12, started: family{23, 700, 4000}, waiting: map[int]float64{1: 4, 3: 1}}
-	got := to.usedSince(&from)
-	want := Machine{Cores: 4, Busy: 2.8, Started: 1.2, Others: 1.0, Stolen: 0.2, Waiting: 0.3, StartedResident: 700, StartedWritten: 3000}
-	if diff := cmp.Diff(want, *got, cmpopts.EquateApprox(0, 1e-9)); diff != "" {
-		t.Error(diff)
+	type stat = procfs.CPUStat
+	none := math.Inf(1)
+	for name, c := range map[string]struct {
+		before, after processors
+		want          Machine
+	}{
+		"all processors": {processors{[]int{0, 1, 2, 3}, none, 0}, processors{[]int{0, 1, 2, 3}, none, 0},
+			Machine{Cores: 4, Busy: 2.8, Others: 1.1, Stolen: 0.2}},
+		"two of four": {processors{[]int{0, 1}, none, 0}, processors{[]int{0, 1}, none, 0},
+			Machine{Cores: 2, Busy: 1.8, Others: 0.1, Stolen: 0.2}},
+		"a duet's halves, exchanged": {processors{[]int{0, 1}, none, 0}, processors{[]int{2, 3}, none, 0},
+			Machine{Cores: 4, Busy: 2.8, Others: 1.1, Stolen: 0.2}},
+		"shown with other numbers": {processors{[]int{8, 9, 10, 11}, none, 0}, processors{[]int{8, 9, 10, 11}, none, 0},
+			Machine{Cores: 4, Busy: 2.8, Others: 1.1, Stolen: 0.2}},
+		"a quota that the group uses up": {processors{[]int{0, 1, 2, 3}, 2.5, 100}, processors{[]int{0, 1, 2, 3}, 2.5, 123},
+			Machine{Cores: 2.5, Busy: 2.3, Others: 0.6, Stolen: 0.2}},
+		"a quota above what others leave": {processors{[]int{0, 1, 2, 3}, 2.5, 100}, processors{[]int{0, 1, 2, 3}, 2.5, 110},
+			Machine{Cores: 2.5, Busy: 1.3, Others: 1.1, Stolen: 0.2}},
+	} {
+		from := usage{at: time.Unix(100, 0), may: c.before, self: 7, started: family{11, 500, 1000}, waiting: map[int]float64{1: 2, 2: 5},
+			cpus: map[int64]stat{0: {Idle: 10, Steal: 1}, 1: {Iowait: 4, SoftIRQ: 3}, 2: {Idle: 5}, 3: {}}}
+		to := usage{at: time.Unix(110, 0), may: c.after, self: 12, started: family{23, 700, 4000}, waiting: map[int]float64{1: 4, 3: 1},
+			cpus: map[int64]stat{0: {Idle: 10, Steal: 3}, 1: {Iowait: 4, SoftIRQ: 3}, 2: {Idle: 15}, 3: {}}}
+		c.want.Started, c.want.Waiting, c.want.StartedResident, c.want.StartedWritten = 1.2, 0.3, 700, 3000
+		if diff := cmp.Diff(c.want, *to.usedSince(&from), cmpopts.EquateApprox(0, 1e-9)); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
 	}
 }

@@ -37,6 +37,7 @@ type Record struct {
 	// Disturbed says that a connection was cut or a session lost, so that some operations were
 	// repeated.
 	Disturbed bool
+	Sessions  Sessions  // of the clients, in the window
 	Fairness  *Fairness // nil where clients do not compete
 	Fanout    *Fanout   // only of a workload that measures fan-out; else nil
 	Mix       *Mix      // only of raw operations; nil for a recipe
@@ -136,6 +137,14 @@ type Mix struct{ Reads, Writes, Retries int64 }
 // Storm counts the ordinary client's writes that were due during storms: those made, and those
 // omitted because the previous write had not ended.
 type Storm struct{ Made, Omitted int64 }
+
+// Sessions counts what happened to the sessions of clients.
+type Sessions struct {
+	Disconnected   int64 // clients that were disconnected at least once
+	Disconnections int64 // how often they were, in all
+	Lost           int64 // sessions that the service ended
+	GivenUp        int64 // sessions that clients ended, disconnected for their time-out: the service may have kept them
+}
 
 // Fairness says how evenly and in which order clients were served.
 type Fairness struct {

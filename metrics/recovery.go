@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"maps"
 	"slices"
 	"time"
 )
@@ -24,8 +25,11 @@ type Recovery struct {
 
 	// Effect is the effect of the fault, judged by the same run before it.
 	Effect Effect
+	// Phase is that of the operations of which none ended during the outage, although those of other
+	// phases did; "" if none of any ended.
+	Phase string
 	// Detectable is the longest gap between grants that is not yet an outage: a multiple of the
-	// longest gap before the fault. It is 0 if no gap was seen.
+	// longest gap before the fault, in each phase. It is 0 if no gap was seen.
 	Detectable time.Duration
 	// Pause is the length of the gap between grants that the fault caused, and Served is when
 	// it ended. Pause is nil unless the effect is an outage; Served is also nil if the gap did
@@ -44,7 +48,8 @@ type Recovery struct {
 	Before, After float64
 
 	Disconnected int              // clients that were disconnected at least once
-	Lost         int              // sessions that ended
+	Lost         int              // sessions that the service ended
+	GivenUp      int              // sessions that clients ended, disconnected for their time-out
 	Errors       map[string]int64 // errors of clients, by sentinel text
 	// Counts covers the time until throughput was back and every client was connected, and at
 	// least one second; if that never happened, the whole span. It includes the herd of
@@ -68,7 +73,7 @@ const (
 // explains what happened.
 func (d *FaultLog) recovery(f fault, until time.Duration, explained []gap) (Recovery, gap) {
 	r := Recovery{Break: f.Break, Span: until - f.At, Errors: map[string]int64{}}
-	r.Noticed, r.Reconnected, r.Disconnected, r.Lost = d.connections(f.At, until)
+	d.connections(&r, f.At, until)
 	r.Led = first(d.led, f.At, until)
 	all := d.grants()
 	felt := gap{from: f.At, to: f.At}
@@ -76,6 +81,9 @@ func (d *FaultLog) recovery(f fault, until time.Duration, explained []gap) (Reco
 		felt.to = f.At + *r.Reconnected
 	}
 	outage := r.judge(all, f, until, d.disconnections(-1, f.At), explained)
+	if g := d.judgePhases(&r, f, until, explained); r.Phase != "" {
+		outage = g
+	}
 	felt.to = max(felt.to, outage.to, d.stalls(&r, f, until, outage, explained))
 	r.throughput(all, until, explained)
 	r.Counts = d.counted(f.At, min(r.settled(), until))
@@ -108,6 +116,24 @@ func (r *Recovery) judge(all []time.Duration, f fault, until time.Duration, disc
 		r.Served = &served
 	}
 	return g
+}
+
+// judgePhases judges the operations of each phase by themselves, if all together show no outage: those
+// of one may have gone on. It returns the longest gap of an outage.
+func (d *FaultLog) judgePhases(r *Recovery, f fault, until time.Duration, explained []gap) (outage gap) {
+	if r.Effect != NoEffect {
+		return gap{}
+	}
+	for _, phase := range slices.Sorted(maps.Keys(d.operated)) {
+		moments := slices.Sorted(slices.Values(d.operated[phase]))
+		var of Recovery
+		g := of.judge(moments, f, until, d.disconnections(-1, f.At), explained)
+		r.Detectable = max(r.Detectable, of.Detectable)
+		if of.Effect == Outage && g.length() > outage.length() {
+			outage, r.Effect, r.Phase, r.Pause, r.Served = g, Outage, phase, of.Pause, of.Served
+		}
+	}
+	return outage
 }
 
 // stalls determines how long single clients waited: longer than any client before the fault, or

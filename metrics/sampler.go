@@ -1,9 +1,10 @@
 package metrics
 
 import (
+	"maps"
 	"os"
-	"runtime"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -70,9 +71,6 @@ func (s *Sampler) CPUCores() float64 {
 	return float64(cpuTime()-s.cpu) / float64(took)
 }
 
-// Cores returns the number of processors that this process may use at the same time.
-func Cores() int { return runtime.GOMAXPROCS(0) }
-
 // sampleLag records how late timers fire. Every due time counts, including those that passed
 // while the goroutine could not run: a long stall is many late wake-ups, not one.
 func (s *Sampler) sampleLag() {
@@ -114,11 +112,11 @@ func gcPause() time.Duration {
 	return stats.PauseTotal
 }
 
-// A Machine says which programs used this machine's processors in a window. Values are
-// averages, in seconds of processor time per second.
+// A Machine says which programs used, in a window, the processors that this process and those that it
+// started may use. Values are averages, in seconds of processor time per second.
 type Machine struct {
-	Cores   int     // processors that the machine has
-	Busy    float64 // used by all programs and by the kernel
+	Cores   float64 // how many those are: by affinity, cpuset and the quota of the control group
+	Busy    float64 // not free: used by all programs and by the kernel, or beyond the quota
 	Started float64 // used by the processes that this one started: the servers of a run
 	Others  float64 // used by programs that are neither this process nor started by it
 	Stolen  float64 // given to other machines by the hypervisor
@@ -134,13 +132,11 @@ type Machine struct {
 // A usage is a snapshot of the kernel's counters, in seconds.
 type usage struct {
 	at      time.Time
-	cores   int
-	idle    float64         // of all processors together
-	stolen  float64         // taken by the hypervisor for other machines
-	kernel  float64         // in interrupts, which belong to no program
-	self    float64         // this process
-	started family          // its children and all their descendants
-	waiting map[int]float64 // by thread of this process: time ready to run without a processor
+	may     processors
+	cpus    map[int64]procfs.CPUStat // by processor
+	self    float64                  // this process
+	started family                   // its children and all their descendants
+	waiting map[int]float64          // by thread of this process: time ready to run without a processor
 }
 
 // readUsage reads the kernel's counters. It returns nil where the kernel does not provide them,
@@ -154,11 +150,7 @@ func readUsage() *usage {
 	if err != nil {
 		return nil
 	}
-	all := stat.CPUTotal
-	u := usage{
-		at: at, cores: len(stat.CPU), idle: all.Idle + all.Iowait, stolen: all.Steal, kernel: all.IRQ + all.SoftIRQ,
-		self: cpuTime().Seconds(), waiting: threadsWaited(),
-	}
+	u := usage{at: at, may: processorsOf(proc, "/"), cpus: stat.CPU, self: cpuTime().Seconds(), waiting: threadsWaited()}
 	u.started, err = startedBy(proc)
 	if err != nil {
 		return nil
@@ -191,15 +183,47 @@ func (u *usage) usedSince(before *usage) *Machine {
 	if took <= 0 {
 		return nil
 	}
-	m := Machine{Cores: u.cores, Stolen: max(u.stolen-before.stolen, 0) / took}
-	m.Busy = max(float64(u.cores)-m.Stolen-(u.idle-before.idle)/took, 0)
+	all := u.sharedWith(before)
+	var idle, kernel, stolen float64 // kernel: in interrupts, which belong to no program
+	for _, n := range all {
+		now, then := u.cpus[n], before.cpus[n]
+		idle += now.Idle + now.Iowait - then.Idle - then.Iowait
+		kernel += now.IRQ + now.SoftIRQ - then.IRQ - then.SoftIRQ
+		stolen += now.Steal - then.Steal
+	}
+	cores := float64(len(all))
+	m := Machine{Cores: cores, Stolen: max(stolen, 0) / took}
+	m.Busy = max(cores-m.Stolen-idle/took, 0)
 	m.Started = max(u.started.time-before.started.time, 0) / took
 	m.StartedResident, m.StartedWritten = u.started.resident, max(u.started.written-before.started.written, 0)
-	m.Others = max(m.Busy-m.Started-(u.self-before.self+u.kernel-before.kernel)/took, 0)
+	own := m.Started + (u.self-before.self)/took
+	m.Others = max(m.Busy-own-kernel/took, 0)
+	if q := u.may.quota; q < cores {
+		m.Cores = q
+		if used := (u.may.used - before.may.used) / took; used > 0 && q-used < cores-m.Busy {
+			m.Busy, m.Others = used, max(used-own, 0)
+		} else {
+			m.Busy = max(q-(cores-m.Busy), 0)
+		}
+	}
 	for id, waited := range u.waiting {
 		m.Waiting += (waited - before.waiting[id]) / took
 	}
 	return &m
+}
+
+// sharedWith returns the processors that this process might use at the time of either reading. Those of
+// one side of a duet change in between.
+func (u *usage) sharedWith(before *usage) (all []int64) {
+	for n := range u.cpus {
+		if slices.Contains(u.may.allowed, int(n)) || slices.Contains(before.may.allowed, int(n)) {
+			all = append(all, n)
+		}
+	}
+	if len(all) < len(u.may.allowed) { // a container that numbers what it shows of the machine anew
+		all = slices.Collect(maps.Keys(u.cpus))
+	}
+	return all
 }
 
 // A family is what all descendants of this process use together.

@@ -33,6 +33,10 @@ const (
 	Abandoned  = "abandoned"   // rounds were cut off: identities are not checked; a doubt where they did not end in time
 	Bystanders = "bystanders"  // the background load skipped arrivals, or had work unfinished at the end
 
+	Disconnected = "disconnected" // sessions were disconnected
+	Stalled      = "stalled"      // for a long time no round, or no operation of one kind, ended
+	ServiceLost  = "service-lost" // the service was gone for longer than its sessions live: the run ended
+
 	AgentLost = "agent-lost" // an agent was lost: what its sessions did is in no count
 
 	NotWarm                = "not-warm"                 // throughput was still rising when the window opened

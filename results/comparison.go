@@ -90,7 +90,10 @@ const (
 // A Variant is the base or the candidate of a comparison.
 type Variant struct {
 	Label string `json:"label"` // as it was given on the command line
-	Runs  []Run  `json:"runs"`
+	// StartedOnce: the command started a service for this variant alone, once for all of its runs, so
+	// that no interval has what differs from one start to the next. False where that is not known.
+	StartedOnce bool  `json:"started_once,omitempty"`
+	Runs        []Run `json:"runs"`
 }
 
 // A Change says by how much a metric of the candidate differs from that of the base.

@@ -54,7 +54,7 @@ func fromRecord(s Setting, r *metrics.Record, write writing) Run {
 		OfferedPerS: perSecond(r.Generator.Offered, r.Duration),
 		Settings:    s.Settings, Little: little(r.Little),
 		Preload: s.Preload, Herd: herd(r, write), Cost: costs(r, s.Expected), Fanout: fanout(r.Fanout),
-		Safety: SafetyOf(r.Safety), Generator: generator(r.Generator, write), Disturbed: r.Disturbed,
+		Safety: SafetyOf(r.Safety), Generator: generator(r.Generator, write), Sessions: Sessions(r.Sessions),
 		Errors: r.Errors, Warnings: warningsOf(r.Warnings), Doubts: warningsOf(r.Doubts), Intervals: intervals(r.Intervals),
 	}
 	run.Generator.RequestsPerS, run.Generator.CeilingPerS = perSecond(r.Counts.RPCs, r.Duration), s.Ceiling

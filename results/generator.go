@@ -43,8 +43,8 @@ type Safety struct {
 // Machine is which programs used the generator's machine in the window, in seconds of
 // processor time per second.
 type Machine struct {
-	Cores          int     `json:"cores"`           // that the machine has
-	BusyCores      float64 `json:"busy_cores"`      // used by all programs and the kernel
+	Cores          float64 `json:"cores"`           // that the generator and the servers which it started may use
+	BusyCores      float64 `json:"busy_cores"`      // of these, used by all programs and the kernel
 	StartedCores   float64 `json:"started_cores"`   // used by the servers that the run started
 	OtherCores     float64 `json:"other_cores"`     // used by programs that are not of the run
 	WaitingThreads float64 `json:"waiting_threads"` // of the generator, ready to run without a processor; average
@@ -86,10 +86,10 @@ type Generator struct {
 
 // An Agent is one of the processes that shared the clients of a run.
 type Agent struct {
-	Name       string `json:"name"`
-	Host       string `json:"host"`
-	Processors int    `json:"processors"` // that its process may use
-	Sessions   int    `json:"sessions"`
+	Name       string  `json:"name"`
+	Host       string  `json:"host"`
+	Processors float64 `json:"processors"` // that its process may use
+	Sessions   int     `json:"sessions"`
 	// Lost says when the agent was lost; left out if it was not. What its sessions did is in no figure of the
 	// run, and its generator and its clock are not known.
 	Lost *AgentLoss `json:"lost,omitempty"`

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/stampede-bench/stampede/metrics"
 )
 
 // Schema is the version of the file format. Nothing reads or writes another version: none was in a release.
@@ -227,16 +229,16 @@ type Tool struct {
 
 // A Host is the machine that the generator ran on.
 type Host struct {
-	OS          string `json:"os"`
-	Kernel      string `json:"kernel"`
-	CPU         string `json:"cpu"`
-	Cores       int    `json:"cores"` // that the generator may use
-	MemoryBytes int64  `json:"memory_bytes"`
+	OS          string  `json:"os"`
+	Kernel      string  `json:"kernel"`
+	CPU         string  `json:"cpu"`
+	Cores       float64 `json:"cores"` // that the generator may use
+	MemoryBytes int64   `json:"memory_bytes"`
 }
 
 // ThisHost describes this machine. Fields that cannot be determined are empty.
 func ThisHost() Host {
-	h := Host{OS: runtime.GOOS, Cores: runtime.GOMAXPROCS(0)}
+	h := Host{OS: runtime.GOOS, Cores: metrics.Cores()}
 	if b, err := os.ReadFile("/proc/sys/kernel/osrelease"); err == nil {
 		h.Kernel = strings.TrimSpace(string(b))
 	}

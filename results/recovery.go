@@ -34,6 +34,9 @@ type Recovery struct {
 	// half as many grants came as in the slowest second before it; "none"; or "unclear":
 	// too little happened before, or an outage was in progress.
 	Effect string `json:"effect,omitempty"`
+	// Phase is that of the operations of which none ended during the outage while those of others did; left
+	// out if none of any ended.
+	Phase string `json:"phase,omitempty"`
 	// DetectableNS is the longest gap that is not an outage, a multiple of the longest
 	// one before the fault; 0 where there was none.
 	DetectableNS time.Duration  `json:"detectable_ns,omitempty"`
@@ -42,15 +45,17 @@ type Recovery struct {
 	// The times in which clients by themselves were not served, from the fault on: the
 	// middle one's and the longest, null where no longer than before the fault; and the
 	// middle one's longest before the fault.
-	StallNS        *time.Duration   `json:"stall_ns"`
-	LongestStallNS *time.Duration   `json:"longest_stall_ns"`
-	UsualStallNS   time.Duration    `json:"usual_stall_ns"`
-	BackNS         *time.Duration   `json:"back_ns"`      // until a second saw nine tenths of what was done before, or as much as the slowest second before; null unless there was an outage or a slowdown
-	BeforePerS     float64          `json:"before_per_s"` // grants before the fault
-	AfterPerS      float64          `json:"after_per_s"`  // and from it on
-	Disconnected   int              `json:"disconnected"` // clients that were, at least once
-	SessionsLost   int              `json:"sessions_lost"`
-	Errors         map[string]int64 `json:"errors"`
+	StallNS        *time.Duration `json:"stall_ns"`
+	LongestStallNS *time.Duration `json:"longest_stall_ns"`
+	UsualStallNS   time.Duration  `json:"usual_stall_ns"`
+	BackNS         *time.Duration `json:"back_ns"`       // until a second saw nine tenths of what was done before, or as much as the slowest second before; null unless there was an outage or a slowdown
+	BeforePerS     float64        `json:"before_per_s"`  // grants before the fault
+	AfterPerS      float64        `json:"after_per_s"`   // and from it on
+	Disconnected   int            `json:"disconnected"`  // clients that were, at least once
+	SessionsLost   int            `json:"sessions_lost"` // that the service ended
+	// SessionsGivenUp were disconnected for their time-out and ended by their clients; the service may have kept them.
+	SessionsGivenUp int              `json:"sessions_given_up"`
+	Errors          map[string]int64 `json:"errors"`
 	// Totals is the traffic on the wire until all clients were back, over at least one second.
 	Totals
 	Rearms int64 `json:"rearms"` // requests that arm watches again after a reconnect
@@ -68,8 +73,8 @@ func breakage(schedule []string, r *metrics.Record) *Breakage {
 	for _, v := range r.Recoveries {
 		b.Recovery = append(b.Recovery, Recovery{
 			Break: Break{v.At, v.What}, SpanNS: v.Span, NoticedNS: v.Noticed, LedNS: v.Led, ReconnectedNS: v.Reconnected,
-			Effect: string(v.Effect), DetectableNS: v.Detectable, PauseNS: v.Pause, ServedNS: v.Served, StallNS: v.Stall, LongestStallNS: v.LongestStall, UsualStallNS: v.Usual,
-			BackNS: v.Back, BeforePerS: v.Before, AfterPerS: v.After, Disconnected: v.Disconnected, SessionsLost: v.Lost,
+			Effect: string(v.Effect), Phase: v.Phase, DetectableNS: v.Detectable, PauseNS: v.Pause, ServedNS: v.Served, StallNS: v.Stall, LongestStallNS: v.LongestStall, UsualStallNS: v.Usual,
+			BackNS: v.Back, BeforePerS: v.Before, AfterPerS: v.After, Disconnected: v.Disconnected, SessionsLost: v.Lost, SessionsGivenUp: v.GivenUp,
 			Errors: v.Errors, Totals: totals(v.Counts), Rearms: v.Counts.Rearms,
 		})
 	}

@@ -72,16 +72,23 @@ type Run struct {
 	Agents []Agent `json:"agents,omitempty"`
 	// Server is the server's own account of the window, others' doings
 	// included; left out where it keeps none.
-	Server *Server `json:"server,omitempty"`
-	// Disturbed: a connection was cut or a session lost, so that operations
-	// were repeated, and the identities are not checked.
-	Disturbed bool             `json:"disturbed,omitempty"`
-	Errors    map[string]int64 `json:"errors"` // how often, by the error's text
+	Server    *Server          `json:"server,omitempty"`
+	Sessions  Sessions         `json:"sessions"` // what happened to those of the clients, in the window
+	Errors    map[string]int64 `json:"errors"`   // how often, by the error's text
 	Warnings  []Warning        `json:"warnings"`
 	Doubts    []Warning        `json:"doubts"` // those of the warnings for which figures prove nothing
 	Intervals []Interval       `json:"intervals"`
 	// Faults are the injected faults and their effects; left out without faults.
 	Faults *Breakage `json:"faults,omitempty"`
+}
+
+// Sessions says what happened to the sessions of the clients.
+type Sessions struct {
+	Disconnected   int64 `json:"disconnected"`   // clients that were, at least once
+	Disconnections int64 `json:"disconnections"` // how often they were, in all
+	Lost           int64 `json:"lost"`           // sessions that the service ended
+	// GivenUp were disconnected for their time-out and ended by their clients; the service may have kept them.
+	GivenUp int64 `json:"given_up"`
 }
 
 // Warmup is how long a run was driven before it was measured.

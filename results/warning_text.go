@@ -41,17 +41,17 @@ func ofMachine(code string, w metrics.Warning) string {
 	n := w.Numbers
 	switch code {
 	case metrics.ClientBound:
-		return fmt.Sprintf("client-bound: the generator used %.1f of %.0f cores; the service may be faster than this", n["generator_cores"], n["machine_cores"])
+		return fmt.Sprintf("client-bound: the generator used %.1f of %.3g cores; the service may be faster than this", n["generator_cores"], n["machine_cores"])
 	case metrics.Others:
-		return fmt.Sprintf("other programs used %.1f of %.0f cores, the generator %.1f, the servers it started %.1f, and the generator's threads waited for a core %.0f %% of the time that they had work; latencies are overstated",
+		return fmt.Sprintf("other programs used %.1f of %.3g cores, the generator %.1f, the servers it started %.1f, and the generator's threads waited for a core %.0f %% of the time that they had work; latencies are overstated",
 			n["others_cores"], n["machine_cores"], n["generator_cores"], n["started_cores"], 100*n["waiting_share"])
 	case metrics.Stolen:
-		return fmt.Sprintf("time stolen: other virtual machines used %.2f of the %.0f cores; latencies are overstated", n["stolen_cores"], n["machine_cores"])
+		return fmt.Sprintf("time stolen: other virtual machines used %.2f of the %.3g cores; latencies are overstated", n["stolen_cores"], n["machine_cores"])
 	case metrics.Starved:
 		return fmt.Sprintf("load generator short of CPU: 1 %% of its timers fired %v late or later, so latencies are overstated by up to that much; the 99th percentile of %s is %v",
 			duration(n["late_p99_ns"]), w.Names["phase"], duration(n["phase_p99_ns"]))
 	case metrics.Shared:
-		return fmt.Sprintf("the machine was %.0f %% busy: the generator used %.1f of %.0f cores and the servers it started %.1f; servers on a machine of their own may be faster",
+		return fmt.Sprintf("the machine was %.0f %% busy: the generator used %.1f of %.3g cores and the servers it started %.1f; servers on a machine of their own may be faster",
 			100*n["busy_share"], n["generator_cores"], n["machine_cores"], n["started_cores"])
 	}
 	return ""
@@ -94,6 +94,22 @@ func ofRounds(code string, w metrics.Warning) string {
 			"their times do not stand for all, so measure for longer", prefix, n["in_progress"], n["ended"], n["error"])
 	case metrics.Behind:
 		return fmt.Sprintf("rate not reached: %.0f rounds of %.0f that were offered", n["rounds"], n["offered"])
+	case metrics.Disconnected:
+		return fmt.Sprintf("%.0f sessions were disconnected, %.0f times in all; the service ended %.0f of them, and clients gave %.0f up",
+			n["sessions"], n["times"], n["lost"], n["given_up"])
+	case metrics.Stalled:
+		what := "round"
+		if phase := w.Names["phase"]; phase != "" {
+			what = phase
+		}
+		return fmt.Sprintf("stalled: no %s ended for %v; otherwise one ended every %v on average", what, duration(n["longest_ns"]), duration(n["typical_ns"]))
+	case metrics.ServiceLost:
+		when := "before the window opened"
+		if n["answered_ns"] >= 0 {
+			when = fmt.Sprintf("%v after the window opened", duration(n["answered_ns"]))
+		}
+		return fmt.Sprintf("the service was gone: it last answered %s, and %v later all %.0f sessions had ended; the figures include that time",
+			when, duration(n["gone_ns"]), n["sessions"])
 	case metrics.BackgroundSessionsLost:
 		return fmt.Sprintf("sessions that the background lost: %.0f", n["sessions"])
 	}

@@ -66,6 +66,13 @@ func (h *clientFaults) served(when time.Time) {
 	}
 }
 
+// operated records that an operation of a phase ended, where not every turn makes one of each.
+func (h *clientFaults) operated(phase string, when time.Time) {
+	if h != nil {
+		h.log.Operated(phase, when)
+	}
+}
+
 // turned records that a turn has ended. If served was not called during the turn, the end of the
 // turn counts as the service.
 func (h *clientFaults) turned() {

@@ -76,7 +76,7 @@ func TestRecoveryFromAHolderThatIsGone(t *testing.T) {
 			got.Served == nil || *got.Served > *got.Pause || got.Back == nil || *got.Back < *got.Served {
 			t.Errorf("%s", told(got))
 		}
-		if got.Lost != 1 || got.Disconnected != 1 || got.Usual > 100*time.Millisecond || *got.LongestStall < 20*time.Second || got.Before < 45 || got.Before > 50 {
+		if got.Lost != 0 || got.GivenUp != 1 || got.Disconnected != 1 || got.Usual > 100*time.Millisecond || *got.LongestStall < 20*time.Second || got.Before < 45 || got.Before > 50 {
 			t.Errorf("%s", told(got))
 		}
 	})
@@ -96,11 +96,14 @@ func told(r metrics.Recovery) string {
 // recovery shows that the fault took effect.
 func TestFaultsOfClients(t *testing.T) {
 	for line, happened := range map[string]func(r metrics.Recovery) bool{
-		"at=5s cut clients=all":                    func(r metrics.Recovery) bool { return r.Disconnected == 5 && r.Lost == 0 && r.Counts.Rearms > 0 },
-		"at=5s expire clients=all":                 func(r metrics.Recovery) bool { return r.Lost == 5 && r.Errors[drivers.ErrSessionLost.Error()] == 5 },
+		"at=5s cut clients=all": func(r metrics.Recovery) bool { return r.Disconnected == 5 && r.Lost == 0 && r.Counts.Rearms > 0 },
+		"at=5s expire clients=all": func(r metrics.Recovery) bool {
+			return r.Lost == 5 && r.GivenUp == 0 && r.Errors[drivers.ErrSessionLost.Error()] == 5
+		},
 		"at=5s expire holder":                      func(r metrics.Recovery) bool { return r.Lost == 1 && r.Noticed != nil && r.Reconnected != nil },
 		"at=5s lose client=2 reply=create":         func(r metrics.Recovery) bool { return r.Disconnected == 1 && r.Lost == 0 },
 		"at=5s silence clients=all for=5s":         func(r metrics.Recovery) bool { return *r.Pause >= 5*time.Second && *r.Served >= 5*time.Second },
+		"at=5s silence clients=all for=30s":        func(r metrics.Recovery) bool { return r.GivenUp == 5 && r.Lost == 0 && r.Disconnected == 5 },
 		"at=30s silence clients=all":               func(r metrics.Recovery) bool { return r.Served == nil && *r.Pause > 9*time.Second },
 		"at=5s delay clients=all by=100ms for=10s": func(r metrics.Recovery) bool { return r.After < 0.9*r.Before && *r.Back > 9*time.Second },
 		"at=5s throttle clients=all to=1k for=10s": func(r metrics.Recovery) bool { return r.After < 0.9*r.Before && *r.Back > 9*time.Second },

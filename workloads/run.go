@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
@@ -79,8 +80,8 @@ type Progress struct {
 // to then.
 var ErrInterrupted = errors.New("interrupted")
 
-// Run executes the plan and returns its measurements. With an error other than ErrInterrupted it
-// returns no Record.
+// Run executes the plan and returns its measurements. With an error other than ErrInterrupted and
+// ServiceLost it returns no Record.
 func Run(ctx context.Context, p Plan) (_ *metrics.Record, err error) {
 	if err := p.checkFaults(); err != nil {
 		return nil, err
@@ -120,6 +121,8 @@ func (r *runner) outcome(ctx context.Context, record *metrics.Record) (*metrics.
 		return nil, err
 	case ctx.Err() != nil:
 		return record, ErrInterrupted
+	case r.lost != nil:
+		return record, fmt.Errorf("%v: %w", r.plan.Form, r.lost)
 	}
 	return record, nil
 }
@@ -129,6 +132,7 @@ func (r *runner) run(ctx context.Context) *metrics.Record {
 	meter := r.pool.Meter
 	var abandon context.CancelFunc
 	r.rounds, abandon = context.WithCancel(r.rounds)
+	r.abandon = abandon
 	defer abandon()
 	start := meter.Counts()
 	defer r.exchange(ctx)()
@@ -141,6 +145,8 @@ func (r *runner) run(ctx context.Context) *metrics.Record {
 	r.agreeTurns()
 	clients := r.startClients()
 	r.background.start(r)
+	watch, stopWatching := r.startMonitor()
+	defer stopWatching()
 
 	record := &metrics.Record{}
 	ramp := r.gather(ctx)
@@ -150,14 +156,24 @@ func (r *runner) run(ctx context.Context) *metrics.Record {
 	}
 	r.awaitWindow(ctx)
 	self := metrics.StartSampler()
+	for _, s := range r.pool.Slots {
+		s.beginStates()
+	}
+	watch.begin()
 	r.countTogether(ctx)
 	r.background.begin()
 	r.pool.faults.begin(r)
 	live := r.observe(self)
 	r.measure(ctx, live)
+	watch.look(true)
+	var sessions metrics.Sessions
+	for _, s := range r.pool.Slots {
+		s.addStates(&sessions)
+	}
 	record.Intervals = live.intervals
 	r.background.end()
 	live.end(record)
+	record.Sessions = sessions
 	r.pool.faults.end()
 	r.drain(ctx, record)
 	r.pool.instances.fill(record)
@@ -180,7 +196,9 @@ func (r *runner) run(ctx context.Context) *metrics.Record {
 	record.Safety = r.background.addViolations(record.Safety)
 	record.Errors = r.errors
 	r.pool.faults.fill(record)
+	stopWatching()
 	r.warn(record)
+	watch.warn(record)
 	return record
 }
 

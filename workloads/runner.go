@@ -43,8 +43,10 @@ type runner struct {
 	turns   []int64 // where a round takes all clients: how many turns at least one client has begun, by instance
 	errors  map[string]int64
 	failure error
-	cut     bool // counts do not cover whole rounds: rounds abandoned, or notifications unconfirmed
-	queued  bool // too many turns were in progress for their rounds to end in time
+	lost    *ServiceLost // why the run ended without its service
+	abandon func()       // ends the context of rounds
+	cut     bool         // counts do not cover whole rounds: rounds abandoned, or notifications unconfirmed
+	queued  bool         // too many turns were in progress for their rounds to end in time
 }
 
 func newRunner(ctx context.Context, p Plan, c *Pool) *runner {

@@ -49,7 +49,10 @@ type Slot struct {
 	service      drivers.Service
 	lags         bool // see [drivers.Info.Lags]
 	disturbances atomic.Int64
-	faults       *clientFaults // nil in a run without faults
+	state        atomic.Uint32                           // a drivers.State, the session's last
+	states       [drivers.SessionClosed + 1]atomic.Int64 // how often the session came to each
+	before       [drivers.SessionClosed + 1]int64        // as the window opened
+	faults       *clientFaults                           // nil in a run without faults
 }
 
 // Arrive waits until the client has work: in a closed loop until it has paused for think, in an
@@ -233,10 +236,29 @@ func (s *Slot) awaitArrival(ctx context.Context, t *openloop.Ticket, taken func(
 
 // onState is the callback drivers.Options.OnState of the slot's session.
 func (s *Slot) onState(state drivers.State) {
+	s.state.Store(uint32(state))
+	s.states[state].Add(1)
 	if state != drivers.Connected {
 		s.disturbances.Add(1)
 	}
 	s.faults.state(state)
+}
+
+// beginStates opens the window in which addStates counts.
+func (s *Slot) beginStates() {
+	for i := range s.states {
+		s.before[i] = s.states[i].Load()
+	}
+}
+
+// addStates adds what has happened to the slot's session in the window.
+func (s *Slot) addStates(all *metrics.Sessions) {
+	since := func(state drivers.State) int64 { return s.states[state].Load() - s.before[state] }
+	times, lost, givenUp := since(drivers.Disconnected), since(drivers.SessionLost), since(drivers.SessionGivenUp)
+	all.Disconnections, all.Lost, all.GivenUp = all.Disconnections+times, all.Lost+lost, all.GivenUp+givenUp
+	if times+lost+givenUp > 0 {
+		all.Disconnected++
+	}
 }
 
 // Number returns the client's number in messages, from 1, among the clients of one instance.
@@ -265,6 +287,9 @@ func (s *Slot) HasFaults() bool { return s.faults != nil }
 // Served records, in a run with faults, that the client got what its turn is for.
 func (s *Slot) Served(now time.Time) { s.faults.served(now) }
 
+// Operated records, in a run with faults, that an operation of the named phase ended.
+func (s *Slot) Operated(phase string, now time.Time) { s.faults.operated(phase, now) }
+
 // Untracked stops tracking the client's turns: it only waits.
 func (s *Slot) Untracked() { s.Tracker = nil }
 
@@ -275,6 +300,7 @@ func (s *Slot) Open(ctx context.Context) error {
 		return fmt.Errorf("%s: %w", s.name, err)
 	}
 	s.Conn = conn
+	s.state.Store(uint32(drivers.Connected))
 	s.faults.opened(conn)
 	return nil
 }

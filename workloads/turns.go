@@ -249,6 +249,9 @@ func (all instances) verdict() (v metrics.Safety) {
 // first phase.
 type Timings []*metrics.Latency
 
+// Latencies returns the times of each phase.
+func (t Timings) Latencies() []*metrics.Latency { return t }
+
 // Lap returns the times of the first phase since the last call of Lap.
 func (t Timings) Lap() metrics.Lap { return t[0].Lap() }
 

@@ -14,7 +14,7 @@ import (
 // TestDoubts checks that each reason to doubt the results is recorded with its code, and that
 // nothing else causes a doubt or a warning.
 func TestDoubts(t *testing.T) {
-	cores := float64(metrics.Cores())
+	cores := metrics.Cores()
 	for _, c := range []struct {
 		kind string // "" for none
 		make func(*runner, *metrics.Record)
@@ -33,6 +33,12 @@ func TestDoubts(t *testing.T) {
 		}},
 		{"", func(_ *runner, m *metrics.Record) { // others are busy, but one core is idle
 			m.Generator.Machine = &metrics.Machine{Cores: 4, Busy: 3.2, Others: 2}
+		}},
+		{metrics.Others, func(_ *runner, m *metrics.Record) { // not full, but the threads wait longer than they run
+			m.Generator.CPUCores, m.Generator.Machine = 0.1, &metrics.Machine{Cores: 1, Busy: 0.75, Others: 0.6, Waiting: 0.12}
+		}},
+		{"", func(_ *runner, m *metrics.Record) {
+			m.Generator.CPUCores, m.Generator.Machine = 0.1, &metrics.Machine{Cores: 1, Busy: 0.75, Others: 0.6, Waiting: 0.08}
 		}},
 		{metrics.Starved, func(_ *runner, m *metrics.Record) { m.Generator.Lag.RecordValue(int64(15 * time.Millisecond)) }},
 		{"", func(_ *runner, m *metrics.Record) { m.Generator.Lag.RecordValue(int64(8 * time.Millisecond)) }}, // on an idle machine

@@ -244,19 +244,23 @@ func (f *FanoutTimes) Sum(watchers int) *metrics.Fanout {
 	return sum
 }
 
-// MostForeign is the share of the machine's processors that programs outside the run may use.
+// MostForeign is the share of the processors that programs outside the run may use. The processors, also
+// below, are those that the generator and its servers may use.
 const MostForeign = 0.15
 
 // The limits above which the measured times may not be the service's own.
 const (
-	// full is the share of the machine's processors in use above which threads wait for one.
+	// full is the share of the processors in use above which threads wait for one.
 	full = 0.85
+	// waited is the share of the time with work that the generator's threads may wait for a processor
+	// while other programs use some.
+	waited = 0.5
 	// late is how late timers may be, as a share of the measured times.
 	late = 0.5
 	// leastLate is the lateness that the kernel and the runtime explain without a shortage: on an
 	// idle virtual machine 1 % of the timers are a millisecond or two late.
 	leastLate = 10 * time.Millisecond
-	// stolen is the share of the machine's processors that the hypervisor may take.
+	// stolen is the share of the processors that the hypervisor may take.
 	stolen = 0.05
 	// leastTime is more than chance explains: the kernel counts in ticks of 10 ms.
 	leastTime = 30 * time.Millisecond
@@ -270,13 +274,13 @@ func generatorDoubts(m *metrics.Record) (all []metrics.Warning) {
 			all = append(all, metrics.Warning{Code: code, Numbers: numbers})
 		}
 	}
-	g, cores := m.Generator, float64(metrics.Cores())
+	g, cores := m.Generator, metrics.Cores()
 	doubt(g.CPUCores > full*cores, metrics.ClientBound, metrics.Numbers{"generator_cores": g.CPUCores, "machine_cores": cores})
 	if c := g.Machine; c != nil {
-		doubt(c.Busy > full*float64(c.Cores) && more(m, c.Others, MostForeign), metrics.Others, metrics.Numbers{
-			"others_cores": c.Others, "machine_cores": float64(c.Cores), "generator_cores": g.CPUCores, "started_cores": c.Started,
-			"waiting_share": c.Waiting / max(c.Waiting+g.CPUCores, 1e-9)})
-		doubt(more(m, c.Stolen, stolen), metrics.Stolen, metrics.Numbers{"stolen_cores": c.Stolen, "machine_cores": float64(c.Cores)})
+		waiting := c.Waiting / max(c.Waiting+g.CPUCores, 1e-9)
+		doubt((c.Busy > full*c.Cores || waiting > waited) && more(m, c.Others, MostForeign), metrics.Others, metrics.Numbers{
+			"others_cores": c.Others, "machine_cores": c.Cores, "generator_cores": g.CPUCores, "started_cores": c.Started, "waiting_share": waiting})
+		doubt(more(m, c.Stolen, stolen), metrics.Stolen, metrics.Numbers{"stolen_cores": c.Stolen, "machine_cores": c.Cores})
 	}
 	if p := lateFor(m); p.Name != "" {
 		all = append(all, metrics.Warning{Code: metrics.Starved, Names: metrics.Names{"phase": p.Name},
@@ -285,10 +289,10 @@ func generatorDoubts(m *metrics.Record) (all []metrics.Warning) {
 	return all
 }
 
-// more reports whether processors, averaged over the window, exceed a share of the machine's
-// processors and exceed chance.
+// more reports whether processors, averaged over the window, exceed a share of the processors
+// and exceed chance.
 func more(m *metrics.Record, processors, share float64) bool {
-	return processors > share*float64(m.Generator.Machine.Cores) && processors*m.Duration.Seconds() > leastTime.Seconds()
+	return processors > share*m.Generator.Machine.Cores && processors*m.Duration.Seconds() > leastTime.Seconds()
 }
 
 // lateFor returns the first phase for which the generator's own lateness is too large a share of
@@ -311,11 +315,11 @@ func lateFor(m *metrics.Record) metrics.Phase {
 func sharedMachine(m *metrics.Record) (w metrics.Warning, busy bool) {
 	g := m.Generator
 	c := g.Machine
-	if c == nil || c.Busy <= full*float64(c.Cores) {
+	if c == nil || c.Busy <= full*c.Cores {
 		return w, false
 	}
-	return metrics.Warning{Code: metrics.Shared, Numbers: metrics.Numbers{"busy_share": c.Busy / float64(c.Cores),
-		"generator_cores": g.CPUCores, "machine_cores": float64(c.Cores), "started_cores": c.Started}}, true
+	return metrics.Warning{Code: metrics.Shared, Numbers: metrics.Numbers{"busy_share": c.Busy / c.Cores,
+		"generator_cores": g.CPUCores, "machine_cores": c.Cores, "started_cores": c.Started}}, true
 }
 
 // at99 returns the 99th percentile of a histogram of durations.

@@ -223,7 +223,7 @@ func ofOneSide(all []results.Warning, m results.Machine) []results.Warning {
 		case metrics.Shared:
 			continue
 		case metrics.Others:
-			if m.OtherCores <= workloads.MostForeign*float64(m.Cores) {
+			if m.OtherCores <= workloads.MostForeign*m.Cores {
 				continue
 			}
 			numbers := metrics.Numbers(w.Numbers)

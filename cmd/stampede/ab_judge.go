@@ -146,7 +146,11 @@ func (j *comparison) begin() {
 	j.file.Marks = j.flags.Saving.Marks()
 	j.file.Paired, j.file.Planned = true, j.flags.pairs
 	j.file.Duet = j.duet
-	j.file.Base.Label, j.file.New.Label = j.variants[0].label, j.variants[1].label
+	apart := j.variants[0].sharedBy() != j.variants[1].sharedBy()
+	for i, v := range [...]*results.Variant{&j.file.Base, &j.file.New} {
+		s := j.variants[i]
+		v.Label, v.StartedOnce = s.label, apart && !s.source.Given && !j.ownProcess(s)
+	}
 	if j.flags.untilSure {
 		j.file.UntilSure = &results.UntilSure{Looks: j.looks}
 	}

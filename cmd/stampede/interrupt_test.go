@@ -21,25 +21,35 @@ import (
 )
 
 // TestInterrupted checks that a run that is interrupted in the middle ends its rounds, writes what
-// it measured, removes its nodes and exits with the code of the signal.
+// it measured, removes its nodes and exits with the code of the signal. A run that was started with
+// SIGHUP ignored continues after it.
 func TestInterrupted(t *testing.T) {
-	for _, c := range []struct {
-		signal syscall.Signal
-		code   int
-	}{{syscall.SIGINT, 130}, {syscall.SIGTERM, 143}} {
-		t.Run(c.signal.String(), func(t *testing.T) {
+	for name, c := range map[string]struct {
+		under   []string // the command that starts stampede
+		signals []os.Signal
+		code    int
+	}{
+		"interrupt":          {nil, []os.Signal{syscall.SIGINT}, 130},
+		"terminated":         {nil, []os.Signal{syscall.SIGTERM}, 143},
+		"hangup":             {nil, []os.Signal{syscall.SIGHUP}, 129},
+		"hangup under nohup": {[]string{"nohup"}, []os.Signal{syscall.SIGHUP, syscall.SIGTERM}, 143},
+	} {
+		t.Run(name, func(t *testing.T) {
 			addr, watcher := given(t)
 			file := filepath.Join(t.TempDir(), "run.json")
 			var stderr bytes.Buffer
-			run := exec.CommandContext(t.Context(), "stampede", "run", "--backend", "zookeeper://"+addr,
+			line := append(c.under, "stampede", "run", "--backend", "zookeeper://"+addr,
 				"--clients", "4", "--warmup", "0", "--duration", "1h", "--form", "predecessor,one-node", "-o", "json="+file)
+			run := exec.CommandContext(t.Context(), line[0], line[1:]...)
 			run.Stderr, run.Dir = &stderr, filepath.Dir(file)
 			if err := run.Start(); err != nil {
 				t.Fatal(err)
 			}
 			awaitHolder(t, watcher)
-			if err := run.Process.Signal(c.signal); err != nil {
-				t.Fatal(err)
+			for _, s := range c.signals {
+				if err := run.Process.Signal(s); err != nil {
+					t.Fatal(err)
+				}
 			}
 			var exit *exec.ExitError
 			if err := run.Wait(); !errors.As(err, &exit) || exit.ExitCode() != c.code {
@@ -81,8 +91,8 @@ func given(t *testing.T) (addr string, watcher drivers.Conn) {
 	return listener.Addr().String(), watcher
 }
 
-// awaitHolder waits until a client has queued for the run's lock.
-func awaitHolder(t *testing.T, c drivers.Conn) {
+// awaitHolder waits until a client has queued for the run's lock, and returns the lock's path.
+func awaitHolder(t *testing.T, c drivers.Conn) (lock string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -93,8 +103,10 @@ func awaitHolder(t *testing.T, c drivers.Conn) {
 			awaitNode(t, ctx, c, path)
 			continue
 		}
+		lock = path
 		path += "/" + awaitChild(t, ctx, c, path)
 	}
+	return lock
 }
 
 func awaitNode(t *testing.T, ctx context.Context, c drivers.Conn, path string) {

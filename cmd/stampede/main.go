@@ -142,12 +142,12 @@ func refuseOtherShells(root *cobra.Command) {
 	completion.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 }
 
-// signals returns a context that ends at SIGINT or SIGTERM, with an interruption as its cause, or
-// when interrupt is called. A second signal has its default effect and kills the process.
+// signals returns a context that ends at one of reexec.EndSignals, with an interruption as its
+// cause, or when interrupt is called. A second signal has its default effect and kills the process.
 func signals() (_ context.Context, interrupt, stop func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	caught := make(chan os.Signal, 1)
-	signal.Notify(caught, os.Interrupt, syscall.SIGTERM)
+	signal.Notify(caught, reexec.EndSignals()...)
 	go func() {
 		s, ok := <-caught
 		signal.Stop(caught)

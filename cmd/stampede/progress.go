@@ -25,7 +25,7 @@ type progress struct {
 	redraw bool
 	quiet  bool
 	last   time.Time // when the last plain line was printed
-	cores  int       // of the machines that have the clients
+	cores  float64   // of the machines that have the clients
 
 	planned, begun, ended int       // runs of a sweep: in all, done before it began, and done in all
 	since                 time.Time // when the sweep began
@@ -57,7 +57,7 @@ func (p *progress) run(form workloads.Form, clients int, f spec.Flags, s workloa
 	if f.Run.Rounds > 0 {
 		of = fmt.Sprintf("%s of %s rounds", units.Count(s.Rounds), units.Count(f.Run.Rounds))
 	}
-	p.note("%s%v · %d clients · %s · %s rounds/s · %s · %s errors · client %.1f of %d cores",
+	p.note("%s%v · %d clients · %s · %s rounds/s · %s · %s errors · client %.1f of %.3g cores",
 		p.ahead(), form, clients, of, units.Rate(float64(s.Rounds)/s.Elapsed.Seconds()), lapTimes(s.Lap), units.Count(s.Errors), s.CPUCores, p.cores)
 }
 

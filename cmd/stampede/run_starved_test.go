@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/cmd/stampede/cli"
+	"github.com/stampede-bench/stampede/cmd/stampede/duet"
 	"github.com/stampede-bench/stampede/results"
 )
 
@@ -54,13 +55,49 @@ func TestOtherProgramsAreNamed(t *testing.T) {
 		}
 		t.Cleanup(func() { hog.Wait() }) // the context ends first
 	}
+	namesOthers(t, func(*exec.Cmd) error { return nil })
+}
+
+// TestOtherProgramOnTheOnlyProcessor checks that another program which takes the one processor that a
+// run may use is named, however many more the machine has.
+func TestOtherProgramOnTheOnlyProcessor(t *testing.T) {
+	all, err := duet.Processors()
+	if err != nil {
+		t.Fatal(err)
+	}
+	only := []int{all[0].Number}
+	hog := exec.CommandContext(t.Context(), "sh", "-c", "while :; do :; done")
+	if err := hog.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { hog.Wait() }) // the context ends first
+	if err := duet.Move(hog.Process.Pid, only); err != nil {
+		t.Fatal(err)
+	}
+	run := namesOthers(t, func(c *exec.Cmd) error { return duet.Move(c.Process.Pid, only) })
+	if got := run.Generator.Machine.Cores; got != 1 {
+		t.Errorf("shares are of %g processors, want the one that the run may use", got)
+	}
+}
+
+// namesOthers does a run, calls started when its process has started, and checks what the run says of
+// other programs.
+func namesOthers(t *testing.T, started func(*exec.Cmd) error) results.Run {
+	t.Helper()
 	c := exec.CommandContext(t.Context(), "stampede", "run", "--form", "predecessor", "--clients", "4", "--duration", "1s",
 		"--no-save", "--quiet", "--threshold", "handoff.p50<1us", "--output", "json")
-	out, err := c.Output()
-	if code := c.ProcessState.ExitCode(); code != cli.ExitInvalid {
-		t.Errorf("exit code %d, not %d: %v", code, cli.ExitInvalid, err)
+	var out bytes.Buffer
+	c.Stdout = &out
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
 	}
-	f, err := results.Read(bytes.NewReader(out))
+	if err := started(c); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Wait(); c.ProcessState.ExitCode() != cli.ExitInvalid {
+		t.Errorf("exit code %d, not %d: %v", c.ProcessState.ExitCode(), cli.ExitInvalid, err)
+	}
+	f, err := results.Read(&out)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,4 +108,5 @@ func TestOtherProgramsAreNamed(t *testing.T) {
 			t.Errorf("nothing of other programs in %+v", all)
 		}
 	}
+	return f.Runs[0]
 }

@@ -41,8 +41,8 @@ func (a *app) serveCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the native server, which speaks ZooKeeper's protocol",
-		Long: `Serve runs the native server, which speaks ZooKeeper's protocol, until SIGINT or
-SIGTERM. It keeps all data in memory. With --data-dir it writes every change to disk
+		Long: `Serve runs the native server, which speaks ZooKeeper's protocol, until SIGINT,
+SIGTERM or SIGHUP. It keeps all data in memory. With --data-dir it writes every change to disk
 before any client sees it, and after a restart it has the same nodes and sessions.
 
 With --tls-listen it serves over TLS, in addition to --listen or alone. It reloads

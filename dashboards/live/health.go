@@ -58,7 +58,7 @@ func doubts(r metrics.Record) []metrics.Warning {
 
 // generator returns the figures of the load generator in words.
 func generator(g metrics.Generator) string {
-	text := fmt.Sprintf("It uses %s of %d cores", units.Rate(g.CPUCores), metrics.Cores())
+	text := fmt.Sprintf("It uses %s of %.3g cores", units.Rate(g.CPUCores), metrics.Cores())
 	if g.Lag != nil && g.Lag.TotalCount() > 0 {
 		text += fmt.Sprintf("; 1 %% of its timers fire %s late or later", units.Duration(time.Duration(g.Lag.ValueAtQuantile(99))))
 	}

@@ -111,7 +111,7 @@ func (c *Conn) outcome(q *query, err error) error {
 	}
 	f := failed(q.op.String(), q.path, err)
 	if errors.Is(f, drivers.ErrSessionLost) {
-		c.lose()
+		c.lose(drivers.SessionLost)
 	}
 	return f
 }

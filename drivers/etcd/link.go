@@ -185,13 +185,14 @@ type lease struct {
 	id    int64
 	ttl   time.Duration // as the server granted it
 	until time.Time     // when the session is lost unless the lease is refreshed
+	gone  bool          // the server said that there is no such lease
 }
 
 // refreshed records a refresh. The server counts from when it handled the request, which is
 // after asked. The session is lost a tenth of the time earlier than the server may end it, so
 // that the holder of a lock learns of the loss before another client acquires it.
 func (l *lease) refreshed(asked time.Time, ttl int64) {
-	l.ttl = time.Duration(ttl) * time.Second
+	l.ttl, l.gone = time.Duration(ttl)*time.Second, ttl <= 0
 	l.until = asked.Add(l.ttl - l.ttl/10)
 }
 
@@ -224,10 +225,15 @@ func (c *Conn) keep() {
 		case <-c.done:
 			return
 		}
-		if !c.refresh() {
-			c.lose()
-			return
+		if c.refresh() {
+			continue
 		}
+		if c.lease.gone {
+			c.lose(drivers.SessionLost)
+		} else {
+			c.lose(drivers.SessionGivenUp)
+		}
+		return
 	}
 }
 

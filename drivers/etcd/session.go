@@ -29,7 +29,7 @@ func (c *Conn) open(ctx context.Context) error {
 	}); err != nil {
 		return err
 	}
-	c.watches.own(c.key, func() { go c.lose() })
+	c.watches.own(c.key, func() { go c.lose(drivers.SessionLost) })
 	if err := c.connect(breaks); err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func (c *Conn) reconnect() {
 		breaks := c.tap.broke()
 		err := c.anchor(c.library.Ctx(), drivers.OpOpen)
 		if errors.Is(err, drivers.ErrSessionLost) {
-			c.lose()
+			c.lose(drivers.SessionLost)
 			return
 		}
 		if err == nil {
@@ -162,7 +162,7 @@ func (c *Conn) reportState(s drivers.State) {
 
 // end ends the session for this client: it calls OnState, closes Done and fires the watches.
 // It returns whether this call ended the session, and whether the session was connected.
-func (c *Conn) end() (here, connected bool) {
+func (c *Conn) end(why drivers.State) (here, connected bool) {
 	c.mu.Lock()
 	if c.over {
 		c.mu.Unlock()
@@ -170,7 +170,7 @@ func (c *Conn) end() (here, connected bool) {
 	}
 	c.over = true
 	if c.opened {
-		c.reportState(drivers.SessionLost)
+		c.reportState(why)
 	}
 	close(c.done)
 	connected = c.connected
@@ -180,8 +180,8 @@ func (c *Conn) end() (here, connected bool) {
 }
 
 // lose is called when the session is lost, from any goroutine.
-func (c *Conn) lose() {
-	if here, _ := c.end(); here {
+func (c *Conn) lose(why drivers.State) {
+	if here, _ := c.end(why); here {
 		go c.shutdown(false)
 	}
 }
@@ -189,7 +189,7 @@ func (c *Conn) lose() {
 // Close ends the session: first for this client, as when it is lost, then at the service. A
 // disconnected session is left to expire at the service.
 func (c *Conn) Close() error {
-	_, connected := c.end()
+	_, connected := c.end(drivers.SessionClosed)
 	c.shutdown(connected)
 	return nil
 }

@@ -230,7 +230,7 @@ func (c *Conn) Done() <-chan struct{} { return c.done }
 // the service cannot be reached within two seconds, its ephemeral nodes stay until the session
 // expires.
 func (c *Conn) Close() error {
-	c.shut()
+	c.shut(drivers.SessionClosed)
 	late := time.NewTimer(closeTime)
 	defer late.Stop()
 	select {
@@ -243,8 +243,8 @@ func (c *Conn) Close() error {
 }
 
 // shut ends the session and sends a close request, on this connection or the next.
-func (c *Conn) shut() {
-	c.end()
+func (c *Conn) shut(why drivers.State) {
+	c.end(why)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closing {
@@ -278,7 +278,7 @@ func (c *Conn) Cut() {
 }
 
 // end ends the session for this client: it calls OnState, closes Done and fires the watches.
-func (c *Conn) end() {
+func (c *Conn) end(why drivers.State) {
 	c.mu.Lock()
 	if c.over {
 		c.mu.Unlock()
@@ -286,7 +286,7 @@ func (c *Conn) end() {
 	}
 	c.over = true
 	c.link.Store(nil)
-	c.changed(drivers.SessionLost)
+	c.changed(why)
 	close(c.done)
 	c.rouse()
 	c.mu.Unlock()

@@ -38,7 +38,7 @@ func TestHeartbeats(t *testing.T) {
 			t.Errorf("%d heartbeats in a minute, want one in 2 s to 2.6 s", pings)
 		}
 		c.closeOn(e)
-		st.are(t, drivers.SessionLost)
+		st.are(t, drivers.SessionClosed)
 	})
 }
 
@@ -148,7 +148,7 @@ func TestCloseWhileDisconnected(t *testing.T) {
 		if n := len(w.events); n != 3 {
 			t.Errorf("%d watches were told, want 3", n)
 		}
-		st.are(t, drivers.Disconnected, drivers.SessionLost)
+		st.are(t, drivers.Disconnected, drivers.SessionClosed)
 	})
 }
 

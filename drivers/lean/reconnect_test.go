@@ -261,7 +261,7 @@ func TestLostAfterTheTimeout(t *testing.T) {
 			t.Errorf("lost after %v, want the 6s granted", got)
 		}
 		c.Close()
-		st.are(t, drivers.Disconnected, drivers.SessionLost)
+		st.are(t, drivers.Disconnected, drivers.SessionGivenUp)
 	})
 }
 

@@ -2,6 +2,7 @@ package lean
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -98,7 +99,7 @@ func (c *Conn) run(l *link) {
 	defer close(c.gone)
 	defer c.cancel()
 	defer c.heartbeats.leave(c)
-	defer c.end()
+	defer c.end(drivers.SessionClosed)
 	for l != nil {
 		why := l.serve()
 		c.leave(l)
@@ -106,7 +107,7 @@ func (c *Conn) run(l *link) {
 		case errClosed:
 			return
 		case errUnarmed:
-			c.shut() // its watches would never fire again
+			c.shut(drivers.SessionGivenUp) // its watches would never fire again
 		}
 		l = c.reconnect()
 	}
@@ -117,7 +118,12 @@ func (c *Conn) reconnect() *link {
 	ctx, cancel := context.WithTimeout(c.ctx, c.timeout())
 	defer cancel()
 	l, err := c.connect(ctx)
-	if err != nil {
+	switch {
+	case errors.Is(err, errExpired):
+		c.end(drivers.SessionLost)
+		return nil
+	case err != nil:
+		c.end(drivers.SessionGivenUp)
 		return nil
 	}
 	c.established(l, true)

@@ -135,7 +135,7 @@ func TestCallsWaitForTheReconnect(t *testing.T) {
 		if !slices.Equal(m.ops, want) {
 			t.Errorf("asked for %v, want %v", m.ops, want)
 		}
-		st.are(t, drivers.Disconnected, drivers.Connected, drivers.SessionLost)
+		st.are(t, drivers.Disconnected, drivers.Connected, drivers.SessionClosed)
 	})
 }
 

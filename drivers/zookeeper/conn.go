@@ -244,7 +244,7 @@ func (c *Conn) Close() error {
 	if c.isOpen() && !c.lost() {
 		c.alive.Store(true)
 	}
-	c.end()
+	c.end(drivers.SessionClosed)
 	if c.alive.Load() {
 		c.shutdown()
 	} else {

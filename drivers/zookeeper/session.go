@@ -179,7 +179,7 @@ func (c *Conn) changed(e zk.Event) {
 	case zk.StateDisconnected:
 		c.disconnected()
 	case zk.StateExpired:
-		c.end()
+		c.end(drivers.SessionLost)
 		c.dialer.stop() // otherwise the library opens another session next
 		go c.shutdown() // waits for this goroutine to end
 	}
@@ -236,7 +236,7 @@ func (c *Conn) disconnected() {
 
 // outlived is called when the session has been disconnected for its timeout.
 func (c *Conn) outlived() {
-	c.end()
+	c.end(drivers.SessionGivenUp)
 	c.shutdown()
 }
 
@@ -247,14 +247,14 @@ func (c *Conn) reportState(s drivers.State) {
 }
 
 // end ends the session for this client: it calls OnState, closes Done and fires the watches.
-func (c *Conn) end() {
+func (c *Conn) end(why drivers.State) {
 	c.ending.Do(func() {
 		s := &c.session
 		s.mu.Lock()
 		s.over = true
 		if s.expiry != nil {
 			s.expiry.Stop()
-			c.reportState(drivers.SessionLost)
+			c.reportState(why)
 		}
 		close(c.done)
 		s.mu.Unlock()

@@ -101,7 +101,7 @@ func TestCloseFiresLost(t *testing.T) {
 			t.Errorf("event %+v, want Lost", e)
 		}
 	}
-	st.are(t, drivers.SessionLost)
+	st.are(t, drivers.SessionClosed)
 	if _, found, err := f.dial(t, drivers.Options{}).Exists(f.ctx, p, nil); found || err != nil {
 		t.Errorf("the ephemeral node is there: %v, %v", found, err)
 	}
@@ -147,7 +147,7 @@ func TestDisconnectedForTheWholeTimeout(t *testing.T) {
 	if e := r.only(t); e.Type != drivers.Lost {
 		t.Errorf("event %+v, want Lost", e)
 	}
-	st.are(t, drivers.Disconnected, drivers.SessionLost)
+	st.are(t, drivers.Disconnected, drivers.SessionGivenUp)
 }
 
 // The reply to a create is lost repeatedly: the node exists, and the session and its watches

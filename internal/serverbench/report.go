@@ -169,7 +169,7 @@ func (r report) write(w io.Writer) error {
 	if r.scale.ensembles {
 		each = "three servers each"
 	}
-	fmt.Fprintf(&b, "native and %s · %s, fsync · %d × %s · load average %s before\n\n",
+	fmt.Fprintf(&b, "native and %s · %s, fsync · %.4g × %s · load average %s before\n\n",
 		r.server, each, host.Cores, cmp.Or(host.CPU, "unknown processor"), units.Rate(r.busy))
 	for _, line := range r.findings() {
 		fmt.Fprintf(&b, "  %s\n", line)

@@ -56,6 +56,6 @@ func gauges() []gauge {
 		{figure.Export("stampede.arrivals.lag"),
 			func(_ Run, r metrics.Record) float64 { return r.Generator.Behind.Seconds() }},
 		{figure.Export("stampede.generator.cpu.limit"),
-			func(Run, metrics.Record) float64 { return float64(metrics.Cores()) }},
+			func(Run, metrics.Record) float64 { return metrics.Cores() }},
 	}
 }

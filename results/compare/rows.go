@@ -165,7 +165,7 @@ func hosts[R results.Result](base, other []R) (lines []results.Warning) {
 		var all []string
 		for _, r := range of {
 			h := results.HeadOf(r).Host
-			all = append(all, fmt.Sprintf("%d × %s, %d MiB, %s %s", h.Cores, h.CPU, h.MemoryBytes>>20, h.OS, h.Kernel))
+			all = append(all, fmt.Sprintf("%.4g × %s, %d MiB, %s %s", h.Cores, h.CPU, h.MemoryBytes>>20, h.OS, h.Kernel))
 		}
 		slices.Sort(all)
 		return strings.Join(slices.Compact(all), "; ")

@@ -179,6 +179,9 @@ func (c comparison) notes() (lines []string) {
 		lines = append(lines, "duet: "+together(*c.Duet))
 	}
 	lines = append(lines, c.otherChange()...)
+	if tested > 0 && (c.Base.StartedOnce || c.New.StartedOnce) {
+		lines = append(lines, "one start: each service was started once for all pairs: what differs from one start of it to the next is in no interval")
+	}
 	if tested > 0 {
 		lines = append(lines, "detectable: the smallest true change for the worse that such a comparison detects in about 80 % of cases")
 	}

@@ -75,6 +75,18 @@ func TestComparisonOfADuet(t *testing.T) {
 	wantComparison(t, c, "comparison-duet.txt")
 }
 
+// TestComparisonOfServicesStartedOnce checks that the summary says which comparisons have one start of a
+// service in all pairs.
+func TestComparisonOfServicesStartedOnce(t *testing.T) {
+	for _, started := range [][2]bool{{true, true}, {true, false}, {false, true}, {false, false}} {
+		c := compared(10, mixed()...)
+		c.Base.StartedOnce, c.New.StartedOnce = started[0], started[1]
+		if text := notes(c); strings.Contains(text, "one start: each service was started once for all pairs") != (started[0] || started[1]) {
+			t.Errorf("%v: %s", started, text)
+		}
+	}
+}
+
 func TestComparisonOfFiles(t *testing.T) {
 	c := compared(4, differs("rounds_per_s", "/s", 620, 630, -0.04, 0.06, results.Inconclusive), differs("handoff.response.p50", "ns", 1e6, 1.5e6, 0.3, 0.7, results.Regression))
 	c.Paired, c.Planned, c.Command = false, 0, []string{"stampede", "compare", "a.json", "--", "b.json"}

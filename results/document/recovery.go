@@ -33,8 +33,8 @@ func recoveries(runs []results.Run) (all []recovered) {
 // if several machines noted them.
 func recoveryTable(title string, runs []results.Run) Table {
 	t := Table{Title: title, Columns: columns(0, "clients", "<form", "at", "<fault", "noticed", "leader", "all back", "grant", "90 %", "p50", "max",
-		"lost", "notif", "reads", "re-arms")}
-	for i, over := range map[int]string{0: title, 4: "until", 9: "stall", 11: "sessions", 12: "until back"} {
+		"ended", "given up", "notif", "reads", "re-arms")}
+	for i, over := range map[int]string{0: title, 4: "until", 9: "stall", 11: "sessions", 13: "until back"} {
 		t.Columns[i].Over, t.Columns[i].Gap = over, 3
 	}
 	for i := range 4 {
@@ -59,7 +59,7 @@ func recoveryTable(title string, runs []results.Run) Table {
 			moment(r.NoticedNS, false), moment(r.LedNS, false), moment(r.ReconnectedNS, false),
 			moment(r.ServedNS, judged && effect != metrics.Outage), moment(r.BackNS, effect == metrics.NoEffect),
 			moment(r.StallNS, judged), moment(r.LongestStallNS, judged),
-			units.Count(int64(r.SessionsLost)), units.Count(r.Notifications), units.Count(r.Reads), units.Count(r.Rearms)})
+			units.Count(int64(r.SessionsLost)), units.Count(int64(r.SessionsGivenUp)), units.Count(r.Notifications), units.Count(r.Reads), units.Count(r.Rearms)})
 	}
 	if !led {
 		t.drop("leader")
@@ -109,6 +109,9 @@ func (r recovered) outage() string {
 		return after + "there was no measurable outage, but fewer than half as many grants a second as before" + r.recovery()
 	}
 	line := after + "no client was served for " + units.Duration(r.pause())
+	if r.Phase != "" {
+		line = after + fmt.Sprintf("no %s ended for %s, while other operations did", r.Phase, units.Duration(r.pause()))
+	}
 	if r.ServedNS == nil {
 		return line + ", until the next fault or the end."
 	}

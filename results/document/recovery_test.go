@@ -66,6 +66,7 @@ func TestOutages(t *testing.T) {
 		want   string
 	}{
 		{func(*results.Recovery) {}, "no client was served for 2.10 s; after 2.40 s a second saw nine tenths of what was done before."},
+		{func(r *results.Recovery) { r.Phase = "write" }, "no write ended for 2.10 s, while other operations did; after 2.40 s a second saw nine tenths of what was done before."},
 		{func(r *results.Recovery) { r.BackNS = nil }, "no client was served for 2.10 s; no second until the next fault or the end saw nine tenths of what was done before."},
 		{func(r *results.Recovery) { r.ServedNS, r.BackNS = nil, nil }, "no client was served for 2.10 s, until the next fault or the end."},
 		{func(r *results.Recovery) { r.Effect, r.PauseNS = "none", nil }, "there was no measurable outage; one longer than 45.0 ms would have been seen."},

@@ -128,7 +128,7 @@ func TestObserved(t *testing.T) {
 func TestExact(t *testing.T) {
 	fixes := results.Run{Cost: results.Cost{Expected: &results.Expected{Identities: []results.Identity{
 		{Formula: "notifications = 0", Fixes: "whole.notifications_per_round", Holds: true}, {Formula: "reads = lists", Holds: true}}}}}
-	disturbed := results.Run{Disturbed: true}
+	disturbed := results.Run{Sessions: results.Sessions{Disconnected: 1, Disconnections: 1}}
 	for _, c := range []struct {
 		name  string
 		run   results.Run
@@ -167,7 +167,8 @@ func TestNothingIsKnownOfAnEmptyRun(t *testing.T) {
 		}
 	}
 	want := []string{"rounds", "safety.checked", "safety.belief_overlaps", "errors", "generator.cpu_cores",
-		"generator.stolen_cores", "generator.gc_pause", "generator.late", "generator.skipped", "generator.failed", "generator.unfinished"}
+		"generator.stolen_cores", "generator.gc_pause", "generator.late", "generator.skipped", "generator.failed", "generator.unfinished",
+		"sessions.lost", "sessions.given_up", "sessions.disconnected", "sessions.disconnections"}
 	if diff := gocmp.Diff(want, known); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -14,7 +14,7 @@ import (
 // given operations.
 func Table(phases, operations []string) []Figure {
 	window, whole, counted := costs()
-	all := slices.Concat(throughput(), window, general(), generator(), spreads(), whole, counted, server(), loads(), background())
+	all := slices.Concat(throughput(), window, general(), generator(), sessions(), spreads(), whole, counted, server(), loads(), background())
 	for _, p := range phases {
 		all = append(all, latencies(p, false, func(r results.Run) results.Latency { return r.Latency[p] })...)
 	}
@@ -287,8 +287,8 @@ func generator() []Figure {
 			Export: "stampede.generator.cpu.steal.time", run: always(func(r results.Run) float64 { return r.Generator.StolenCores })},
 		Figure{Name: "generator.waiting_threads", About: "threads of the clients that waited for a processor, on average",
 			Merge: Coordinator, run: machine(func(m results.Machine) float64 { return m.WaitingThreads })},
-		Figure{Name: "machine.busy", Unit: Share, Better: Neither, About: "share of the machine's processors in use",
-			Merge: Coordinator, run: machine(func(m results.Machine) float64 { return m.BusyCores / float64(m.Cores) })},
+		Figure{Name: "machine.busy", Unit: Share, Better: Neither, About: "share in use of the processors that the run may use",
+			Merge: Coordinator, run: machine(func(m results.Machine) float64 { return m.BusyCores / m.Cores })},
 		Figure{Name: "machine.server_cores", About: "processors that the servers which the run started used",
 			Merge: Coordinator, run: machine(func(m results.Machine) float64 { return m.StartedCores })},
 		Figure{Name: "machine.other_cores", About: "processors that programs which are not of the run used",
@@ -308,6 +308,19 @@ func generator() []Figure {
 			run: always(func(r results.Run) int64 { return r.Generator.Failed })},
 		Figure{Name: "generator.unfinished", About: "arrivals, or turns of a closed loop, that had not ended",
 			run: always(func(r results.Run) int64 { return r.Generator.Unfinished })})
+}
+
+// sessions returns the figures of what happened to the clients' sessions.
+func sessions() []Figure {
+	return each(Figure{Population: Window, Exactness: Timed, Merge: Sum},
+		Figure{Name: "sessions.lost", About: "sessions that the service ended",
+			run: always(func(r results.Run) int64 { return r.Sessions.Lost })},
+		Figure{Name: "sessions.given_up", About: "sessions that clients ended, disconnected for their time-out",
+			run: always(func(r results.Run) int64 { return r.Sessions.GivenUp })},
+		Figure{Name: "sessions.disconnected", About: "clients that were disconnected at least once",
+			run: always(func(r results.Run) int64 { return r.Sessions.Disconnected })},
+		Figure{Name: "sessions.disconnections", About: "how often clients were disconnected, in all",
+			run: always(func(r results.Run) int64 { return r.Sessions.Disconnections })})
 }
 
 // server returns the figures of the servers, besides the costs that they count themselves.

@@ -109,5 +109,5 @@ func (c evaluation) incomparable(run, base results.Run) string {
 }
 
 func machine(h results.Host) string {
-	return fmt.Sprintf("%d × %s, %s", h.Cores, h.CPU, h.OS)
+	return fmt.Sprintf("%.4g × %s, %s", h.Cores, h.CPU, h.OS)
 }

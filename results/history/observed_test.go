@@ -14,7 +14,7 @@ import (
 
 // counted returns a result of stampede count.
 func counted(n int, reads int64) results.CountReport {
-	return results.CountReport{Head: results.Head{Started: time.Date(2026, 11, 1, 0, n, 0, 0, time.UTC), Host: results.Host{Cores: 2 + n%2}}, Settled: []results.Settled{
+	return results.CountReport{Head: results.Head{Started: time.Date(2026, 11, 1, 0, n, 0, 0, time.UTC), Host: results.Host{Cores: float64(2 + n%2)}}, Settled: []results.Settled{
 		{Recipe: "lock", Form: "one-node", Clients: 8, Backend: results.Backend{URL: "native:"}, Parameters: map[string]int64{"q": 1},
 			Reads: results.Exact{Counted: reads, Expected: new(int64(28))}},
 		{Recipe: "lock", Form: "unsafe", Clients: 8, Safety: results.Safety{Violations: 1}},
@@ -69,7 +69,7 @@ func TestObservationsAreFollowed(t *testing.T) {
 	var all Collection
 	for i, most := range []int64{3, 3, 8, 5} {
 		program, wasted, useful := "go", int64(1), int64(3)
-		o := results.Observation{Head: results.Head{Started: time.Date(2026, 11, 1, 0, i, 0, 0, time.UTC), Host: results.Host{Cores: i}}, Backend: "native:", Program: &program, Observed: observe.Report{
+		o := results.Observation{Head: results.Head{Started: time.Date(2026, 11, 1, 0, i, 0, 0, time.UTC), Host: results.Host{Cores: float64(i)}}, Backend: "native:", Program: &program, Observed: observe.Report{
 			Traffic: observe.Traffic{FanoutMax: most},
 			Places: []observe.Place{
 				{Path: "/locks/*", Changes: 10, FanoutMax: most, Notifications: 20, Wasted: &wasted, Useful: &useful},

@@ -27,7 +27,7 @@ func TestSeriesByMachine(t *testing.T) {
 	c := Collection{Figures: []string{"rounds_per_s"}}
 	for i := range 10 {
 		f := result(i, 100, 200)
-		f.Host.Cores = 2 + i%2
+		f.Host.Cores = float64(2 + i%2)
 		c.Add(f.ID, f)
 	}
 	if len(c.Series()) != 2 || len(c.Series()[0].Points) != 5 {

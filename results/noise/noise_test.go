@@ -13,7 +13,7 @@ import (
 )
 
 func calibrated(cores, pairs int, settings ...string) results.Calibration {
-	c := results.Calibration{Head: results.Head{Host: results.Host{Cores: cores}, Started: time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)}, Pairs: pairs}
+	c := results.Calibration{Head: results.Head{Host: results.Host{Cores: float64(cores)}, Started: time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)}, Pairs: pairs}
 	for _, s := range settings {
 		c.Settings = append(c.Settings, results.Noise{Setting: s, Figures: []results.FigureNoise{{Figure: "rounds_per_s", Ratios: []float64{0.9, 1.1, 1.02, 0.97}}}})
 	}
@@ -37,7 +37,7 @@ func TestKeptIsFound(t *testing.T) {
 		cores, pairs int
 		setting      string
 	}{{2, 40, "lock"}, {2, 20, "queue"}, {4, 30, "lock"}, {4, 0, "queue"}, {8, 0, "lock"}} {
-		floor, known, err := f.Find(results.Host{Cores: c.cores}, c.setting)
+		floor, known, err := f.Find(results.Host{Cores: float64(c.cores)}, c.setting)
 		if err != nil || known != (c.pairs > 0) || floor.Pairs != c.pairs {
 			t.Errorf("%s on %d cores: %d pairs, %v, %v; want %d", c.setting, c.cores, floor.Pairs, known, err, c.pairs)
 		}
@@ -49,7 +49,7 @@ func TestKeptIsFound(t *testing.T) {
 func TestCeilingsAreKept(t *testing.T) {
 	f := noise.File(filepath.Join(t.TempDir(), "noise.json"))
 	of := func(cores int, client string, perSecond float64) results.Calibration {
-		return results.Calibration{Head: results.Head{Host: results.Host{Cores: cores}}, Ceilings: []results.Ceiling{{Client: client, RequestsPerS: perSecond}}}
+		return results.Calibration{Head: results.Head{Host: results.Host{Cores: float64(cores)}}, Ceilings: []results.Ceiling{{Client: client, RequestsPerS: perSecond}}}
 	}
 	keep(t, f, calibrated(2, 20, "lock"), of(2, "lean", 100), of(2, "go-zookeeper", 50), of(4, "lean", 200), of(2, "lean", 110))
 	for _, c := range []struct {
@@ -57,7 +57,7 @@ func TestCeilingsAreKept(t *testing.T) {
 		client string
 		want   float64
 	}{{2, "lean", 110}, {2, "go-zookeeper", 50}, {4, "lean", 200}, {4, "go-zookeeper", 0}, {8, "lean", 0}} {
-		if got := f.Ceiling(results.Host{Cores: c.cores}, c.client); got != c.want {
+		if got := f.Ceiling(results.Host{Cores: float64(c.cores)}, c.client); got != c.want {
 			t.Errorf("%s on %d cores: %v, not %v", c.client, c.cores, got, c.want)
 		}
 	}

@@ -153,7 +153,6 @@ func (t *sheet) identity(r results.Run) {
 	t.count("think_ns", r.ThinkNS.Nanoseconds())
 	t.count("warmup_ns", r.WarmupNS.Nanoseconds())
 	t.count("duration_ns", r.DurationNS.Nanoseconds())
-	t.set("disturbed", strconv.FormatBool(r.Disturbed))
 	t.count("warnings", int64(len(r.Warnings)))
 }
 

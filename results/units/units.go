@@ -54,11 +54,11 @@ func Chosen(share float64) string {
 }
 
 // Plural formats a number with its noun: "1 run", "2 runs".
-func Plural(n int, noun string) string {
+func Plural[N int | float64](n N, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	return fmt.Sprintf("%v %ss", n, noun)
 }
 
 // thin separates groups of three digits: a narrow no-break space.

@@ -151,8 +151,8 @@ func (f *Fleet) names() (names []string) {
 }
 
 // Processors returns how many processors the agents' machines have together.
-func (f *Fleet) Processors() (n int) {
-	hosts := map[string]int{}
+func (f *Fleet) Processors() (n float64) {
+	hosts := map[string]float64{}
 	for _, a := range f.agents {
 		hosts[a.Host] = max(hosts[a.Host], a.Processors)
 	}

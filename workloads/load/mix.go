@@ -112,6 +112,14 @@ func (w *mixWorkload) Observers() int { return w.Watchers }
 
 func (w *mixWorkload) Together() bool { return false }
 
+// Latencies returns the times of each kind of operation that can occur.
+func (w *mixWorkload) Latencies() (all []*metrics.Latency) {
+	for _, kind := range w.kinds() {
+		all = append(all, w.timed[kind])
+	}
+	return all
+}
+
 // kinds returns the kinds of operations that can occur.
 func (w *mixWorkload) kinds() (kinds []int) {
 	may := [mixKinds]bool{

@@ -120,6 +120,7 @@ func (c *mixClient) set(over int32) {
 func (c *mixClient) record() (now time.Time) {
 	now = time.Now()
 	c.turns.Record(c.timed[c.kind], now.Sub(c.began), now.Sub(c.due))
+	c.turns.Operated(c.timed[c.kind].Name(), now)
 	c.turns.EndsAt(now)
 	return now
 }

@@ -106,7 +106,7 @@ func (w *stormWorkload) Together() bool { return true }
 
 func (w *stormWorkload) Join(s *workloads.Slot) (workloads.Client, error) {
 	if s.Index == w.clients {
-		return &ordinaryClient{w, s}, nil
+		return &ordinaryClient{w, s, workloads.Sleep}, nil
 	}
 	return &stormClient{w, s}, nil
 }
@@ -155,7 +155,8 @@ func (c *stormClient) Turn(ctx context.Context) (int64, error) {
 // An ordinaryClient is the ordinary client, which keeps working during the storm.
 type ordinaryClient struct {
 	*stormWorkload
-	slot *workloads.Slot
+	slot  *workloads.Slot
+	sleep func(context.Context, time.Duration)
 }
 
 func (b *ordinaryClient) Turn(ctx context.Context) (int64, error) {
@@ -197,15 +198,16 @@ const writeInterval = time.Millisecond
 
 // writeUntil sets the round's node repeatedly, at least once, until done. It makes one write at a time.
 // Writes that become due in the meantime wait, and their response time counts from when they were
-// due. work returns how many writes it made, and how many were due but not made when it was done.
+// due. A write that becomes due while the client sleeps counts from when it wakes: a late timer is not
+// the service's. It returns how many writes it made, and how many were due but not made when it was done.
 func (b *ordinaryClient) writeUntil(ctx context.Context, round *workloads.Round[stormRound], l *metrics.Latency, done func() bool) (made, omitted int64, err error) {
+	var woke time.Time
 	for due := time.Now(); ; due = due.Add(writeInterval) {
-		began := time.Now()
-		if wait := due.Sub(began); wait > 0 {
-			workloads.Sleep(ctx, wait)
-			began = time.Now()
-			due = began // the timer's lateness is not the service's
+		if wait := time.Until(due); wait > 0 {
+			b.sleep(ctx, wait)
+			woke = time.Now()
 		}
+		began := time.Now()
 		if err := drivers.Repeat(func() error {
 			_, err := b.slot.Conn.Set(ctx, round.Path, nil, drivers.AnyVersion)
 			return err
@@ -214,7 +216,7 @@ func (b *ordinaryClient) writeUntil(ctx context.Context, round *workloads.Round[
 		}
 		now := time.Now()
 		made++
-		b.slot.RecordIn(&round.Times, l, now.Sub(began), now.Sub(due))
+		b.slot.RecordIn(&round.Times, l, now.Sub(began), min(now.Sub(due), now.Sub(woke)))
 		if done() {
 			return made, int64(now.Sub(due) / writeInterval), nil
 		}

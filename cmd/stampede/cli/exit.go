@@ -32,7 +32,7 @@ func ExitCodes() []ExitMeaning {
 		{"97", "invalid: the figures of a threshold or of ab were measured badly or not at all; with --inconclusive=fail also an inconclusive verdict"},
 		{"98", "regression: a count differs from the cost model, or a figure is worse than the base or than the baseline allows"},
 		{"99", "a threshold is not met"},
-		{"130, 143", "interrupted; the results measured until then were written"},
+		{"129, 130, 143", "ended by SIGHUP (a closed terminal; nohup prevents it), SIGINT or SIGTERM; the results measured until then were written"},
 	}
 }
 

@@ -287,14 +287,23 @@ func Dispatch(roles map[string]Role) {
 	os.Exit(0)
 }
 
+// EndSignals returns the signals at which this process ends in order: SIGINT, SIGTERM and, unless it
+// was ignored when the process started (as under nohup), SIGHUP.
+func EndSignals() []os.Signal {
+	all := []os.Signal{syscall.SIGINT, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		all = append(all, syscall.SIGHUP)
+	}
+	return all
+}
+
 // play runs the role until it returns. The role must return soon after the parent has ended or a
 // signal has arrived.
 func play(role Role, args []string) error {
 	// The parent's ends of stdout and stderr close when the parent ends. A write to them must not
 	// kill a child that still has to clean up.
 	signal.Ignore(syscall.SIGPIPE)
-	ctx, cancel := signal.NotifyContext(context.Background(),
-		syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
+	ctx, cancel := signal.NotifyContext(context.Background(), EndSignals()...)
 	defer cancel()
 	go func() {
 		io.Copy(io.Discard, os.Stdin) // returns when the parent has ended

@@ -116,7 +116,7 @@ type Agent struct {
 	Name       string
 	Host       string
 	Version    string // of stampede
-	Processors int
+	Processors float64
 	Secured    bool // it has TLS settings or credentials of its own for the service under test
 }
 

@@ -1,0 +1,194 @@
+package workloads
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/metrics"
+)
+
+// A ServiceLost is the error of a run that ended because its service was gone for longer than the
+// sessions live. Its Record holds the measurements up to then.
+type ServiceLost struct {
+	Answered time.Duration // when the service last answered, from the opening of the window; negative: before that
+	Gone     time.Duration // how long no client had had a session then
+}
+
+func (e *ServiceLost) Error() string {
+	when := fmt.Sprintf("%.1f s after the window opened", e.Answered.Seconds())
+	if e.Answered < 0 {
+		when = "before the window opened"
+	}
+	return fmt.Sprintf("the service is gone: it last answered %s, and all sessions have ended since", when)
+}
+
+const (
+	// lookInterval is the interval at which a monitor looks at what has ended: the error of its gaps.
+	lookInterval = 50 * time.Millisecond
+	// goneTime is how long no client may be able to open a session after all sessions have ended.
+	goneTime = time.Second
+)
+
+// A monitor watches a run: whether rounds and operations end, and whether its service answers.
+type monitor struct {
+	r     *runner
+	ended sync.WaitGroup
+
+	mu       sync.Mutex
+	open     bool // the window
+	opened   time.Time
+	rounds   metrics.Pace
+	phases   []metrics.Pace
+	bytes    int64     // that the clients have received
+	answered time.Time // when the service had last sent some
+	without  time.Time // since when no client has a session; zero if one has
+	lost     *ServiceLost
+}
+
+// timed is a workload that says how often each of its phases has ended.
+type timed interface{ Latencies() []*metrics.Latency }
+
+// startMonitor watches the run until stop is called.
+func (r *runner) startMonitor() (_ *monitor, stop func()) {
+	m := &monitor{r: r, rounds: metrics.Pace{Counted: r.all.Load}, answered: time.Now()}
+	if w, ok := r.pool.instances[0].(timed); ok && !r.pool.instances[0].Together() {
+		for _, l := range w.Latencies() {
+			m.phases = append(m.phases, metrics.Pace{Phase: l.Name(), Counted: l.Count})
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	m.ended.Go(func() { m.watch(ctx) })
+	return m, func() {
+		cancel()
+		m.ended.Wait()
+	}
+}
+
+func (m *monitor) watch(ctx context.Context) {
+	ticks := time.NewTicker(lookInterval)
+	defer ticks.Stop()
+	const often = lapTime / lookInterval
+	for i := 1; ; i++ {
+		select {
+		case <-ticks.C:
+		case <-ctx.Done():
+			return
+		}
+		m.look(false)
+		if i%int(often) == 0 && m.serviceGone() {
+			m.r.loseService(m.lost)
+			return
+		}
+	}
+}
+
+// look looks at what has ended since the last look.
+func (m *monitor) look(closing bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.open {
+		return
+	}
+	for now, i := time.Now(), -1; i < len(m.phases); i++ {
+		m.pace(i).Look(now, closing)
+	}
+	m.open = !closing
+}
+
+// pace returns the pace of a phase, that of rounds for -1.
+func (m *monitor) pace(phase int) *metrics.Pace {
+	if phase < 0 {
+		return &m.rounds
+	}
+	return &m.phases[phase]
+}
+
+// begin opens the window.
+func (m *monitor) begin() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.open, m.opened = true, time.Now()
+	for i := -1; i < len(m.phases); i++ {
+		m.pace(i).Begin(m.opened)
+	}
+}
+
+// serviceGone reports whether every session has ended, one of them because the service did not answer
+// for as long as it lives, and no client has been able to open another since. Faults explain that.
+func (m *monitor) serviceGone() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := time.Now()
+	if bytes := m.r.pool.Meter.Counts().BytesIn; bytes != m.bytes {
+		m.bytes, m.answered = bytes, now
+	}
+	givenUp := false
+	for _, s := range m.r.pool.Slots {
+		switch drivers.State(s.state.Load()) {
+		case drivers.SessionGivenUp:
+			givenUp = true
+		case drivers.SessionLost, drivers.SessionClosed:
+		default:
+			m.without = time.Time{}
+			return false
+		}
+	}
+	if m.without.IsZero() {
+		m.without = now
+	}
+	if m.r.plan.faulty || !givenUp || now.Sub(m.without) < goneTime {
+		return false
+	}
+	m.lost = &ServiceLost{Answered: m.answered.Sub(m.opened), Gone: now.Sub(m.answered)}
+	if m.opened.IsZero() {
+		m.lost.Answered = -1
+	}
+	return true
+}
+
+// loseService ends the run: no client can end its round.
+func (r *runner) loseService(why *ServiceLost) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.failure == nil && r.rounds.Err() == nil {
+		r.lost, r.cut = why, true
+		r.abandon()
+	}
+	r.halt()
+}
+
+// warn records what a reader must know of how evenly the run went, and of its sessions. Faults and storms
+// explain that.
+func (m *monitor) warn(record *metrics.Record) {
+	if lost := m.r.lost; lost != nil {
+		record.Doubt(metrics.Warning{Code: metrics.ServiceLost, Numbers: metrics.Numbers{
+			"answered_ns": float64(lost.Answered), "gone_ns": float64(lost.Gone), "sessions": float64(len(m.r.pool.Slots))}})
+	}
+	if m.r.plan.faulty || record.Storm != nil {
+		return
+	}
+	if s := record.Sessions; s.Disconnected > 0 {
+		record.Warn(metrics.Warning{Code: metrics.Disconnected, Numbers: metrics.Numbers{"sessions": float64(s.Disconnected),
+			"times": float64(s.Disconnections), "lost": float64(s.Lost), "given_up": float64(s.GivenUp)}})
+	}
+	pause := m.r.plan.Settings.Hold + m.r.plan.Settings.Think
+	clients := 0 // where one change serves all clients, the ends of a phase come in bursts
+	for i := -1; i < len(m.phases); i++ {
+		if longest, typical, is := m.pace(i).Stall(record.Duration, pause, clients); is {
+			w := metrics.Warning{Code: metrics.Stalled, Numbers: metrics.Numbers{"longest_ns": float64(longest), "typical_ns": float64(typical)}}
+			if i >= 0 {
+				w.Names = metrics.Names{"phase": m.pace(i).Phase}
+			}
+			record.Warn(w)
+			if i < 0 {
+				return // its phases stalled as well
+			}
+		}
+		if record.Mix == nil {
+			clients = m.r.plan.Clients
+		}
+	}
+}

@@ -1,0 +1,105 @@
+package workloads_test
+
+import (
+	"context"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/runtest"
+)
+
+// A stallingConn does not answer until a moment that its requests reach after another.
+type stallingConn struct {
+	drivers.Conn
+	drivers.Flusher
+	from, to time.Time
+	reads    bool // stall, too
+	cut      *atomic.Bool
+}
+
+func (c stallingConn) stall() {
+	if now := time.Now(); !now.Before(c.from) && now.Before(c.to) {
+		if c.cut != nil && !c.cut.Swap(true) {
+			c.Conn.(drivers.Cutter).Cut()
+			return
+		}
+		time.Sleep(time.Until(c.to))
+	}
+}
+
+func (c stallingConn) Get(ctx context.Context, path string, w drivers.Watch) ([]byte, drivers.Stat, error) {
+	if c.reads {
+		c.stall()
+	}
+	return c.Conn.Get(ctx, path, w)
+}
+
+func (c stallingConn) Set(ctx context.Context, path string, data []byte, version int32) (drivers.Stat, error) {
+	c.stall()
+	return c.Conn.Set(ctx, path, data, version)
+}
+
+// TestStallsAreWarnedOf checks that a run says for how long no round or no operation of one kind ended,
+// and which sessions were disconnected, and that an even run says nothing.
+func TestStallsAreWarnedOf(t *testing.T) {
+	for name, c := range map[string]struct {
+		length time.Duration
+		reads  bool
+		cut    bool
+		code   string
+		phase  string
+	}{
+		"even":                      {},
+		"a short pause":             {length: 300 * time.Millisecond, reads: true},
+		"nothing is answered":       {length: 2 * time.Second, reads: true, code: metrics.Stalled},
+		"no write is answered":      {length: 1500 * time.Millisecond, code: metrics.Stalled, phase: "write"},
+		"a connection breaks":       {length: time.Millisecond, reads: true, cut: true, code: metrics.Disconnected},
+		"nothing at the very start": {length: 2 * time.Second, reads: true, code: metrics.Stalled},
+	} {
+		t.Run(name, func(t *testing.T) {
+			runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
+				from := time.Now().Add(4 * time.Second)
+				if name == "nothing at the very start" {
+					from = time.Now().Add(2 * time.Second)
+				}
+				var cut *atomic.Bool
+				if c.cut {
+					cut = new(atomic.Bool)
+				}
+				p := runtest.MixPlan(runtest.Hooked(s, func(conn drivers.Conn) drivers.Conn {
+					return stallingConn{conn, conn.(drivers.Flusher), from, from.Add(c.length), c.reads, cut}
+				}), workloads.MixSettings{Keys: 10, Reads: 0.9})
+				p.Clients, p.Settings.Think, p.Warmup, p.Duration = 200, 100*time.Millisecond, 2*time.Second, 8*time.Second
+				r, err := workloads.Run(t.Context(), p)
+				if err != nil {
+					t.Fatal(err)
+				}
+				r.Warnings = slices.DeleteFunc(r.Warnings, func(w metrics.Warning) bool { return w.Code != metrics.Stalled && w.Code != metrics.Disconnected })
+				if c.code == "" {
+					if len(r.Warnings) > 0 {
+						t.Errorf("%+v, want none", r.Warnings)
+					}
+					return
+				}
+				if len(r.Warnings) != 1 || r.Warnings[0].Code != c.code || r.Warnings[0].Names["phase"] != c.phase {
+					t.Fatalf("%+v, want one of code %s about %q", r.Warnings, c.code, c.phase)
+				}
+				n := r.Warnings[0].Numbers
+				if c.cut {
+					if want := (metrics.Sessions{Disconnected: 1, Disconnections: 1}); r.Sessions != want || n["sessions"] != 1 || n["times"] != 1 {
+						t.Errorf("%+v, %v", r.Sessions, n)
+					}
+					return
+				}
+				if got := time.Duration(n["longest_ns"]); got < c.length-60*time.Millisecond || got > c.length+200*time.Millisecond {
+					t.Errorf("the longest time without is %v, want %v", got, c.length)
+				}
+			})
+		})
+	}
+}
