@@ -80,7 +80,8 @@ func TestQueue(t *testing.T) {
 	})
 }
 
-// Grants before and after the window do not count. A client that waits when the window closes has waited until then.
+// Grants before and after the window do not count. A client that waits when the window closes has waited
+// until then.
 func TestQueueOutsideTheWindow(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		w := NewWindow()

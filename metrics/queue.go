@@ -30,8 +30,8 @@ type ask struct {
 	shares bool // may be served together with other clients that share
 }
 
-// NewQueue returns a Queue of clients 0 to clients-1, none of which has asked. What counts are the grants in the
-// window.
+// NewQueue returns a Queue of clients 0 to clients-1, none of which has asked. What counts are the grants in
+// the window.
 func NewQueue(clients int, w *Window) *Queue {
 	return &Queue{window: w, places: make([]*list.Element, clients), grants: make([]int64, clients)}
 }
@@ -85,7 +85,8 @@ func (q *Queue) leave(client int) {
 	q.longest = max(q.longest, q.waited(a))
 }
 
-// waited returns how long a client that waits has waited by the end of the window, or by now; 0 before the window.
+// waited returns how long a client that waits has waited by the end of the window, or by now; 0 before the
+// window.
 func (q *Queue) waited(a ask) time.Duration {
 	now := time.Now()
 	if q.window.Elapsed(now) == 0 {

@@ -9,8 +9,8 @@ import (
 	"github.com/stampede-bench/stampede/workloads/openloop"
 )
 
-// planWindow returns when the warm-up of an open loop ends, and decides the window if it opens then and its length
-// is known. All processes of a run have the same window.
+// planWindow returns when the warm-up of an open loop ends, and decides the window if it opens then and its
+// length is known. All processes of a run have the same window.
 func (r *runner) planWindow(ctx context.Context) (opens time.Time) {
 	p := r.plan
 	opens = time.Now().Add(p.Warmup)
@@ -27,7 +27,8 @@ func (r *runner) planWindow(ctx context.Context) (opens time.Time) {
 	return opens
 }
 
-// openLoop gives the slots their arrivals if the plan has an arrival rate. The warm-up ends at the given time.
+// openLoop gives the slots their arrivals if the plan has an arrival rate. The warm-up ends at the given
+// time.
 func (r *runner) openLoop(warm time.Time) {
 	p := r.plan
 	if !p.Open.Rate.Open() {
@@ -57,8 +58,8 @@ func arrivals(g *metrics.Generator, c openloop.Counts) {
 	g.Offered, g.Late, g.Completed, g.Failed, g.Skipped, g.Unfinished = c.Offered, c.Late, c.Completed, c.Failed, c.Skipped, c.Unfinished
 }
 
-// drain waits until all work that was due in the window is done, so that its response times count. Work that has
-// not begun by the end time, or when the run is interrupted, is skipped.
+// drain waits until all work that was due in the window is done, so that its response times count. Work that
+// has not begun by the end time, or when the run is interrupted, is skipped.
 func (r *runner) drain(ctx context.Context, record *metrics.Record) {
 	if r.pacer == nil {
 		return

@@ -207,8 +207,8 @@ func (r *runner) agreeWindow(ctx context.Context) time.Time {
 	return opens
 }
 
-// awaitWindow waits until the window opens: when that is decided, when the processes of the run have agreed, in a
-// window of so many rounds when one more round has ended, and otherwise now.
+// awaitWindow waits until the window opens: when that is decided, when the processes of the run have agreed,
+// in a window of so many rounds when one more round has ended, and otherwise now.
 func (r *runner) awaitWindow(ctx context.Context) {
 	p := r.plan
 	if p.AwaitWindow != nil {

@@ -59,8 +59,8 @@ type OwnArrivals struct {
 	Share float64 // of all arrivals, about
 }
 
-// New returns the pacer of a run whose arrivals begin a warm-up before part.Origin. The schedule is that of a run
-// of the given length at the rate. What counts are the arrivals that are due in the window.
+// New returns the pacer of a run whose arrivals begin a warm-up before part.Origin. The schedule is that of
+// a run of the given length at the rate. What counts are the arrivals that are due in the window.
 func New(o Options, w *metrics.Window, part OwnArrivals, warmup, length time.Duration, seed uint64) *Pacer {
 	p := &Pacer{
 		window: w, origin: part.Origin, limit: o.LateLimit, ended: make(chan struct{}),
@@ -215,7 +215,8 @@ func (p *Pacer) Progress() Progress {
 	}
 	s.Lag = now.Sub(p.due)
 	until := p.window.Until(now)
-	s.Waiting = 1 + int64((p.schedule.rate.Expected(until.Sub(p.origin), p.schedule.total)-p.schedule.count)*p.part.Share)
+	due := p.schedule.rate.Expected(until.Sub(p.origin), p.schedule.total)
+	s.Waiting = 1 + int64((due-p.schedule.count)*p.part.Share)
 	return s
 }
 
@@ -274,8 +275,8 @@ func (t *Ticket) NextTold(ctx context.Context, taken func(due time.Duration)) (d
 	return time.Time{}, false
 }
 
-// take takes the next arrival that is due before the window closes, and reports whether the client has to wait
-// for it.
+// take takes the next arrival that is due before the window closes, and reports whether the client has to
+// wait for it.
 func (t *Ticket) take() (waits, ok bool) {
 	p := t.pacer
 	p.mu.Lock()
@@ -301,8 +302,9 @@ func (t *Ticket) take() (waits, ok bool) {
 	return false, false
 }
 
-// start gives the client its arrival, which is due now or was due before. Whether it was due in the window is
-// decided by now: a window opens or closes in the present or the future. late is 1 if it has waited for a client.
+// start gives the client its arrival, which is due now or was due before. Whether it was due in the window
+// is decided by now: a window opens or closes in the present or the future. late is 1 if it has waited for a
+// client.
 func (t *Ticket) start(late int64) {
 	p := t.pacer
 	t.started, t.inWindow = true, p.window.Contains(t.due)
@@ -339,7 +341,8 @@ func (t *Ticket) wait(ctx context.Context) (woke time.Time, ok bool) {
 		return now, false
 	}
 	if t.start(0); t.inWindow {
-		_ = p.wakes.RecordValue(min(int64(now.Sub(t.due)), p.wakes.HighestTrackableValue())) // the value is in range
+		late := min(int64(now.Sub(t.due)), p.wakes.HighestTrackableValue())
+		_ = p.wakes.RecordValue(late) // the value is in range
 	}
 	return now, true
 }

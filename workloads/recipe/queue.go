@@ -90,8 +90,9 @@ type queueWorkload struct {
 
 func newQueueWorkload(s workloads.Settings, priorities int, open queueOpener) workloads.Workload {
 	w := &queueWorkload{
-		hold: s.HoldTime(), think: s.ThinkTime(), chosen: s.QueueChoices(), priorities: priorities, open: open, exchange: s.Exchange(), recorded: s.Steps(),
-		newQueue: s.NewQueue, atRate: s.AtRate(), check: check.NewDelivery(), finished: make(map[int]bool), ended: make(map[int]bool),
+		hold: s.HoldTime(), think: s.ThinkTime(), chosen: s.QueueChoices(), priorities: priorities, open: open,
+		exchange: s.Exchange(), recorded: s.Steps(), newQueue: s.NewQueue, atRate: s.AtRate(), check: check.NewDelivery(),
+		finished: make(map[int]bool), ended: make(map[int]bool),
 		put: s.Latency("put"), handoff: s.Latency(handoffPhase), take: s.Latency("take"),
 	}
 	w.Timings = workloads.Timings{w.put, w.handoff, w.take}
