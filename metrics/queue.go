@@ -92,7 +92,7 @@ func (q *Queue) waited(a ask) time.Duration {
 	if q.window.Elapsed(now) == 0 {
 		return 0
 	}
-	return q.window.Until(now).Sub(a.at)
+	return q.window.EndOrNow(now).Sub(a.at)
 }
 
 // Waiting returns the number of clients that wait now.

@@ -77,7 +77,7 @@ func New(o Options, w *metrics.Window, part OwnArrivals, warmup, length time.Dur
 func (p *Pacer) advance() {
 	for {
 		p.due = p.origin.Add(p.schedule.next())
-		if p.part.Mine() || !p.window.Before(p.due) {
+		if p.part.Mine() || !p.window.ClosesAfter(p.due) {
 			return
 		}
 	}
@@ -144,7 +144,7 @@ func (p *Pacer) End() {
 		p.skip(t.due)
 	}
 	clear(p.early)
-	for now := time.Now(); p.window.Before(p.due) && !p.due.After(now); p.advance() {
+	for now := time.Now(); p.window.ClosesAfter(p.due) && !p.due.After(now); p.advance() {
 		p.skip(p.due)
 	}
 }
@@ -177,7 +177,7 @@ func (p *Pacer) notify() {
 		return
 	}
 	for t := range p.early {
-		if p.window.Before(t.due) {
+		if p.window.ClosesAfter(t.due) {
 			return
 		}
 	}
@@ -191,7 +191,7 @@ func (p *Pacer) hasMore() bool {
 	case <-p.ended:
 		return false
 	default:
-		return p.window.Before(p.due)
+		return p.window.ClosesAfter(p.due)
 	}
 }
 
@@ -214,7 +214,7 @@ func (p *Pacer) Progress() Progress {
 		return s
 	}
 	s.Lag = now.Sub(p.due)
-	until := p.window.Until(now)
+	until := p.window.EndOrNow(now)
 	due := p.schedule.rate.Expected(until.Sub(p.origin), p.schedule.total)
 	s.Waiting = 1 + int64((due-p.schedule.count)*p.part.Share)
 	return s
@@ -337,7 +337,7 @@ func (t *Ticket) wait(ctx context.Context) (woke time.Time, ok bool) {
 	case ctx.Err() != nil || now.Before(t.due):
 		p.skip(t.due)
 		return now, false
-	case !p.window.Before(t.due):
+	case !p.window.ClosesAfter(t.due):
 		return now, false
 	}
 	if t.start(0); t.inWindow {
