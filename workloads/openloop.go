@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/workloads/exchange"
 	"github.com/stampede-bench/stampede/workloads/openloop"
 )
 
@@ -69,9 +70,18 @@ func (r *runner) drain(ctx context.Context, record *metrics.Record) {
 	defer context.AfterFunc(ctx, r.pacer.End)()
 	if !r.failed() {
 		r.pacer.Drain(limited)
+		if x := r.pool.exchanges; x != nil && r.pool.instances[0].Together() {
+			r.drainTogether(limited, x.Instance(noInstance), x.Processes)
+		}
 	}
 	r.pacer.End()
 	r.countArrivals(&record.Generator)
+}
+
+// drainTogether waits until all processes have drained: until then their rounds need the clients of this one.
+func (r *runner) drainTogether(ctx context.Context, x *exchange.Exchange, processes int) {
+	x.AnnounceValue(drainedTopic, 0, 0)
+	_, _ = x.AwaitTally(ctx, drainedTopic, 0, exchange.Counted(processes)) // without an answer in time the run ends
 }
 
 // countArrivals fills in the outcomes of the arrivals of an open loop.
