@@ -6,11 +6,12 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/workloads/exchange"
 	"github.com/stampede-bench/stampede/workloads/openloop"
 )
 
-// planWindow returns when the warm-up of an open loop ends, and decides the window if it opens then and its length
-// is known. All processes of a run have the same window.
+// planWindow returns when the warm-up of an open loop ends, and decides the window if it opens then and its
+// length is known. All processes of a run have the same window.
 func (r *runner) planWindow(ctx context.Context) (opens time.Time) {
 	p := r.plan
 	opens = time.Now().Add(p.Warmup)
@@ -27,7 +28,8 @@ func (r *runner) planWindow(ctx context.Context) (opens time.Time) {
 	return opens
 }
 
-// openLoop gives the slots their arrivals if the plan has an arrival rate. The warm-up ends at the given time.
+// openLoop gives the slots their arrivals if the plan has an arrival rate. The warm-up ends at the given
+// time.
 func (r *runner) openLoop(warm time.Time) {
 	p := r.plan
 	if !p.Open.Rate.Open() {
@@ -57,8 +59,8 @@ func arrivals(g *metrics.Generator, c openloop.Counts) {
 	g.Offered, g.Late, g.Completed, g.Failed, g.Skipped, g.Unfinished = c.Offered, c.Late, c.Completed, c.Failed, c.Skipped, c.Unfinished
 }
 
-// drain waits until all work that was due in the window is done, so that its response times count. Work that has
-// not begun by the end time, or when the run is interrupted, is skipped.
+// drain waits until all work that was due in the window is done, so that its response times count. Work that
+// has not begun by the end time, or when the run is interrupted, is skipped.
 func (r *runner) drain(ctx context.Context, record *metrics.Record) {
 	if r.pacer == nil {
 		return
@@ -68,9 +70,18 @@ func (r *runner) drain(ctx context.Context, record *metrics.Record) {
 	defer context.AfterFunc(ctx, r.pacer.End)()
 	if !r.failed() {
 		r.pacer.Drain(limited)
+		if x := r.pool.exchanges; x != nil && r.pool.instances[0].Together() {
+			r.drainTogether(limited, x.Instance(noInstance), x.Processes)
+		}
 	}
 	r.pacer.End()
 	r.countArrivals(&record.Generator)
+}
+
+// drainTogether waits until all processes have drained: until then their rounds need the clients of this one.
+func (r *runner) drainTogether(ctx context.Context, x *exchange.Exchange, processes int) {
+	x.AnnounceValue(drainedTopic, 0, 0)
+	_, _ = x.AwaitTally(ctx, drainedTopic, 0, exchange.Counted(processes)) // without an answer in time the run ends
 }
 
 // countArrivals fills in the outcomes of the arrivals of an open loop.

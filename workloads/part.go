@@ -187,9 +187,10 @@ func fullConn(c drivers.Conn) drivers.Conn {
 
 // The topics by which the processes of a run agree. They belong to no instance, except lastTopic.
 const (
-	lastTopic   = "last"   // the last turn that a process has begun when it stopped
-	roundsTopic = "rounds" // rounds that have ended in the window
-	windowTopic = "window" // rounds that had ended in a process when its window was to end for the n-th time
+	lastTopic    = "last"    // the last turn that a process has begun when it stopped
+	roundsTopic  = "rounds"  // rounds that have ended in the window
+	drainedTopic = "drained" // a process has no more arrivals of the window
+	windowTopic  = "window"  // rounds that had ended in a process when its window was to end for the n-th time
 )
 
 // noInstance is the instance of topics that belong to none.
@@ -207,8 +208,8 @@ func (r *runner) agreeWindow(ctx context.Context) time.Time {
 	return opens
 }
 
-// awaitWindow waits until the window opens: when that is decided, when the processes of the run have agreed, in a
-// window of so many rounds when one more round has ended, and otherwise now.
+// awaitWindow waits until the window opens: when that is decided, when the processes of the run have agreed,
+// in a window of so many rounds when one more round has ended, and otherwise now.
 func (r *runner) awaitWindow(ctx context.Context) {
 	p := r.plan
 	if p.AwaitWindow != nil {

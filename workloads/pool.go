@@ -59,13 +59,15 @@ func newPool(p Plan) *Pool {
 	return &Pool{Service: p.Service, Form: p.Form, instances: newInstances(p.Groups, p.Form, s, x),
 		Meter: fanout.NewMeter(window), Window: window, part: p.Part, exchanges: x,
 		namespace: s.namespace(), seed: p.Seed, clients: p.Clients, nodes: p.Clients + p.Preload.Nodes + max(p.Groups, 1)*s.Mix.Keys,
-		faults: newActiveFaults(p), adminTimeout: patience, turns: &turnTrackers{window: window, all: make(map[trackerKey]*TurnTracker)}}
+		faults: newActiveFaults(p), adminTimeout: patience,
+		turns: &turnTrackers{window: window, all: make(map[trackerKey]*TurnTracker)}}
 }
 
 // NewSettledPool returns the session pool of a settled run, which drives the workload itself.
 func NewSettledPool(service drivers.Service, form Form, w Workload, s Settings) *Pool {
 	window := metrics.NewWindow()
-	return &Pool{Service: service, Form: form, instances: instances{w}, Meter: fanout.NewMeter(window), Window: window, namespace: s.namespace()}
+	return &Pool{Service: service, Form: form, instances: instances{w},
+		Meter: fanout.NewMeter(window), Window: window, namespace: s.namespace()}
 }
 
 // open creates the subtree and opens a session for each of the plan's clients, and for their

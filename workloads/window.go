@@ -131,8 +131,8 @@ type serverReading struct {
 // countersTime is how long the server may take to tell its counters.
 const countersTime = 2 * time.Second
 
-// readServer reads the server's own counters, outside the window. The server reads them at some time between request and
-// reply, so the rounds are those at the middle.
+// readServer reads the server's own counters, outside the window. The server reads them at some time between
+// request and reply, so the rounds are those at the middle.
 func (r *runner) readServer(ctx context.Context) serverReading {
 	w, ok := r.pool.Service.(drivers.ServerStats)
 	if !ok || r.plan.Part != nil { // else the server counts what other processes do, too

@@ -69,8 +69,8 @@ const (
 
 func newFanoutTracker(s workloads.Settings) *fanoutTracker {
 	return &fanoutTracker{
-		written: s.Latency("write"),
-		first:   s.Latency(firstPhase), median: s.Latency(medianPhase), last: s.Latency(lastPhase), each: s.Latency(eachPhase),
+		written: s.Latency("write"), first: s.Latency(firstPhase), median: s.Latency(medianPhase),
+		last: s.Latency(lastPhase), each: s.Latency(eachPhase),
 		times: s.FanoutTimes(), exchange: s.Exchange(), recorded: s.Steps(),
 		changed: make(chan struct{}, 1), over: make(chan struct{}),
 	}
@@ -201,8 +201,8 @@ func (u *fanoutWrite) isOver(watchers int) bool {
 	return !u.acknowledged.IsZero() && (len(u.notified)+u.missed >= watchers || u.heard)
 }
 
-// recordTimes records the times of the write and of its notifications. Those of notifications are judged by the
-// steps if several processes have the watchers.
+// recordTimes records the times of the write and of its notifications. Those of notifications are judged by
+// the steps if several processes have the watchers.
 func (t *fanoutTracker) recordTimes(u *fanoutWrite) {
 	t.written.Record(u.acknowledged.Sub(u.issued), u.acknowledged.Sub(u.due))
 	if t.exchange != nil {

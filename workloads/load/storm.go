@@ -173,7 +173,8 @@ func (b *ordinaryClient) Turn(ctx context.Context) (int64, error) {
 		return 0, err
 	}
 	b.rounds.Arrive(r, b.slot, q.begun, begunPoint)
-	made, omitted, err := b.writeUntil(ctx, r, b.during, func() bool { return b.rounds.AllArrived(r, q.back, backPoint, b.clients) })
+	over := func() bool { return b.rounds.AllArrived(r, q.back, backPoint, b.clients) }
+	made, omitted, err := b.writeUntil(ctx, r, b.during, over)
 	if err != nil {
 		return 0, err
 	}
@@ -200,7 +201,9 @@ const writeInterval = time.Millisecond
 // Writes that become due in the meantime wait, and their response time counts from when they were
 // due. A write that becomes due while the client sleeps counts from when it wakes: a late timer is not
 // the service's. It returns how many writes it made, and how many were due but not made when it was done.
-func (b *ordinaryClient) writeUntil(ctx context.Context, round *workloads.Round[stormRound], l *metrics.Latency, done func() bool) (made, omitted int64, err error) {
+func (b *ordinaryClient) writeUntil(
+	ctx context.Context, round *workloads.Round[stormRound], l *metrics.Latency, done func() bool,
+) (made, omitted int64, err error) {
 	var woke time.Time
 	for due := time.Now(); ; due = due.Add(writeInterval) {
 		if wait := time.Until(due); wait > 0 {
