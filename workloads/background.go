@@ -45,6 +45,8 @@ type backgroundLoad struct {
 	clients *sync.WaitGroup
 	abandon context.CancelFunc
 	record  metrics.Record
+	// undecided is how long it took to open and to close the window: what was due then may count on either side.
+	undecided time.Duration
 }
 
 // open opens the clients' sessions. The caller must call close whether or not open fails.
@@ -81,7 +83,9 @@ func (b *backgroundLoad) start(recipe *runner) {
 // begin takes the counts of the messages before the window, which the recipe has opened.
 func (b *backgroundLoad) begin() {
 	if b != nil {
-		b.openWindow(time.Now())
+		now := time.Now()
+		b.openWindow(now)
+		b.undecided = time.Since(now)
 	}
 }
 
@@ -93,6 +97,7 @@ func (b *backgroundLoad) end() {
 	}
 	now := time.Now()
 	b.closeWindow(now)
+	b.undecided += time.Since(now)
 	b.record.Duration, b.record.Counts = b.window.Elapsed(now), b.windowCounts()
 	if b.pacer == nil {
 		b.pool.turns.snapshot().fill(&b.record, b.pool.instances[0].Together())
@@ -122,6 +127,10 @@ func (b *backgroundLoad) finish(ctx context.Context) *metrics.Record {
 	b.abandon()
 	b.record.Disturbed = len(b.errors) > 0 || b.cut
 	b.fillRounds(&b.record)
+	if d := b.record.Duration; d > 0 {
+		g := &b.record.Generator
+		g.PlannedError += g.Planned * b.undecided.Seconds() / d.Seconds()
+	}
 	b.record.Safety = b.pool.instances.verdict()
 	b.record.Errors = b.errors
 	return &b.record
