@@ -4,9 +4,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/stampede-bench/stampede/cmd/stampede/cli"
-	"github.com/stampede-bench/stampede/docs"
 	"github.com/stampede-bench/stampede/internal/suggest"
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/schema"
 )
 
 func (a *app) schemaCommand() *cobra.Command {
@@ -17,7 +17,7 @@ func (a *app) schemaCommand() *cobra.Command {
 description of every property, for programs that read results.`,
 		Example: `  stampede schema > result.schema.json
   stampede schema count`,
-		ValidArgs: docs.Kinds(),
+		ValidArgs: schema.Kinds(),
 		RunE:      func(_ *cobra.Command, args []string) error { return a.schema(args) },
 	}
 }
@@ -27,9 +27,9 @@ func (a *app) schema(args []string) error {
 		return cli.Usagef("stampede schema takes one kind of results, got %q too", args[1])
 	}
 	kind := append(args, results.KindRun)[0]
-	text, ok := docs.Schema(kind)
+	text, ok := schema.Text(kind)
 	if !ok {
-		return cli.Usage(suggest.Unknown("kind of results", kind, docs.Kinds()))
+		return cli.Usage(suggest.Unknown("kind of results", kind, schema.Kinds()))
 	}
 	_, err := a.out.Write(text)
 	return err

@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/stampede-bench/stampede/docs"
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/schema"
 )
 
 // suffix is the file name extension of saved results.
@@ -124,7 +124,7 @@ func read[R results.Result](path string, parse func(io.Reader) (R, error)) (resu
 // valid parses a result, and checks it against the schema of its kind: a file may have been written by hand.
 func valid[R results.Result](text []byte, parse func(io.Reader) (R, error)) (result R, err error) {
 	if result, err = parse(bytes.NewReader(text)); err == nil {
-		err = docs.Validate(results.HeadOf(result).Kind, text)
+		err = schema.Validate(results.HeadOf(result).Kind, text)
 	}
 	return result, err
 }
