@@ -1,8 +1,6 @@
 package export
 
 import (
-	"slices"
-
 	"github.com/HdrHistogram/hdrhistogram-go"
 	"go.opentelemetry.io/otel/attribute"
 
@@ -12,22 +10,6 @@ import (
 
 // A Metric describes one exported metric.
 type Metric = figure.Exported
-
-// Metrics returns all metrics that runs, servers and observations can have.
-func Metrics() []Metric { return slices.Concat(runMetrics(), serverMetrics(), allObserved()) }
-
-func runMetrics() (all []Metric) {
-	for _, c := range counters() {
-		all = append(all, c.Metric)
-	}
-	for _, h := range histograms() {
-		all = append(all, h.Metric)
-	}
-	for _, g := range gauges() {
-		all = append(all, g.Metric)
-	}
-	return all
-}
 
 // A counter is a sum that only grows.
 type counter struct {

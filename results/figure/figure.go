@@ -128,19 +128,6 @@ func (f Figure) ObservationValue(o results.Observation) (value float64, known bo
 	return f.observation(o)
 }
 
-// Populations returns what the figure is computed over in each kind of result that has it.
-func (f Figure) Populations() (all []Population) {
-	for _, p := range []struct {
-		has bool
-		is  Population
-	}{{f.run != nil, f.Population}, {f.count != nil, SettledRun}, {f.path != nil, OnePath}, {f.observation != nil, Observed}} {
-		if p.has {
-			all = append(all, p.is)
-		}
-	}
-	return all
-}
-
 // Timed reports whether the figure depends on the speed of the machine and on its other load.
 func (f Figure) Timed() bool { return f.Exactness == Timed }
 
