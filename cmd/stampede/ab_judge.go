@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -113,9 +114,7 @@ func (j *comparison) run(ctx context.Context) (err error) {
 	began := time.Now()
 	defer func() {
 		j.file.Took = time.Since(began)
-		if e := j.close(); err == nil {
-			err = e
-		}
+		err = cmp.Or(err, j.close())
 	}()
 	j.begin()
 	if err := j.open(ctx); err != nil {

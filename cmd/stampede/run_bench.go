@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -104,11 +105,7 @@ func (b *bench) runOn(ctx context.Context, s spec.Source) (err error) {
 	if err != nil {
 		return interrupted(ctx, err)
 	}
-	defer func() {
-		if e := service.Close(); err == nil {
-			err = e
-		}
-	}()
+	defer func() { err = cmp.Or(err, service.Close()) }()
 	forms, skipped, err := service.served(b.Chosen)
 	if err != nil {
 		return err

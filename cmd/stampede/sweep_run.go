@@ -54,11 +54,7 @@ func (s *sweep) openAndRun(ctx context.Context) (err error) {
 		if e != nil {
 			return interrupted(ctx, s.flags.Explained(source, e))
 		}
-		defer func() {
-			if e := service.Close(); err == nil {
-				err = e
-			}
-		}()
+		defer func() { err = cmp.Or(err, service.Close()) }()
 		can, skipped, e := service.served(s.forms)
 		if e != nil {
 			return e
