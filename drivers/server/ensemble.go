@@ -92,7 +92,7 @@ func NewMember(o Options, e Ensemble) (*Server, error) {
 	s.unlock()
 	s.live.Go(x.disk.run)
 	s.live.Go(x.keepTicking)
-	s.live.Go(x.keepSnapshots)
+	s.live.Go(func() { s.keepSnapshots(x.log.Due(), x.saveSnapshot) })
 	return s, nil
 }
 
@@ -116,7 +116,7 @@ func (e *ensemble) adopt() {
 	s.tree = state.Tree()
 	clear(s.sessions)
 	for id, o := range state.Owners() {
-		s.sessions[id] = &session{id: id, timeout: time.Duration(o.Timeout) * time.Millisecond}
+		s.sessions[id] = &session{id: id, timeout: timeoutOf(o)}
 	}
 }
 
