@@ -73,12 +73,7 @@ func (s Settled) Names(letter string) bool {
 // Differs reports whether any count differs from the model, in either direction, or from the
 // server's own count.
 func (s Settled) Differs() bool {
-	for _, e := range s.Exacts() {
-		if !e.Equal() || !e.Agreed() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.Exacts(), func(e Exact) bool { return !e.Equal() || !e.Agreed() })
 }
 
 // AllPaths is the subject of figures of a whole observation.

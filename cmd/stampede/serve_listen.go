@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -77,12 +78,7 @@ func (l serveListener) reachable() bool {
 }
 
 func (all serveListeners) reachable() bool {
-	for _, l := range all {
-		if l.reachable() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(all, serveListener.reachable)
 }
 
 // warn prints a warning for each address that clients on other machines can reach without TLS or
