@@ -106,7 +106,7 @@ lab-down: ## take down the containers of a make lab that was killed
 
 docs: ## write the list of packages, the schemas of results, the pages of recipes and systems, the manual and the forms that observe recognises; review the changes
 	$(GO) test ./internal/imports -run TestContributing -update
-	$(GO) test ./docs -update
+	$(GO) test ./results/schema -update
 	$(GO) test ./metrics/observe -run TestMatrixIsCurrent -update
 	$(GO) test ./cmd/stampede -run 'TestDocumentation/(recipes|manual|systems)' -update
 

@@ -16,6 +16,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
 	"github.com/stampede-bench/stampede/internal/testenv"
 	"github.com/stampede-bench/stampede/metrics/export"
+	"github.com/stampede-bench/stampede/results/figure"
 )
 
 // A panel is a panel of a dashboard with its queries.
@@ -174,7 +175,7 @@ func grouping(expr, word string) bool {
 // prometheusNames returns the metrics under their Prometheus names.
 func prometheusNames() (names []string) {
 	suffix := map[string]string{"s": "_seconds", "By": "_bytes"}
-	for _, m := range export.Metrics() {
+	for _, m := range figure.Exports() {
 		name := strings.ReplaceAll(m.Name, ".", "_") + suffix[m.Unit]
 		names = append(names, name, name+"_total")
 	}

@@ -3,6 +3,10 @@ package results
 import (
 	"slices"
 	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/stampede-bench/stampede/metrics"
 )
 
 // A Run is one recipe in one form, on one backend, with one number of clients.
@@ -256,3 +260,137 @@ func FirstPhase(r Run) string {
 	}
 	return r.Phases[0]
 }
+
+// Cost counts what crossed the wire in the window.
+type Cost struct {
+	Totals
+	ReadWriteRatio *float64  `json:"read_write_ratio"` // null without writes
+	PerRound       *PerRound `json:"per_round"`        // null without rounds
+	// Whole are the same counts over all rounds of the run from first to last,
+	// warm-up included: identities hold for whole rounds only.
+	Whole       Totals `json:"whole"`
+	WholeRounds int64  `json:"whole_rounds"`
+	// Expected is what the cost model predicts for any schedule; null if the form
+	// has no model or the run was disturbed. For the cost of a form at rest see
+	// CountReport.
+	Expected *Expected `json:"expected"`
+}
+
+// Totals are counts on the wire.
+type Totals struct {
+	Notifications int64 `json:"notifications"`
+	Reads         int64 `json:"reads"`
+	Writes        int64 `json:"writes"`        // failed ones included
+	FailedWrites  int64 `json:"failed_writes"` // those whose reply was an error
+	RPCs          int64 `json:"rpcs"`          // requests of every kind but heartbeats
+	BytesIn       int64 `json:"bytes_in"`
+	BytesOut      int64 `json:"bytes_out"`
+}
+
+// PerRound is Totals divided by the rounds.
+type PerRound struct {
+	Notifications float64 `json:"notifications"`
+	Reads         float64 `json:"reads"`
+	Writes        float64 `json:"writes"`
+	FailedWrites  float64 `json:"failed_writes"`
+	RPCs          float64 `json:"rpcs"`
+	BytesIn       float64 `json:"bytes_in"`
+	BytesOut      float64 `json:"bytes_out"`
+}
+
+// Expected has the identities that must hold for Whole.
+type Expected struct {
+	Identities []Identity `json:"identities"`
+	// NotificationsPerRound is what a round costs at rest with all clients there;
+	// left out where the model does not determine it.
+	NotificationsPerRound *float64 `json:"notifications_per_round,omitempty"`
+	// Invalid is the code of the warning that says why the identities prove nothing; Identities is empty then.
+	Invalid string `json:"invalid,omitempty"`
+}
+
+// An Identity is something that holds of a form's counts under any schedule.
+type Identity struct {
+	Formula string `json:"formula"`
+	Left    int64  `json:"left"`
+	Right   int64  `json:"right"`
+	Holds   bool   `json:"holds"`
+	// Fixes is the figure whose value the identity fixes, whatever the schedule; left out if the
+	// identity only relates counts.
+	Fixes string `json:"fixes,omitempty"`
+}
+
+// Beyond is how many observations must lie beyond a percentile for it to be known.
+const Beyond = metrics.Beyond
+
+// Percentile returns a percentile, given as a number from 0 to 100. It returns false if the percentile is not
+// known: there are too few observations, or none.
+func (d *Distribution) Percentile(percentile float64) (value int64, known bool) {
+	if d == nil {
+		return 0, false
+	}
+	written, ok := map[float64]*int64{50: d.P50, 90: d.P90, 99: d.P99, 99.9: d.P999}[percentile]
+	switch {
+	case ok && written == nil:
+		return 0, false
+	case ok:
+		return *written, true
+	}
+	if v, ok := d.Others[percentile]; ok {
+		return v, true
+	}
+	h, err := hdrhistogram.Decode([]byte(d.HDR))
+	if err != nil { // the medians of a sweep have no histogram
+		return 0, false
+	}
+	return metrics.PercentileWith(h, d.Lost, percentile)
+}
+
+func P50(d *Distribution) *int64 {
+	if d == nil {
+		return nil
+	}
+	return d.P50
+}
+
+func P99(d *Distribution) *int64 {
+	if d == nil {
+		return nil
+	}
+	return d.P99
+}
+
+// A Reference has published figures of the same procedure, to compare with those of
+// a file.
+type Reference struct {
+	Source string `json:"source"`
+	// Figure names the quantity: "seconds" of a run, "rounds/s", or of a mix
+	// "creates/s".
+	Figure string `json:"figure"`
+	// Across names what differs between columns: "clients", or "scenarios".
+	Across  string         `json:"across"`
+	Columns []string       `json:"columns"` // numbers of clients, or names of scenarios
+	Rows    []ReferenceRow `json:"rows"`
+	// Differs lists, a line each, how the procedure or the machines differ.
+	Differs []string `json:"differs"`
+}
+
+// A ReferenceRow is one figure for each column.
+type ReferenceRow struct {
+	Label   string    `json:"label"` // a scenario's name where its runs belong beside it
+	Figures []float64 `json:"figures"`
+}
+
+// Figures returns the valid values of a Reference's Figure.
+func Figures() []string { return []string{Seconds, RoundsPerS, CreatesPerS} }
+
+// Across returns the valid values of a Reference's Across.
+func Across() []string { return []string{AcrossClients, AcrossScenarios} }
+
+// These are the values of a Reference's Figure and Across.
+const (
+	Seconds         = "seconds"
+	RoundsPerS      = "rounds/s"
+	CreatesPerS     = "creates/s"
+	AcrossClients   = "clients"
+	AcrossScenarios = "scenarios"
+)

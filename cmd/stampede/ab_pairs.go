@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -128,9 +129,7 @@ func (d *pairedRuns) close() (err error) {
 		d.hide()
 	}
 	for _, s := range d.services {
-		if e := s.Close(); err == nil {
-			err = e
-		}
+		err = cmp.Or(err, s.Close())
 	}
 	if d.dismiss != nil {
 		err = errors.Join(err, d.dismiss())
@@ -218,11 +217,7 @@ func (d *pairedRuns) measure(ctx context.Context, s variant, level int, seed uin
 
 // runSet opens the services, runs one set of pairs and closes the services.
 func (d *pairedRuns) runSet(ctx context.Context) (subjects []compare.Subject, err error) {
-	defer func() {
-		if e := d.close(); err == nil {
-			err = e
-		}
-	}()
+	defer func() { err = cmp.Or(err, d.close()) }()
 	if err := d.open(ctx); err != nil {
 		return nil, err
 	}

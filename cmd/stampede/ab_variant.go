@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"slices"
@@ -96,7 +97,7 @@ func (a *app) variantWord(s *variantWords, word string) error {
 	case begin == "" || begin == "." || begin == "..":
 		return fmt.Errorf("%s: no executable file there", word)
 	case rest != "":
-		return anyError(once(&s.recipe, begin, "recipe"), once(&s.form, rest, "form"))
+		return cmp.Or(once(&s.recipe, begin, "recipe"), once(&s.form, rest, "form"))
 	case slices.Contains(catalog.Recipes(a.forms), word):
 		return once(&s.recipe, word, "recipe")
 	case slices.ContainsFunc(a.forms, func(f workloads.Form) bool { return f.Name == word }):
@@ -112,15 +113,6 @@ func once(to *string, word, kind string) error {
 		return fmt.Errorf("%s and %s: at most one %s for each of BASE and CANDIDATE", *to, word, kind)
 	}
 	*to = word
-	return nil
-}
-
-func anyError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
 	return nil
 }
 

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/cmd/stampede/cli"
-	"github.com/stampede-bench/stampede/docs"
 	"github.com/stampede-bench/stampede/internal/testenv"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/schema"
 )
 
 // TestTheResultSaysWhichAgentWasLost kills an agent in a run of three. A threshold that depends on what is missing
@@ -55,7 +55,7 @@ func wantLostAgent(t *testing.T, file string, ended bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := docs.Validate(results.KindRun, text); err != nil {
+	if err := schema.Validate(results.KindRun, text); err != nil {
 		t.Error(err)
 	}
 	f, err := results.Read(strings.NewReader(string(text)))

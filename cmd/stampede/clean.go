@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -67,11 +68,7 @@ func (a *app) cleanOn(ctx context.Context, s spec.Source, f cleanFlags) (err err
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if e := service.Close(); err == nil {
-			err = e
-		}
-	}()
+	defer func() { err = cmp.Or(err, service.Close()) }()
 	conn, err := session(ctx, service, f.ConnectTimeout)
 	if err != nil {
 		return err

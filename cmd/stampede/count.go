@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -132,11 +133,7 @@ func (t *counter) countOn(ctx context.Context, s spec.Source, forms []catalog.Ch
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if e := service.Close(); err == nil {
-			err = e
-		}
-	}()
+	defer func() { err = cmp.Or(err, service.Close()) }()
 	can, skipped, err := service.served(forms)
 	if err != nil {
 		return err

@@ -17,7 +17,6 @@ import (
 
 	"github.com/stampede-bench/stampede/cmd/stampede/cli"
 	"github.com/stampede-bench/stampede/cmd/stampede/spec"
-	"github.com/stampede-bench/stampede/docs"
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/backends"
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
@@ -28,6 +27,7 @@ import (
 	"github.com/stampede-bench/stampede/internal/testenv"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/archive"
+	"github.com/stampede-bench/stampede/results/schema"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/catalog"
 	"github.com/stampede-bench/stampede/workloads/recipe"
@@ -158,8 +158,8 @@ func valid(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) != 2 {
 		ts.Fatalf("usage: valid KIND FILE")
 	}
-	err := docs.Validate(args[0], []byte(ts.ReadFile(args[1])))
-	if wrong := errors.Is(err, docs.ErrInvalid); wrong != neg || err != nil && !wrong {
+	err := schema.Validate(args[0], []byte(ts.ReadFile(args[1])))
+	if wrong := errors.Is(err, schema.ErrInvalid); wrong != neg || err != nil && !wrong {
 		ts.Fatalf("%s as a %s: %v", args[1], args[0], err)
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -9,19 +10,24 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/stampede-bench/stampede/cmd/stampede/cli"
 	"github.com/stampede-bench/stampede/cmd/stampede/outputs"
 	"github.com/stampede-bench/stampede/cmd/stampede/spec"
+	"github.com/stampede-bench/stampede/dashboards/live"
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/backends"
+	"github.com/stampede-bench/stampede/drivers/server/certificates"
 	"github.com/stampede-bench/stampede/drivers/traffic"
 	"github.com/stampede-bench/stampede/drivers/traffic/etcd"
 	"github.com/stampede-bench/stampede/drivers/traffic/proxy"
+	"github.com/stampede-bench/stampede/metrics/export"
 	"github.com/stampede-bench/stampede/metrics/observe"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/figure"
 	"github.com/stampede-bench/stampede/results/gate"
+	"github.com/stampede-bench/stampede/results/render"
 )
 
 // An observeFlags holds the flags of stampede observe.
@@ -254,4 +260,98 @@ func (w tapped) String() string {
 		text += ", and its certificate if it has one: x509 identities of clients do not reach them"
 	}
 	return text
+}
+
+// A listenTLS holds the flags for TLS between clients and the proxy.
+type listenTLS struct{ files certificates.Files }
+
+func (l *listenTLS) register(flags *pflag.FlagSet) {
+	flags.StringVar(&l.files.Cert, "listen-cert", "", "PEM `FILE` of the proxy's certificate: clients then connect with TLS")
+	flags.StringVar(&l.files.Key, "listen-key", "", "PEM `FILE` of its key, which may be the same")
+	flags.StringVar(&l.files.ClientCA, "listen-client-ca", "", "PEM `FILE` of the authorities that sign clients' certificates; every client must then have one")
+	l.files.MinVersion = tls.VersionTLS12
+}
+
+func (l *listenTLS) given() bool {
+	return l.files.Cert != "" || l.files.Key != "" || l.files.ClientCA != ""
+}
+
+// config reads the files and returns the configuration, nil without TLS.
+func (l *listenTLS) config(protocols []string) (*tls.Config, error) {
+	if !l.given() {
+		return nil, nil
+	}
+	if err := l.files.Validate(); err != nil {
+		return nil, cli.Flagf("listen-cert", "and --listen-key: %w", err)
+	}
+	encryption, err := l.files.Config(protocols...)
+	if err != nil {
+		return nil, cli.Usagef("--listen-cert, --listen-key and --listen-client-ca: %w", err)
+	}
+	return encryption, nil
+}
+
+// applicationProtocols returns the protocols that a service's clients and servers negotiate in TLS:
+// gRPC needs HTTP/2.
+func applicationProtocols(scheme string) []string {
+	if scheme == "etcd" {
+		return []string{"h2"}
+	}
+	return nil
+}
+
+// A following is an observation in progress, as metrics and a page show it.
+type following struct {
+	file       results.Observation // without what was observed
+	thresholds []gate.PathThreshold
+	seen       *observe.Analysis
+	missed     func() int64 // bytes that were not analysed
+}
+
+// observationFrom returns the observation with its source.
+func observationFrom(file results.Observation, source string) results.Observation {
+	file.Source = source
+	return file
+}
+
+// follow shows the observation as metrics and on a page, if flags or the environment ask for that, until the returned
+// function is called.
+func (a *app) follow(ctx context.Context, f observeFlags, scheme string, o following) (stop func(), err error) {
+	to, err := a.expose(ctx, f.metrics, export.Observed(scheme, o.seen, o.missed))
+	if err != nil {
+		return nil, err
+	}
+	close, err := a.openReport(f.page, o)
+	if err != nil {
+		to.stop(ctx)
+		return nil, err
+	}
+	return func() { close(); to.stop(ctx) }, nil
+}
+
+// pageFlag is the flag for the address of the page of an observation: --listen is that of the proxy.
+const pageFlag = "page"
+
+// openReport shows the report so far on a page, if there is an address, until the returned function is called.
+func (a *app) openReport(addr string, o following) (close func(), err error) {
+	if addr == "" {
+		return func() {}, nil
+	}
+	e, err := live.Serve(addr, live.NewReport(o.write))
+	if err != nil {
+		return nil, cli.Usagef("--%s %s: cannot show a page there: %w", pageFlag, addr, cli.WithoutAddress(err))
+	}
+	fmt.Fprintf(a.err, "stampede: live page: %s\n", e.URL)
+	if !e.Local {
+		fmt.Fprintf(a.err, "stampede: warning: --%s %s: anyone who can reach it can watch the observation\n", pageFlag, addr)
+	}
+	return e.Close, nil
+}
+
+// write writes the report of what has been observed so far.
+func (o following) write(w io.Writer) error {
+	file := o.file
+	file.Dropped, file.Observed = o.missed(), o.seen.SoFar()
+	file.Gates, file.Verdict = gate.JudgePaths(o.thresholds, file)
+	return render.WriteSoFar(w, file, live.RefreshScript)
 }

@@ -2,12 +2,18 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/stampede-bench/stampede/cmd/stampede/cli"
 	"github.com/stampede-bench/stampede/cmd/stampede/spec"
+	"github.com/stampede-bench/stampede/dashboards/live"
+	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/noise"
+	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/catalog"
 	"github.com/stampede-bench/stampede/workloads/scenario"
 )
@@ -73,4 +79,81 @@ func (a *app) run(ctx context.Context, recipes []string, f spec.Flags) error {
 
 func (a *app) completeRecipes(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	return append(catalog.Recipes(a.forms), catalog.All), cobra.ShellCompDirectiveNoFileComp
+}
+
+// runOnce measures one run with the flags, the nth of its command, counted from 0. The run has its
+// own seed. If the run is interrupted, runOnce returns what was measured until then, or nil if
+// nothing was.
+func (a *app) runOnce(ctx context.Context, f *spec.Flags, s drivers.Service, form workloads.Form, clients, nth int, observers ...observer) (*results.Run, error) {
+	p := f.Plan(s, form, clients, nth)
+	a.warm(&p)
+	if a.window != nil {
+		observers = append(observers, a.waitAtGate(&p))
+	}
+	setting := f.Recorded(p)
+	setting.Ceiling = noise.File(spec.SavedNoise).Ceiling(results.ThisHost(), setting.Backend.Client)
+	if a.fleet != nil {
+		return a.runOnAgents(ctx, p, setting, observers)
+	}
+	record, err := a.drive(ctx, observedRun{p, setting}, observers)
+	if record == nil {
+		return nil, interrupted(ctx, err)
+	}
+	setting.Expected = spec.Expected(form, p, record)
+	run := results.FromRecord(setting, record)
+	return &run, err
+}
+
+const (
+	// warmUpRuns bounds the warm-up to this many times --warmup while throughput is not steady.
+	warmUpRuns = 5
+	// coldLimit is the same bound for the first run on a server that the command has just started.
+	coldLimit = 15 * time.Second
+)
+
+// warm sets how long a run may warm up until its throughput is steady. The first run on a server
+// that has just been started may take longer, except on the native server, which is compiled ahead
+// of time and has less to warm up.
+func (a *app) warm(p *workloads.Plan) {
+	i := p.Service.Info()
+	p.WarmupLimit = warmUpRuns * p.Warmup
+	if p.Cold = !a.used[p.Service] && i.Started != "" && i.Name != "native"; p.Cold && p.Warmup > 0 {
+		p.WarmupLimit = max(p.WarmupLimit, coldLimit)
+	}
+	if a.used == nil {
+		a.used = make(map[drivers.Service]bool)
+	}
+	a.used[p.Service] = true
+}
+
+// waitAtGate makes a run wait until the window of the other side of a duet can open too, and
+// returns the observer that reports when it opened. The window is not extended if few rounds end: the
+// other side would not be measured in those seconds.
+func (a *app) waitAtGate(p *workloads.Plan) observer {
+	p.LeastRounds = 0
+	p.AwaitWindow = func(ctx context.Context) {
+		if a.window.Await(ctx) != nil {
+			a.interrupt()
+		}
+	}
+	return observer{begin: func(observedRun, *workloads.Live) { a.window.Opened(time.Now()) }}
+}
+
+// openPage shows the runs on a page, if there is an address, until the returned function is called.
+func (a *app) openPage(addr string) (close func(), err error) {
+	if addr == "" {
+		return func() {}, nil
+	}
+	page := live.New(a.interrupt)
+	e, err := live.Serve(addr, page)
+	if err != nil {
+		page.Close()
+		return nil, cli.Usagef("--%s %s: cannot show a page there: %w", spec.ListenFlag, addr, cli.WithoutAddress(err))
+	}
+	fmt.Fprintf(a.err, "stampede: live page: %s\n", e.URL)
+	if !e.Local {
+		fmt.Fprintf(a.err, "stampede: warning: --%s %s: anyone who can reach it can watch the runs and stop them\n", spec.ListenFlag, addr)
+	}
+	a.observers = append(a.observers, showing(page))
+	return e.Close, nil
 }

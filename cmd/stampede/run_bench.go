@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,15 +9,15 @@ import (
 	"slices"
 	"time"
 
-	"github.com/stampede-bench/stampede/results/levels"
-	"github.com/stampede-bench/stampede/results/units"
-
 	"github.com/stampede-bench/stampede/cmd/stampede/cli"
 	"github.com/stampede-bench/stampede/cmd/stampede/spec"
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/lean"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/gate"
+	"github.com/stampede-bench/stampede/results/levels"
+	"github.com/stampede-bench/stampede/results/units"
 	"github.com/stampede-bench/stampede/workloads"
 )
 
@@ -104,11 +105,7 @@ func (b *bench) runOn(ctx context.Context, s spec.Source) (err error) {
 	if err != nil {
 		return interrupted(ctx, err)
 	}
-	defer func() {
-		if e := service.Close(); err == nil {
-			err = e
-		}
-	}()
+	defer func() { err = cmp.Or(err, service.Close()) }()
 	forms, skipped, err := service.served(b.Chosen)
 	if err != nil {
 		return err
@@ -211,4 +208,50 @@ func (b *bench) sortRuns(from int, place map[int]int) {
 			b.abort.fired[i].Run = from + at
 		}
 	}
+}
+
+// An abortConditions holds the conditions of --abort-on, which end a command early.
+type abortConditions struct {
+	conditions []gate.Threshold
+	fired      []results.Gate // the conditions that came true
+}
+
+// check reports whether the run meets an abort condition, and records the first that it meets with
+// the run's place in the file. It checks only conditions on known figures; nil means all. It
+// ignores the run's doubts: a figure that may indicate harm is reason enough to stop.
+func (a *abortConditions) check(run results.Run, at int, known []string) bool {
+	run.Doubts, run.Warnings = []results.Warning{}, nil
+	for _, t := range a.conditions {
+		if known != nil && !slices.Contains(known, t.Figure()) {
+			continue
+		}
+		gates, _ := gate.Judge(results.File{Runs: []results.Run{run}}, []gate.Threshold{t}, nil)
+		if g := gates[0]; g.Run >= 0 && g.Verdict == results.Fail {
+			g.Run, g.Why = at, "it ended the command"
+			a.fired = append(a.fired, g)
+			return true
+		}
+	}
+	return false
+}
+
+// metricsSoFar returns the names of the figures that are known while a run is in progress.
+func metricsSoFar(p workloads.Progress) []string {
+	known := []string{"errors", "generator.cpu_cores"}
+	for _, of := range lapPercentiles(p.Lap) {
+		if of.value > 0 {
+			known = append(known, p.Lap.Phase+".response."+of.name)
+		}
+	}
+	return known
+}
+
+// soFar returns the run with the figures that are known so far.
+func soFar(run results.Run, p workloads.Progress) results.Run {
+	p50, p90, p99 := int64(p.Lap.P50), int64(p.Lap.P90), int64(p.Lap.P99)
+	run.Phases = []string{p.Lap.Phase}
+	run.Latency = map[string]results.Latency{p.Lap.Phase: {Response: &results.Distribution{P50: &p50, P90: &p90, P99: &p99}}}
+	run.Errors = map[string]int64{"": p.Errors}
+	run.Generator.CPUCores = p.CPUCores
+	return run
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,6 +14,9 @@ import (
 
 	"github.com/stampede-bench/stampede/cmd/stampede/cli"
 	"github.com/stampede-bench/stampede/cmd/stampede/spec"
+	"github.com/stampede-bench/stampede/drivers/backends"
+	"github.com/stampede-bench/stampede/drivers/cluster/faults"
+	"github.com/stampede-bench/stampede/internal/suggest"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/gate"
 	"github.com/stampede-bench/stampede/workloads/catalog"
@@ -153,4 +157,188 @@ func (a *app) reported(err error) error {
 	}
 	fmt.Fprintln(a.err, faults)
 	return cli.Shown(cli.Usage(faults))
+}
+
+// scenarioKeys returns the keys of a scenario: the recipe, and the flags of run that a scenario may
+// set.
+func (a *app) scenarioKeys() []scenario.Key {
+	keys := []scenario.Key{{Name: "recipe", List: true, Check: func(value string) error {
+		_, err := catalog.Select(a.forms, []string{value}, nil)
+		return err
+	}}}
+	_, flags := spec.Defaults(a.forms)
+	flags.VisitAll(func(f *pflag.Flag) {
+		if !slices.Contains(spec.OfCommand(), f.Name) || slices.Contains(spec.AgentFlags(), f.Name) {
+			_, list := f.Value.(pflag.SliceValue)
+			keys = append(keys, scenario.Key{Name: f.Name, List: list, Instead: instead(f.Name), Check: checks(f)})
+		}
+	})
+	return keys
+}
+
+// instead returns the alternative flag for the same thing.
+func instead(flag string) string {
+	return map[string]string{"rounds": "duration", "duration": "rounds"}[flag]
+}
+
+// checks returns a function that checks one value of a flag in isolation.
+func checks(f *pflag.Flag) func(string) error {
+	if f.Name == "backend" {
+		return func(value string) error {
+			_, err := backends.Parse(value)
+			return err
+		}
+	}
+	if f.Name == "fault" {
+		return func(value string) error {
+			_, err := faults.Parse(value)
+			return err
+		}
+	}
+	return func(value string) error {
+		if err := f.Value.Set(value); err != nil {
+			return fmt.Errorf("%s %s: not %s", f.Name, value, cli.Wanted(f))
+		}
+		return nil
+	}
+}
+
+// takeAgents sets the flags of the agents, which do all runs of a file, to those of its jobs.
+func takeAgents(f *spec.Flags, file scenario.File, jobs []spec.Job) error {
+	f.Agents = jobs[0].Flags.Agents
+	faults := scenario.Faults{Name: file.Name}
+	for i, j := range jobs {
+		if j.Flags.Agents == f.Agents {
+			continue
+		}
+		for _, name := range spec.AgentFlags() {
+			if line := file.Scenarios[i].LineOf(name); len(file.Scenarios[i].Values(name)) > 0 {
+				faults.Add(line, "%s: the same agents do all runs of a file: write it once, above scenarios:", name)
+			}
+		}
+		if faults.Err() == nil { // the first scenario has the setting, and this one has not
+			faults.Add(1, "agents: the same agents do all runs of a file: write it once, above scenarios:")
+		}
+	}
+	return faults.Err()
+}
+
+// bind returns the flags with the settings of a scenario. Flags that were given take precedence.
+func (a *app) bind(s scenario.Scenario, asked *pflag.FlagSet) spec.Flags {
+	f, flags := spec.Defaults(a.forms)
+	isGiven := func(name string) bool {
+		flag := asked.Lookup(name)
+		return flag != nil && cli.WasGiven(flag)
+	}
+	flags.VisitAll(func(flag *pflag.Flag) {
+		switch {
+		case isGiven(flag.Name):
+			cli.CopyFlag(flag, asked.Lookup(flag.Name))
+		case !isGiven(instead(flag.Name)):
+			for _, value := range s.Values(flag.Name) {
+				cli.Must(flags.Set(flag.Name, value))
+			}
+		}
+	})
+	return *f
+}
+
+// replaced returns the flags that were given and that override a setting of the file.
+func replaced(file scenario.File, asked *pflag.FlagSet) []string {
+	return cli.GivenWords(asked, func(flag *pflag.Flag) bool {
+		return slices.ContainsFunc(file.Scenarios, func(s scenario.Scenario) bool {
+			return len(s.Values(flag.Name))+len(s.Values(instead(flag.Name))) > 0
+		})
+	})
+}
+
+func (a *app) initCommand() *cobra.Command {
+	var from string
+	cmd := &cobra.Command{
+		Use:   "init [FILE]",
+		Short: "Write a scenario file to start from",
+		Long: `Init writes a scenario file, with comments that explain every setting, to
+scenario.yaml or another new file. With --from it copies one of the scenario files
+that come with stampede.`,
+		Example: `  stampede init
+  stampede init mine.yaml --from quick`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := cli.FromEnvironment(cmd.Flags()); err != nil {
+				return err
+			}
+			return a.init(args, from)
+		},
+	}
+	cmd.Flags().StringVar(&from, "from", "", "`NAME` of a scenario file that comes with stampede")
+	cli.Complete(cmd, "from", scenario.Names)
+	return cmd
+}
+
+func (a *app) init(args []string, from string) error {
+	if len(args) > 1 {
+		return cli.Usagef("stampede init writes one file, got %q too", args[1])
+	}
+	text := scenario.Template()
+	if from != "" {
+		var ok bool
+		if text, ok = scenario.Shipped(from); !ok {
+			return cli.Usage(suggest.Unknown("scenario", from, scenario.Names()))
+		}
+	}
+	path := append(args, "scenario.yaml")[0]
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return cli.Usagef("%s: cannot be written: %v: name another file", path, cli.WithoutPath(err))
+	}
+	if _, err := file.Write(text); err != nil {
+		file.Close()
+		return err
+	}
+	fmt.Fprintf(a.out, "wrote %s: try stampede run -f %s\n", path, path)
+	return file.Close()
+}
+
+func (a *app) validateCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "validate FILE...",
+		Short: "Check scenario files without running them",
+		Long: `Validate checks scenario files and prints every error with its line, or the number of
+runs that the file describes. It starts nothing, and reads no other files but the
+certificates and passwords that the scenario files name.`,
+		RunE: func(_ *cobra.Command, files []string) error { return a.validate(files) },
+	}
+}
+
+func (a *app) validate(files []string) error {
+	if len(files) == 0 {
+		return cli.Usagef("name the scenario files to check")
+	}
+	var failed error
+	for _, name := range files {
+		if err := a.validateFile(name); err != nil {
+			failed = a.reported(err)
+		}
+	}
+	return failed
+}
+
+func (a *app) validateFile(name string) error {
+	file, err := a.parseScenario(name)
+	if err != nil {
+		return err
+	}
+	jobs, thresholds, err := a.jobs(file, &pflag.FlagSet{})
+	if err != nil {
+		return err
+	}
+	runs := 0
+	for _, j := range jobs {
+		runs += len(j.Chosen) * len(j.Flags.Clients) * len(j.Sources)
+	}
+	about := []string{cli.Counted(len(jobs), "scenario"), cli.Counted(runs, "run")}
+	if n := len(thresholds); n > 0 {
+		about = append(about, cli.Counted(n, "threshold"))
+	}
+	fmt.Fprintf(a.out, "%s: ok, %s\n", name, strings.Join(about, ", "))
+	return nil
 }

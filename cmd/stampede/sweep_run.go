@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"math"
+	"slices"
 	"time"
 
 	"github.com/stampede-bench/stampede/cmd/stampede/cli"
@@ -52,11 +55,7 @@ func (s *sweep) openAndRun(ctx context.Context) (err error) {
 		if e != nil {
 			return interrupted(ctx, s.flags.Explained(source, e))
 		}
-		defer func() {
-			if e := service.Close(); err == nil {
-				err = e
-			}
-		}()
+		defer func() { err = cmp.Or(err, service.Close()) }()
 		can, skipped, e := service.served(s.forms)
 		if e != nil {
 			return e
@@ -153,4 +152,171 @@ func (s *sweep) finish(outs outputs.List, broken error) error {
 		return broken
 	}
 	return s.verdict()
+}
+
+// measuredCell describes what a run measured, as far as it can be compared with a planned cell.
+func measuredCell(r results.Run) string {
+	text := fmt.Sprintf("%s/%s with %d clients", r.Recipe, r.Form, r.Clients)
+	if r.Mix != nil && r.ReadRatio != nil {
+		text += mixCell(r.ReadRatio.Asked, r.Mix.SizeBytes)
+	}
+	return text
+}
+
+// plannedCell returns what measuredCell returns for a run of the cell.
+func (s *sweep) plannedCell(c sweeps.Cell) string {
+	form, mix := s.subjects[c.Subject].form, s.at[c.Level].Flags.Mix
+	text := fmt.Sprintf("%v with %d clients", form, c.Level.Clients)
+	if form.Recipe == "mix" {
+		text += mixCell(mix.Reads, mix.Size)
+	}
+	return text
+}
+
+func mixCell(reads float64, size int) string {
+	return fmt.Sprintf(", a share of %v reads and values of %d bytes", reads, size)
+}
+
+// readSaved reads the file of a sweep that was interrupted.
+func readSaved(path string) (results.Sweep, error) {
+	v, err := archive.ReadAny(path)
+	if err != nil {
+		return results.Sweep{}, err
+	}
+	s, is := v.(results.Sweep)
+	if !is {
+		return s, fmt.Errorf("%s: a result of kind %s: want %s", path, results.KindOf(v), results.KindSweep)
+	}
+	return s, nil
+}
+
+const (
+	// spare is the ratio of the observations that a run of a search aims at to those that its
+	// figure needs: the next level may yield fewer.
+	spare = 2
+	// longestRun bounds how far a search extends a run.
+	longestRun = 5 * time.Minute
+)
+
+// A runLength computes how long the runs of a search must be for their figure to be known. It
+// learns from each run, since only a run shows how many observations a round yields (not every
+// round has an observation of every phase) and how many rounds a closed loop does in a second.
+type runLength struct {
+	need     int64   // observations
+	perRound float64 // observations; 0 before the first run
+	perS     float64 // observations a second; 0 before the first run
+}
+
+// learn records how many observations a run had.
+func (l *runLength) learn(r results.Run, observations int64) {
+	if observations > 0 {
+		l.perRound = float64(observations) / float64(max(r.Rounds, 1))
+		l.perS = float64(observations) / r.DurationNS.Seconds()
+	}
+}
+
+// set returns the flags with a run that is long enough.
+func (l *runLength) set(f spec.Flags) spec.Flags {
+	wanted := spare * l.need // observations
+	rounds := int64(wanted)
+	if l.perRound > 0 {
+		rounds = int64(math.Ceil(float64(wanted) / l.perRound))
+	}
+	switch {
+	case f.Load.IsOpen():
+		f.Run.Duration = longer(f.Run.Duration, f.Load.WindowOf(rounds))
+	case f.Run.Rounds > 0:
+		f.Run.Rounds = max(f.Run.Rounds, rounds)
+	case l.perS > 0:
+		f.Run.Duration = longer(f.Run.Duration, time.Duration(float64(wanted)/l.perS*float64(time.Second)))
+	}
+	return f
+}
+
+// longer returns the duration asked for, or the needed one if that is longer, up to longestRun.
+func longer(asked, needed time.Duration) time.Duration {
+	return max(asked, min(needed, longestRun))
+}
+
+// objectives returns the objectives of --slo, which must be about phases that all forms have.
+func (f *sweepFlags) objectives(forms []catalog.Choice) (sweeps.Objectives, error) {
+	if len(f.slo) == 0 {
+		return nil, nil
+	}
+	phases := forms[0].Phases()
+	for _, form := range forms[1:] {
+		has := form.Phases()
+		phases = slices.DeleteFunc(phases, func(p string) bool { return !slices.Contains(has, p) })
+	}
+	if len(phases) == 0 {
+		return nil, cli.Flagf("slo", ": the recipes have no phase in common: search one at a time")
+	}
+	all, err := sweeps.ParseObjectives(f.slo, phases)
+	if err != nil {
+		return nil, cli.Flagf("slo", ": %w", err)
+	}
+	return all, nil
+}
+
+// search finds the highest level at which the subject meets the objective.
+func (s *sweep) search(ctx context.Context, at int) error {
+	axis := s.flags.axes.swept[0]
+	byPlace := map[float64]sweeps.Level{}
+	var grid []float64
+	for _, l := range s.levels {
+		place := s.flags.axes.value(l, axis)
+		grid, byPlace[place] = append(grid, place), l
+	}
+	_, needs := s.objectives.Scarcest(results.Run{})
+	s.length = runLength{need: needs}
+	search := sweeps.Search{Grid: grid, Times: s.flags.repeat, Try: func(level float64) (sweeps.Trial, error) {
+		return s.trial(ctx, sweeps.Cell{Subject: at, Level: byPlace[level]})
+	}}
+	found, err := search.Highest()
+	if err != nil {
+		return err
+	}
+	form, level := s.subjects[at].form, byPlace[grid[0]]
+	c := results.Capacity{Recipe: form.Recipe, Form: form.Name, Family: string(form.Family), URL: s.subjects[at].service.Info().URL,
+		Clients: level.Clients, Groups: level.Groups, Level: found.Level, Held: results.Trials(found.At), Confidence: found.Confidence,
+		Next: found.Next, After: results.Trials(found.After), Why: found.Why, Undecided: found.Undecided}
+	if axis == axisClients {
+		c.Clients = 0
+	}
+	s.file.Capacities = append(s.file.Capacities, c)
+	return nil
+}
+
+// trial measures a cell. It repeats a run that had too few observations, with the longer duration
+// that it needs.
+func (s *sweep) trial(ctx context.Context, c sweeps.Cell) (sweeps.Trial, error) {
+	for {
+		f := s.at[c.Level].Flags
+		before := s.length.set(f)
+		run, err := s.run(ctx, c)
+		if err != nil {
+			return sweeps.Trial{}, err
+		}
+		judged := s.objectives.Judge(run)
+		has, needs := s.objectives.Scarcest(run)
+		s.length.need = needs
+		s.length.learn(run, has)
+		after := s.length.set(f)
+		longer := after.Run.Duration > before.Run.Duration || after.Run.Rounds > before.Run.Rounds
+		if judged.Outcome != sweeps.Undecided || has == 0 || has >= s.length.need || !longer {
+			return judged, nil
+		}
+	}
+}
+
+// verdict returns the error of a sweep that completed with a finding, or whose search was
+// undecided.
+func (s *sweep) verdict() error {
+	if err := verdictOn(s.file.Runs); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(s.file.Capacities, func(c results.Capacity) bool { return c.Undecided }) {
+		return verdictError(results.Invalid, nil, true)
+	}
+	return nil
 }

@@ -63,3 +63,16 @@ func interrupted(ctx context.Context, err error) error {
 }
 
 func (i interruption) Error() string { return fmt.Sprintf("interrupted by %v", i.signal) }
+
+// saveAndWrite saves the result and writes it to the outputs. A result that cannot be saved is
+// still written, and a warning says why it is not saved.
+func (a *app) saveAndWrite(s *spec.Saving, outs outputs.List, r results.Result) error {
+	saved, unsaved := s.Keep(r)
+	if err := outs.Write(r, saved); err != nil {
+		return err
+	}
+	if unsaved != nil {
+		fmt.Fprintf(a.err, "stampede: warning: %v\n", unsaved)
+	}
+	return nil
+}

@@ -2,12 +2,14 @@ package live
 
 import (
 	"bytes"
+	"context"
 	"crypto/subtle"
 	"embed"
 	"html/template"
 	"net"
 	"net/http"
 	"net/netip"
+	"time"
 
 	"github.com/stampede-bench/stampede/results/charts"
 )
@@ -97,4 +99,130 @@ func hostOf(address string) string {
 		return address[1 : n-1]
 	}
 	return address
+}
+
+// A viewer is a browser that has the page open. The channel holds the next event for it.
+type viewer chan []byte
+
+// put replaces an event that the viewer has not read. Only the holder of the page's lock calls
+// put, so the channel has room.
+func (v viewer) put(event []byte) {
+	select {
+	case <-v:
+	default:
+	}
+	v <- event
+}
+
+// mostViewers protects the run's memory against a script that opens too many connections by
+// mistake.
+const mostViewers = 200
+
+// join adds a viewer. It returns nil if there are too many.
+func (p *Page) join() viewer {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.viewers) >= mostViewers {
+		return nil
+	}
+	v := make(viewer, 1)
+	if p.over {
+		v <- p.last
+		close(v)
+		return v
+	}
+	p.viewers[v] = struct{}{}
+	select {
+	case p.sooner <- struct{}{}:
+	default:
+	}
+	return v
+}
+
+func (p *Page) leave(v viewer) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.viewers, v)
+}
+
+// readTime is the longest time that a viewer may take to read an event.
+const readTime = 10 * time.Second
+
+// events sends the page's events as server-sent events until the command is over or the viewer
+// stops reading.
+func (p *Page) events(w http.ResponseWriter, r *http.Request) {
+	v := p.join()
+	if v == nil {
+		http.Error(w, "too many are watching: close a page", http.StatusServiceUnavailable)
+		return
+	}
+	defer p.leave(v)
+	w.Header().Set("Content-Type", "text/event-stream")
+	control := http.NewResponseController(w)
+	for {
+		select {
+		case <-r.Context().Done():
+			return
+		case event, more := <-v:
+			if !more {
+				return
+			}
+			_ = control.SetWriteDeadline(time.Now().Add(readTime)) // supported by network connections
+			if _, err := w.Write(event); err != nil || control.Flush() != nil {
+				return
+			}
+		}
+	}
+}
+
+// An Endpoint serves a page to browsers.
+type Endpoint struct {
+	URL string
+	// Local says that only this machine can reach the endpoint.
+	Local bool
+	page  Content
+	http  *http.Server
+	done  chan error
+}
+
+// A Content is what an endpoint shows: a [Page] or a [Report].
+type Content interface {
+	// Handler returns a handler for requests to the given host name or to any IP address.
+	Handler(host string) (http.Handler, error)
+	// Close tells viewers that the command is over.
+	Close()
+}
+
+// Serve serves the page at an address until Close.
+func Serve(addr string, p Content) (*Endpoint, error) {
+	handler, err := p.Handler(hostOf(addr))
+	if err != nil {
+		return nil, err
+	}
+	listener, err := net.Listen("tcp", addr)
+	if err != nil {
+		return nil, err
+	}
+	at := listener.Addr().(*net.TCPAddr).AddrPort()
+	e := &Endpoint{URL: "http://" + at.String(), Local: at.Addr().Unmap().IsLoopback(), page: p, done: make(chan error, 1),
+		http: &http.Server{Handler: handler, ReadHeaderTimeout: time.Second, MaxHeaderBytes: 16 << 10}}
+	if at.Addr().IsUnspecified() { // an address that browsers cannot open
+		e.URL = "http://" + netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), at.Port()).String()
+	}
+	go func() { e.done <- e.http.Serve(listener) }()
+	return e, nil
+}
+
+// closeTime is how long viewers have to read the last event.
+const closeTime = 500 * time.Millisecond
+
+// Close notifies all viewers that the command is over, and stops the endpoint.
+func (e *Endpoint) Close() {
+	e.page.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
+	defer cancel()
+	if e.http.Shutdown(ctx) != nil {
+		_ = e.http.Close() // a viewer does not read
+	}
+	<-e.done
 }

@@ -1,6 +1,7 @@
 package backends
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -195,34 +196,22 @@ func (t *Target) parseQuery(query string) error {
 			return fmt.Errorf("%s=%s: want a positive duration, e.g. 10s", sessionTimeout.Name, given)
 		}
 	}
-	if values.Has(reads.Name) {
-		if err := t.setReads(values.Get(reads.Name)); err != nil {
-			return err
+	t.client = t.backend.clients[0]
+	for _, key := range []struct {
+		name string
+		set  func(string) error
+	}{
+		// The number of servers comes before what depends on it.
+		{reads.Name, t.setReads}, {servers.Name, t.setServers}, {clients.Name, t.setClients}, {library.Name, t.setClient},
+		{encrypted.Name, t.setEncrypted}, {durability.Name, t.setDurability},
+	} {
+		if values.Has(key.name) {
+			if err := key.set(values.Get(key.name)); err != nil {
+				return err
+			}
 		}
 	}
-	if values.Has(servers.Name) {
-		if err := t.setServers(values.Get(servers.Name)); err != nil {
-			return err
-		}
-	}
-	if values.Has(clients.Name) {
-		if err := t.setClients(values.Get(clients.Name)); err != nil {
-			return err
-		}
-	}
-	if t.client = t.backend.clients[0]; values.Has(library.Name) {
-		if err := t.setClient(values.Get(library.Name)); err != nil {
-			return err
-		}
-	}
-	if values.Has(encrypted.Name) {
-		if err := t.setEncrypted(values.Get(encrypted.Name)); err != nil {
-			return err
-		}
-	}
-	if t.durability = t.durabilities()[0]; values.Has(durability.Name) {
-		return t.setDurability(values.Get(durability.Name))
-	}
+	t.durability = cmp.Or(t.durability, t.durabilities()[0])
 	return nil
 }
 

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"sync"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/cluster/partition"
 	"github.com/stampede-bench/stampede/drivers/cluster/reexec"
@@ -43,8 +45,7 @@ type Ensemble struct {
 	lines   *partition.Links // nil if the members connect directly
 	members []*member
 
-	close    sync.Once
-	closeErr error
+	close func() error // ends the ensemble once
 }
 
 // A Plan is the number of servers to start and their settings.
@@ -82,6 +83,7 @@ func Start(ctx context.Context, k Kind, p Plan) (e *Ensemble, err error) {
 // of use.
 func start(ctx context.Context, k Kind, p Plan) (*Ensemble, error) {
 	e := &Ensemble{kind: k}
+	e.close = sync.OnceValue(e.end)
 	err := e.settle(ctx, p)
 	if err == nil {
 		err = e.begin(ctx)
@@ -174,25 +176,11 @@ func openLines(all []Addresses) (*partition.Links, error) {
 // begin starts the members concurrently, since no member of a larger ensemble serves before the
 // others run.
 func (e *Ensemble) begin(ctx context.Context) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	failed := make(chan error, len(e.members))
-	var all sync.WaitGroup
+	all, ctx := errgroup.WithContext(ctx)
 	for _, m := range e.members {
-		all.Go(func() {
-			if err := m.begin(ctx); err != nil {
-				failed <- err
-				cancel()
-			}
-		})
+		all.Go(func() error { return m.begin(ctx) })
 	}
-	all.Wait()
-	select {
-	case err := <-failed: // the first error made the others fail
-		return err
-	default:
-		return nil
-	}
+	return all.Wait() // the first error made the others fail
 }
 
 // free reports whether all the members' addresses are free.
@@ -234,23 +222,22 @@ func (e *Ensemble) Divisible() bool { return e.lines != nil }
 // Close ends the servers in whatever state they are, and removes their files. The error reports
 // servers that had ended without a call of Kill. It is safe to call Close more than once; it
 // returns the same error.
-func (e *Ensemble) Close() error {
-	e.close.Do(func() {
-		errs := make([]error, len(e.members)+1)
-		var all sync.WaitGroup
-		for i, m := range e.members {
-			all.Go(func() { errs[i] = m.end() })
-		}
-		all.Wait()
-		if e.lines != nil {
-			e.lines.Close()
-		}
-		if e.keeper != nil {
-			errs[len(e.members)] = e.keeper.Stop()
-		}
-		e.closeErr = errors.Join(errs...)
-	})
-	return e.closeErr
+func (e *Ensemble) Close() error { return e.close() }
+
+func (e *Ensemble) end() error {
+	errs := make([]error, len(e.members)+1)
+	var all sync.WaitGroup
+	for i, m := range e.members {
+		all.Go(func() { errs[i] = m.end() })
+	}
+	all.Wait()
+	if e.lines != nil {
+		e.lines.Close()
+	}
+	if e.keeper != nil {
+		errs[len(e.members)] = e.keeper.Stop()
+	}
+	return errors.Join(errs...)
 }
 
 // KeeperRole is the name of the role that runs [Keep].

@@ -168,44 +168,36 @@ func (m *member) FillDisk() error {
 
 // Isolate blocks all traffic between the member and the others, even if it does not run.
 func (m *member) Isolate() error {
-	return m.applyToLinks("isolate", func(l *partition.Links, member int) error {
-		if !l.Isolate(member) {
-			return fmt.Errorf("isolate member %s: it is isolated already", m.Name())
-		}
-		return nil
-	})
+	isolated := false
+	err := m.applyToLinks("isolate", func(l *partition.Links, member int) { isolated = l.Isolate(member) })
+	if err == nil && !isolated {
+		err = fmt.Errorf("isolate member %s: it is isolated already", m.Name())
+	}
+	return err
 }
 
 // Delay delays all traffic between the member and the others.
 func (m *member) Delay(by time.Duration) error {
-	return m.applyToLinks("delay", func(l *partition.Links, member int) error {
-		l.Delay(member, by)
-		return nil
-	})
+	return m.applyToLinks("delay", func(l *partition.Links, member int) { l.Delay(member, by) })
 }
 
 // Throttle limits the rate of all traffic between the member and the others.
 func (m *member) Throttle(rate int64) error {
-	return m.applyToLinks("throttle", func(l *partition.Links, member int) error {
-		l.Throttle(member, rate)
-		return nil
-	})
+	return m.applyToLinks("throttle", func(l *partition.Links, member int) { l.Throttle(member, rate) })
 }
 
 // Restore restores the traffic between the member and the others.
 func (m *member) Restore() error {
-	return m.applyToLinks("restore", func(l *partition.Links, member int) error {
-		l.Restore(member)
-		return nil
-	})
+	return m.applyToLinks("restore", (*partition.Links).Restore)
 }
 
 // applyToLinks applies do to the lines between the member and the others.
-func (m *member) applyToLinks(what string, do func(l *partition.Links, member int) error) error {
+func (m *member) applyToLinks(what string, do func(l *partition.Links, member int)) error {
 	if m.lines == nil {
 		return fmt.Errorf("%s member %s: the ensemble was not started to be divided", what, m.Name())
 	}
-	return do(m.lines, m.place.Number-1)
+	do(m.lines, m.place.Number-1)
+	return nil
 }
 
 // runs returns an error if the member has no running process: the ID of an ended process may belong

@@ -13,12 +13,19 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
+// Close does nothing: the service was given by addresses.
+func (e *Ensemble) Close() error { return nil }
+
 // Expire ends a session as its expiry would: the service removes the session and its ephemeral
 // nodes, and its client finds out when the service rejects it. Expire takes the session over
 // on a new connection and closes it there. It returns when the session no longer exists at the
 // service.
-func (e *Ensemble) Expire(ctx context.Context, session wire.ConnectResponse) error {
-	unreached := 0 // consecutive servers that could not be reached
+func (e *Ensemble) Expire(ctx context.Context, conn drivers.Conn) error {
+	c, ok := conn.(Granter)
+	if !ok {
+		return fmt.Errorf("expire: a %T is no session of %s", conn, e.Name())
+	}
+	session, unreached := c.Granted(), 0 // consecutive servers that could not be reached
 	for try := 0; ctx.Err() == nil; try++ {
 		// The client may take its session back at the same time.
 		gone, err := e.closeSession(ctx, e.Servers[try%len(e.Servers)], session)

@@ -2,6 +2,7 @@ package etcd
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"io"
@@ -199,10 +200,7 @@ func (l *lease) refreshed(asked time.Time, ttl int64) {
 // grant obtains the lease. etcd counts in seconds: a session timeout is rounded up, and the
 // server may grant more.
 func (c *Conn) grant(ctx context.Context) error {
-	timeout := c.options.SessionTimeout
-	if timeout == 0 {
-		timeout = drivers.DefaultSessionTimeout
-	}
+	timeout := cmp.Or(c.options.SessionTimeout, drivers.DefaultSessionTimeout)
 	asked := time.Now()
 	granted, err := c.leases().LeaseGrant(clientv3.WithRequireLeader(ctx), &pb.LeaseGrantRequest{TTL: int64(math.Ceil(timeout.Seconds()))})
 	if err != nil {

@@ -94,12 +94,7 @@ func New(cfg Config) (*Service, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	if cfg.Prefix == "" {
-		cfg.Prefix = DefaultPrefix
-	}
-	if cfg.DialTimeout == 0 {
-		cfg.DialTimeout = DefaultDialTimeout
-	}
+	cfg.Prefix, cfg.DialTimeout = cmp.Or(cfg.Prefix, DefaultPrefix), cmp.Or(cfg.DialTimeout, DefaultDialTimeout)
 	if cfg.Dial == nil {
 		cfg.Dial = func(ctx context.Context, address string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, "tcp", address)

@@ -3,7 +3,6 @@ package lean
 import (
 	"context"
 	"errors"
-	"fmt"
 	"runtime"
 	"strings"
 	"sync"
@@ -59,25 +58,12 @@ func (s *Service) Dial(ctx context.Context, o drivers.Options) (drivers.Conn, er
 	return c, nil
 }
 
-// Expire ends a session that was opened through this service, as its expiry
-// would; see [ensemble.Ensemble.Expire].
-func (s *Service) Expire(ctx context.Context, conn drivers.Conn) error {
-	c, ok := conn.(*Conn)
-	if !ok {
-		return fmt.Errorf("expire: a %T is no session of %s", conn, s.Name())
-	}
-	return s.Ensemble.Expire(ctx, c.Granted())
-}
-
 // Granted returns what the service granted when it opened the session.
 func (c *Conn) Granted() wire.ConnectResponse {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.session
 }
-
-// Close does nothing: the service was given by addresses.
-func (s *Service) Close() error { return nil }
 
 // The reasons why this client ends a connection.
 var (

@@ -1,6 +1,7 @@
 package lean
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -59,9 +60,7 @@ var (
 )
 
 func newConn(s *Service, o drivers.Options, first int) *Conn {
-	if o.SessionTimeout == 0 {
-		o.SessionTimeout = drivers.DefaultSessionTimeout
-	}
+	o.SessionTimeout = cmp.Or(o.SessionTimeout, drivers.DefaultSessionTimeout)
 	c := &Conn{
 		options:    o,
 		ensemble:   s.Ensemble,

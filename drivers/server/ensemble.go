@@ -68,7 +68,7 @@ func NewMember(o Options, e Ensemble) (*Server, error) {
 	x := &ensemble{server: s, settings: e, log: e.Log, progress: make(chan struct{})}
 	state, err := lastState(e.Log)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", e.Log.Dir(), err)
+		return nil, fmt.Errorf("%s: %w", e.Log.Dir().Path, err)
 	}
 	if x.joining, err = isJoining(e.Log); err != nil {
 		return nil, err
@@ -92,7 +92,7 @@ func NewMember(o Options, e Ensemble) (*Server, error) {
 	s.unlock()
 	s.live.Go(x.disk.run)
 	s.live.Go(x.keepTicking)
-	s.live.Go(x.keepSnapshots)
+	s.live.Go(func() { s.keepSnapshots(x.log.Due(), x.saveSnapshot) })
 	return s, nil
 }
 
@@ -116,7 +116,7 @@ func (e *ensemble) adopt() {
 	s.tree = state.Tree()
 	clear(s.sessions)
 	for id, o := range state.Owners() {
-		s.sessions[id] = &session{id: id, timeout: time.Duration(o.Timeout) * time.Millisecond}
+		s.sessions[id] = &session{id: id, timeout: timeoutOf(o)}
 	}
 }
 
@@ -256,7 +256,7 @@ const joiningName = "joining"
 
 // isJoining reports whether the member of the log is joining.
 func isJoining(log *raftlog.Log) (bool, error) {
-	path := filepath.Join(log.Dir(), joiningName)
+	path := filepath.Join(log.Dir().Path, joiningName)
 	last, err := log.LastIndex()
 	if err != nil || last > 0 {
 		if err == nil {
@@ -269,7 +269,7 @@ func isJoining(log *raftlog.Log) (bool, error) {
 	}
 	f, err := os.Create(path)
 	if err == nil {
-		err = errors.Join(f.Close(), logfile.System{}.SyncDirectory(log.Dir()))
+		err = errors.Join(f.Close(), logfile.System{}.SyncDirectory(log.Dir().Path))
 	}
 	return true, err
 }
@@ -277,5 +277,5 @@ func isJoining(log *raftlog.Log) (bool, error) {
 // hasJoined notes that the member is not joining any more. If the note is lost, the member joins
 // once more.
 func (e *ensemble) hasJoined() error {
-	return os.Remove(filepath.Join(e.log.Dir(), joiningName))
+	return os.Remove(filepath.Join(e.log.Dir().Path, joiningName))
 }

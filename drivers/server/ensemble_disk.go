@@ -179,18 +179,6 @@ func (d *disk) install(a *replica.Append) (*replica.State, error) {
 	return state, err
 }
 
-// keepSnapshots saves a snapshot each time the log requests one.
-func (e *ensemble) keepSnapshots() {
-	for {
-		select {
-		case <-e.log.Due():
-			e.saveSnapshot()
-		case <-e.server.done:
-			return
-		}
-	}
-}
-
 // errAbandoned discards a snapshot.
 var errAbandoned = errors.New("snapshot abandoned")
 

@@ -174,12 +174,12 @@ func (s *Server) await(zxid int64) error {
 	return s.journal.Await(zxid)
 }
 
-// keepSnapshots saves a snapshot each time the journal requests one.
-func (s *Server) keepSnapshots() {
+// keepSnapshots saves a snapshot each time one is due.
+func (s *Server) keepSnapshots(due <-chan struct{}, save func()) {
 	for {
 		select {
-		case <-s.journal.Due():
-			s.saveSnapshot()
+		case <-due:
+			save()
 		case <-s.done:
 			return
 		}

@@ -77,7 +77,7 @@ func New(o Options) *Server {
 	if s.journal != nil {
 		s.restore()
 		s.live.Go(s.endWithJournal)
-		s.live.Go(s.keepSnapshots)
+		s.live.Go(func() { s.keepSnapshots(s.journal.Due(), s.saveSnapshot) })
 	}
 	s.live.Go(s.keepExpiring)
 	return s

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers/server/fourletter"
+	"github.com/stampede-bench/stampede/drivers/server/logfile"
 	"github.com/stampede-bench/stampede/drivers/server/tree"
 )
 
@@ -56,15 +57,23 @@ func (s *Server) outstanding() int64 {
 	return int64(transactions)
 }
 
-// syncs returns how often the log was synced, and how long that took.
-func (s *Server) syncs() (count int64, took time.Duration) {
+// directory returns the data directory, nil if there is none.
+func (s *Server) directory() *logfile.Directory {
 	switch {
 	case s.ensemble != nil:
-		return s.ensemble.log.Syncs()
+		return s.ensemble.log.Dir()
 	case s.journal == nil:
-		return 0, 0
+		return nil
 	}
-	return s.journal.Syncs()
+	return s.journal.Dir()
+}
+
+// syncs returns how often the log was synced, and how long that took.
+func (s *Server) syncs() (count int64, took time.Duration) {
+	if d := s.directory(); d != nil {
+		return d.Syncs()
+	}
+	return 0, 0
 }
 
 func (s *Server) clients() []fourletter.Client {
@@ -118,13 +127,9 @@ func (s *Server) configuration() fourletter.Configuration {
 			c.Port = a.Port
 		}
 	}
-	switch { // sizes are 0 if they are unknown
-	case s.ensemble != nil:
-		c.Dir = s.ensemble.log.Dir()
-		c.Snapshots, c.Logs, _ = s.ensemble.log.Size()
-	case s.journal != nil:
-		c.Dir = s.journal.Dir()
-		c.Snapshots, c.Logs, _ = s.journal.Size()
+	if d := s.directory(); d != nil {
+		c.Dir = d.Path
+		c.Snapshots, c.Logs, _ = d.Size() // 0 if they are unknown
 	}
 	return c
 }

@@ -3,7 +3,6 @@ package zookeeper
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"sync"
 	"time"
@@ -198,22 +197,9 @@ func (s *Service) establish(ctx context.Context, c *Conn) error {
 	return s.Rooted(ctx, c)
 }
 
-// Expire ends a session that was opened through this service, as its expiry
-// would; see [ensemble.Ensemble.Expire].
-func (s *Service) Expire(ctx context.Context, conn drivers.Conn) error {
-	c, ok := conn.(*Conn)
-	if !ok {
-		return fmt.Errorf("expire: a %T is no session of %s", conn, s.Name())
-	}
-	return s.Ensemble.Expire(ctx, c.Granted())
-}
-
 // Granted returns what the service granted when it opened the session.
 func (c *Conn) Granted() wire.ConnectResponse {
 	c.session.mu.Lock()
 	defer c.session.mu.Unlock()
 	return c.session.granted
 }
-
-// Close does nothing: the service was given by addresses.
-func (s *Service) Close() error { return nil }

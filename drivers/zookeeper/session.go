@@ -1,6 +1,7 @@
 package zookeeper
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net"
@@ -32,9 +33,7 @@ func (s *session) timeout() time.Duration {
 // open starts the library, which tries the servers, beginning with one of them, until it has a
 // session.
 func (s *Service) open(o drivers.Options, first int) *Conn {
-	if o.SessionTimeout == 0 {
-		o.SessionTimeout = drivers.DefaultSessionTimeout
-	}
+	o.SessionTimeout = cmp.Or(o.SessionTimeout, drivers.DefaultSessionTimeout)
 	c := &Conn{
 		options:  o,
 		ensemble: s.Ensemble,

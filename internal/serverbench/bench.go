@@ -149,9 +149,8 @@ func (b *bench) startBoth(ctx context.Context) (both []drivers.Service, err erro
 		if err != nil {
 			return nil, err
 		}
-		both = append(both, s)
+		both, b.release = append(both, s), s.Info().Server
 	}
-	b.release = both[1].Info().Server
 	return both, nil
 }
 

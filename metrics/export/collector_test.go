@@ -1,6 +1,7 @@
 package export_test
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"maps"
@@ -17,6 +18,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/metrics/export"
+	"github.com/stampede-bench/stampede/results/figure"
 )
 
 // A soFar is a run whose measurements the test sets.
@@ -146,22 +148,33 @@ func TestNothingBegunIsNothingShown(t *testing.T) {
 	}
 }
 
-// The metrics of runs, of a server and of an observation are exactly those of the table.
+// The metrics of runs, of a server and of an observation are exactly those of the table of figures, with its
+// units and descriptions.
 func TestMetricsAreThoseOfTheTable(t *testing.T) {
 	var c export.Collector
 	c.Begin(one, &soFar{recorded(1)})
-	all := produced(t, &c)
-	maps.Copy(all, produced(t, export.Native(backendtest.Member(t))))
-	maps.Copy(all, produced(t, export.Observed("native", changed("/config"), nothingMissed)))
-	var want []string
-	for _, m := range export.Metrics() {
-		want = append(want, m.Name)
+	var got []figure.Exported
+	for _, p := range []metric.Producer{&c, export.Native(backendtest.Member(t)), export.Observed("native", changed("/config"), nothingMissed)} {
+		scopes, err := p.Produce(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range scopes {
+			for _, m := range s.Metrics {
+				got = append(got, figure.Exported{Name: m.Name, Unit: m.Unit, About: m.Description})
+			}
+		}
+	}
+	want := figure.Exports()
+	for _, m := range want {
 		if m.About == "" || m.Unit == "" {
 			t.Errorf("%s says neither what it is nor in which unit", m.Name)
 		}
 	}
-	slices.Sort(want)
-	if got := slices.Sorted(maps.Keys(all)); !slices.Equal(got, want) {
+	byName := func(x, y figure.Exported) int { return cmp.Compare(x.Name, y.Name) }
+	slices.SortFunc(got, byName)
+	slices.SortFunc(want, byName)
+	if !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
 }

@@ -2,7 +2,6 @@ package export
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -81,13 +80,6 @@ func memberMetrics() []serverMetric {
 		{figure.Export("stampede.server.member.synced"), false,
 			of(func(m server.MemberStats) int64 { return m.Synced })},
 	}
-}
-
-func serverMetrics() (all []Metric) {
-	for _, m := range slices.Concat(nativeMetrics(), memberMetrics()) {
-		all = append(all, m.Metric)
-	}
-	return all
 }
 
 // Produce implements the Producer interface of the OpenTelemetry SDK.

@@ -85,13 +85,6 @@ var (
 	observedMissed = figure.Export("stampede.observed.unanalysed")
 )
 
-func allObserved() (all []Metric) {
-	for _, m := range observedMetrics() {
-		all = append(all, m.Metric)
-	}
-	return append(all, observedFanout, observedWasted, observedMissed)
-}
-
 // Produce implements the Producer interface of the OpenTelemetry SDK.
 func (o *observation) Produce(context.Context) ([]metricdata.ScopeMetrics, error) {
 	o.mu.Lock()

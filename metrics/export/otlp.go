@@ -3,13 +3,21 @@ package export
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"net"
+	"net/http"
 	"os"
 	"time"
 
+	client "github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/exporters/otlp/otlpmetric/otlpmetricgrpc"
 	"go.opentelemetry.io/otel/exporters/otlp/otlpmetric/otlpmetrichttp"
+	"go.opentelemetry.io/otel/exporters/prometheus"
 	"go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/resource"
 )
 
 // A Pusher sends metrics by OTLP.
@@ -70,4 +78,50 @@ func (p *Pusher) Close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
 	defer cancel()
 	return p.provider.Shutdown(ctx)
+}
+
+// An Endpoint serves metrics to Prometheus.
+type Endpoint struct {
+	Addr string // address on which it listens
+	http *http.Server
+	done chan error
+}
+
+// Serve serves the producer's metrics at http://ADDR/metrics until Close. Latencies are native
+// histograms, which Prometheus must request.
+func Serve(addr string, p metric.Producer) (*Endpoint, error) {
+	registry := client.NewRegistry()
+	exporter, err := prometheus.New(prometheus.WithRegisterer(registry), prometheus.WithProducer(p), prometheus.WithoutScopeInfo())
+	if err != nil {
+		return nil, err
+	}
+	about, err := aboutUs()
+	if err != nil {
+		return nil, err
+	}
+	metric.NewMeterProvider(metric.WithReader(exporter), metric.WithResource(about)) // the exporter reads nothing without a provider
+	listener, err := net.Listen("tcp", addr)
+	if err != nil {
+		return nil, err
+	}
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
+	e := &Endpoint{Addr: listener.Addr().String(), http: &http.Server{Handler: mux, ReadHeaderTimeout: time.Second}, done: make(chan error, 1)}
+	go func() { e.done <- e.http.Serve(listener) }()
+	return e, nil
+}
+
+// Close stops the endpoint.
+func (e *Endpoint) Close() error {
+	err := e.http.Close()
+	if ended := <-e.done; err == nil && !errors.Is(ended, http.ErrServerClosed) {
+		err = ended
+	}
+	return err
+}
+
+// aboutUs returns the resource that the metrics describe: this program, with changes from
+// OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES.
+func aboutUs() (*resource.Resource, error) {
+	return resource.Merge(resource.NewSchemaless(attribute.String("service.name", "stampede")), resource.Environment())
 }

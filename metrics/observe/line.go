@@ -215,12 +215,7 @@ func (c *child) first(pos int64) bool {
 			return false
 		}
 	}
-	for _, o := range c.line.gone {
-		if ahead(o) && o.removed > pos {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(c.line.gone, func(o *child) bool { return ahead(o) && o.removed > pos })
 }
 
 // takeTurn judges the session's latest list: if no other is ahead of its own node, the session has

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/archive"
+	"github.com/stampede-bench/stampede/results/resulttest"
 )
 
 func saved(t *testing.T, ids ...string) archive.Folder {
@@ -25,7 +26,7 @@ func saved(t *testing.T, ids ...string) archive.Folder {
 
 func TestSavedIsReadAgain(t *testing.T) {
 	f := archive.Folder(filepath.Join(t.TempDir(), "of", "runs"))
-	want := results.New(results.Tool{}, []string{"stampede", "run"}, []string{"lock"}, 42)
+	want := resulttest.FileOf(resulttest.Herding(resulttest.Native())...)
 	if err := f.Save(want.ID, want); err != nil {
 		t.Fatal(err)
 	}

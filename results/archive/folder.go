@@ -1,7 +1,9 @@
 package archive
 
 import (
+	"bufio"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -9,10 +11,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
-	"github.com/stampede-bench/stampede/docs"
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/schema"
 )
 
 // suffix is the file name extension of saved results.
@@ -124,7 +127,109 @@ func read[R results.Result](path string, parse func(io.Reader) (R, error)) (resu
 // valid parses a result, and checks it against the schema of its kind: a file may have been written by hand.
 func valid[R results.Result](text []byte, parse func(io.Reader) (R, error)) (result R, err error) {
 	if result, err = parse(bytes.NewReader(text)); err == nil {
-		err = docs.Validate(results.HeadOf(result).Kind, text)
+		err = schema.Validate(results.HeadOf(result).Kind, text)
 	}
 	return result, err
+}
+
+// Last names the newest result; Last followed by -1 names the one before it, and so on.
+const Last = "@"
+
+// Find returns the path of the result with the given name: Last, an id, the unique beginning of an id,
+// or a path. The error says what would be valid.
+func (f Folder) Find(name string) (string, error) {
+	ids, err := f.IDs()
+	if err != nil {
+		return "", err
+	}
+	if back, ok := strings.CutPrefix(name, Last); ok {
+		return f.back(name, back, ids)
+	}
+	if slices.Contains(ids, name) {
+		return f.Path(name), nil
+	}
+	if _, err := os.Stat(name); err == nil {
+		return name, nil
+	}
+	begin := slices.DeleteFunc(ids, func(id string) bool { return name == "" || !strings.HasPrefix(id, name) })
+	switch len(begin) {
+	case 0:
+		return "", fmt.Errorf("%q is no saved result in %s, and no file", name, f)
+	case 1:
+		return f.Path(begin[0]), nil
+	}
+	return "", fmt.Errorf("%q begins %d saved results in %s: give more of it", name, len(begin), f)
+}
+
+// back returns the path of the result the given number of places before the newest: "" or "-1".
+func (f Folder) back(name, back string, ids []string) (string, error) {
+	n := 0
+	if back != "" {
+		var err error
+		if n, err = strconv.Atoi(back); err != nil || n > 0 || back[0] != '-' {
+			return "", fmt.Errorf("%q: want @ for the last result, @-1 for the one before it", name)
+		}
+	}
+	if len(ids) == 0 {
+		return "", fmt.Errorf("%s: no result is saved in %s", name, f)
+	}
+	if n <= -len(ids) {
+		return "", fmt.Errorf("%s: the oldest result saved in %s is @%s", name, f, oldest(len(ids)))
+	}
+	return f.Path(ids[-n]), nil
+}
+
+// oldest returns the suffix of Last for the oldest of n results.
+func oldest(n int) string {
+	if n == 1 {
+		return ""
+	}
+	return strconv.Itoa(1 - n)
+}
+
+// An Entry is a saved result with its id.
+type Entry struct {
+	ID     string
+	Result results.Result
+}
+
+// WriteLine writes the result as one line of JSON.
+func WriteLine(w io.Writer, r results.Result) error {
+	var text, line bytes.Buffer
+	if err := results.WriteJSON(&text, r); err != nil {
+		return err
+	}
+	if err := json.Compact(&line, text.Bytes()); err != nil {
+		return err
+	}
+	line.WriteByte('\n')
+	_, err := w.Write(line.Bytes())
+	return err
+}
+
+// ReadLines reads the results of a file that has one result in each line. The error is one line that
+// names the path and the number of the line.
+func ReadLines(path string) (all []results.Result, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	in := bufio.NewReader(f)
+	for n := 1; ; n++ {
+		line, end := in.ReadBytes('\n')
+		if end != nil && !errors.Is(end, io.EOF) {
+			return nil, fmt.Errorf("%s: %w", path, end)
+		}
+		if len(bytes.TrimSpace(line)) > 0 {
+			v, err := valid(line, results.ReadAny)
+			if err != nil {
+				return nil, fmt.Errorf("%s: line %d: %w", path, n, err)
+			}
+			all = append(all, v)
+		}
+		if end != nil {
+			return all, nil
+		}
+	}
 }

@@ -10,13 +10,12 @@ import (
 
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/archive"
+	"github.com/stampede-bench/stampede/results/resulttest"
 )
 
 func TestLinesAreReadAgain(t *testing.T) {
-	want := []results.Result{
-		results.New(results.Tool{}, []string{"stampede", "run"}, []string{"lock"}, 42),
-		results.New(results.Tool{}, []string{"stampede", "run"}, []string{"queue"}, 43),
-	}
+	runs := resulttest.Herding(resulttest.Native())
+	want := []results.Result{resulttest.FileOf(runs[0]), resulttest.FileOf(runs[1:]...)}
 	var b bytes.Buffer
 	for _, r := range want {
 		if err := archive.WriteLine(&b, r); err != nil {

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgsvg"
@@ -102,4 +103,149 @@ func lettered(svg string) string {
 		return fmt.Sprintf(`<text x="%s" y="%s" transform="scale(1,-1)" textLength="%.1f" lengthAdjust="spacingAndGlyphs" font-size="%s" font-weight="%s" style="fill:%s">%s</text>`,
 			m[1], m[2], float64(wide), m[4], m[3], m[5], m[6])
 	})
+}
+
+const (
+	border  vg.Length = 4  // around the chart
+	leading vg.Length = 17 // the line height of a title
+	label   vg.Length = 17 // above a panel, for the label of its vertical axis
+	tall    vg.Length = 245
+)
+
+func (c Chart) height() vg.Length {
+	h := 2*border + leading*vg.Length(len(c.titleLines()))
+	for _, p := range c.panels {
+		h += label + p.height
+	}
+	return h
+}
+
+// titleLines breaks the title into lines that fit the width.
+func (c Chart) titleLines() (lines []string) {
+	style := typeface(large, text, true)
+	for _, word := range strings.Fields(c.Title) {
+		last := len(lines) - 1
+		if last >= 0 && style.Width(lines[last]+" "+word) <= width-2*border {
+			lines[last] += " " + word
+			continue
+		}
+		lines = append(lines, word)
+	}
+	return lines
+}
+
+// draw draws the title and the panels, one below the other, with their plot areas aligned. It returns the
+// tips of all points.
+func (c Chart) draw(on draw.Canvas) (found []tip) {
+	top := on.Max.Y - border
+	for _, line := range c.titleLines() {
+		write(on, typeface(large, text, true), border, top, line)
+		top -= leading
+	}
+	plots := make([]*plot.Plot, len(c.panels))
+	var left, right vg.Length
+	for i, p := range c.panels {
+		plots[i] = p.plot(&found)
+		left = max(left, plots[i].DataCanvas(on).Min.X)
+		right = max(right, p.margin, margin(p.lines))
+	}
+	for i, p := range c.panels {
+		p.drawHeading(on, top)
+		top -= label
+		area := draw.Crop(on, left-plots[i].DataCanvas(on).Min.X+border, -right-border, 0, 0)
+		area.Max.Y, area.Min.Y = top, top-p.height
+		plots[i].Draw(area)
+		top -= p.height
+	}
+	return found
+}
+
+// drawHeading writes the panel's heading and the label of its vertical axis above it.
+func (p panel) drawHeading(on draw.Canvas, top vg.Length) {
+	x := border
+	if p.heading != "" {
+		style := typeface(small, text, true)
+		if len(p.lines) > 0 {
+			style.Color = p.lines[0].look.ink.light()
+		}
+		write(on, style, x, top, p.heading)
+		x += style.Width(p.heading) + 10
+	}
+	write(on, typeface(small, muted, false), x, top, p.y.label)
+}
+
+func write(on draw.Canvas, style draw.TextStyle, x, top vg.Length, line string) {
+	style.YAlign = draw.YTop
+	on.FillText(style, vg.Point{X: x, Y: top}, line)
+}
+
+// TipStyle is the style of the values that a chart shows while the pointer is on a point. It needs no
+// script. Without it all values are visible at the same time.
+const TipStyle = ".tip>g{display:none}.tip:hover>g{display:inline;pointer-events:none}"
+
+// A tip is the text of a point.
+type tip struct {
+	at   vg.Point
+	ink  ink
+	text string
+}
+
+// tips collects the texts of a panel's points, at the places where the panel draws them.
+type tips struct {
+	lines []line
+	found *[]tip
+}
+
+// Plot implements plot.Plotter.
+func (t tips) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	for _, l := range t.lines {
+		for _, at := range l.at {
+			if at.text != "" {
+				*t.found = append(*t.found, tip{vg.Point{X: x(at.x), Y: y(at.y)}, l.look.ink, at.text})
+			}
+		}
+	}
+}
+
+// saying returns the line with a text at each point.
+func (l line) saying(text func(point) string) line {
+	at := make([]point, len(l.at))
+	for i, p := range l.at {
+		at[i] = p
+		at[i].text = text(p)
+	}
+	l.at = at
+	return l
+}
+
+// interval formats the interval of a point, "" if it has none.
+func (p point) interval(format func(float64) string) string {
+	if p.low >= p.high {
+		return ""
+	}
+	return fmt.Sprintf(" [%s, %s]", format(p.low), format(p.high))
+}
+
+const (
+	tipHeight vg.Length = 17
+	tipRadius vg.Length = 6 // how close the pointer must be to a point
+)
+
+// element returns the tip as an SVG element of a chart with the given height.
+func (t tip) element(height vg.Length) string {
+	wide := typeface(small, text, false).Width(t.text)
+	x, y := t.at.X, height-t.at.Y
+	left := min(max(x-wide/2, border), width-border-wide)
+	top := y - tipHeight - 8
+	if top < border {
+		top = y + 8
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, `<g class="tip"><circle cx="%.1f" cy="%.1f" r="%g" style="fill:transparent"/><g>`, x, y, float64(tipRadius))
+	fmt.Fprintf(&b, `<circle cx="%.1f" cy="%.1f" r="5" style="fill:none;stroke:var(--%s)"/>`, x, y, t.ink)
+	fmt.Fprintf(&b, `<rect x="%.1f" y="%.1f" width="%.1f" height="%g" rx="3" style="fill:var(--paper);stroke:var(--muted)"/>`, left-4, top, wide+8, float64(tipHeight))
+	fmt.Fprintf(&b, `<text x="%.1f" y="%.1f" textLength="%.1f" lengthAdjust="spacingAndGlyphs" font-size="%d" style="fill:var(--ink)">%s</text></g></g>`,
+		left, top+12.5, wide, small, html.EscapeString(t.text))
+	return b.String()
 }

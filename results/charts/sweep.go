@@ -1,11 +1,17 @@
 package charts
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
+	"time"
+
+	"gonum.org/v1/plot"
 
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/document"
 	"github.com/stampede-bench/stampede/results/levels"
 	"github.com/stampede-bench/stampede/results/stats"
 	"github.com/stampede-bench/stampede/results/units"
@@ -104,4 +110,214 @@ func residuals(u *results.USL) (all []point) {
 		all = append(all, point{x: r.N, y: 100 * (r.Measured/r.Fitted - 1)})
 	}
 	return all
+}
+
+// axisName returns the name of a sweep's axis in titles.
+func axisName(axis string) string {
+	switch axis {
+	case "rate":
+		return "offered rate"
+	case "hold":
+		return "hold time"
+	case "reads":
+		return "share of reads"
+	case "size":
+		return "size of values"
+	}
+	return axis
+}
+
+// onAxis formats a level of a sweep's axis: "16 clients", "90 % reads".
+func onAxis(axis string, v float64) string {
+	switch axis {
+	case "rate":
+		return number(v) + " arrivals/s"
+	case "hold":
+		return "hold " + clock(v)
+	case "reads":
+		return number(math.Round(1000*v)/10) + " % reads"
+	case "size":
+		return number(v) + " B"
+	}
+	if v == 1 {
+		return "1 " + strings.TrimSuffix(axis, "s")
+	}
+	return number(v) + " " + axis
+}
+
+// levelAxis returns the first axis of a sweep's charts.
+func levelAxis(name string, levels []float64) axis {
+	switch name {
+	case "reads":
+		a := axis{label: "share of operations that read", low: slices.Min(levels), high: slices.Max(levels)}
+		for _, v := range slices.Compact(slices.Sorted(slices.Values(levels))) {
+			a.ticks = append(a.ticks, plot.Tick{Value: v, Label: number(math.Round(1000*v)/10) + " %"})
+		}
+		return a
+	case "hold":
+		if slices.Min(levels) == 0 {
+			return linear("hold time", levels, clock)
+		}
+		return exactly("hold time", levels, clock)
+	case "rate":
+		return exactly("arrivals/s offered", levels, number)
+	case "size":
+		return exactly("size of values in bytes", levels, number)
+	}
+	return exactly(name, levels, number)
+}
+
+// symmetricAxis returns an axis that is symmetric about zero.
+func symmetricAxis(label string, lines []line) axis {
+	far := 1.0
+	for _, v := range valuesOf(lines, func(p point) float64 { return p.y }) {
+		far = max(far, math.Abs(v))
+	}
+	return linear(label, []float64{-far, far}, number)
+}
+
+// intervalsOf returns the values of the lines and the ends of their intervals.
+func intervalsOf(lines []line) (values []float64) {
+	for _, l := range lines {
+		for _, p := range l.at {
+			values = append(values, p.y)
+			if p.low > 0 {
+				values = append(values, p.low, p.high)
+			}
+		}
+	}
+	return values
+}
+
+// placesOf returns the levels of the first axis at which the subject was measured.
+func placesOf(s results.Sweep, of subject) (at []float64) {
+	for _, series := range of.swept(s) {
+		for _, l := range series.Levels {
+			at = append(at, levels.Value(l, s.Axes[0]))
+		}
+	}
+	return at
+}
+
+// done returns what the subject's throughput counts: operations or rounds.
+func done(s subject) string {
+	if s.runs[0].Mix != nil {
+		return "operations"
+	}
+	return "rounds"
+}
+
+func (s subject) has(r results.Run) bool { return r.Recipe == s.runs[0].Recipe }
+
+// swept returns the sweep's series of the subject.
+func (s subject) swept(all results.Sweep) (of []levels.Series) {
+	for _, series := range levels.SeriesOf(all) {
+		if s.has(all.Runs[series.Levels[0].Runs[0]]) {
+			of = append(of, series)
+		}
+	}
+	return of
+}
+
+// lookOf returns the look of the i-th series: that of its form, unless a second axis splits the form
+// into several series.
+func (s subject) lookOf(all results.Sweep, series levels.Series, i int) look {
+	l := s.looks[s.called(series.Levels[0].Form, series.Levels[0].Backend.URL)]
+	if series.Beside == "" {
+		return l
+	}
+	of := l.ink
+	if len(s.series()) == 1 {
+		of = colours()[i%len(colours())]
+	}
+	return nth(i, of)
+}
+
+// modelled adds the number of notifications per round that the cost model expects of the run.
+func modelled(model map[string][]point, name string, r results.Run) {
+	if e := r.Cost.Expected; e != nil && e.NotificationsPerRound != nil && *e.NotificationsPerRound > 0 {
+		model[name] = append(model[name], point{x: float64(r.Clients), y: *e.NotificationsPerRound})
+	}
+}
+
+func byX(a, b point) int { return cmp.Compare(a.x, b.x) }
+
+// tails draws the highest percentile that the levels have, along a sweep's first axis. For a recipe it
+// is that of the key phase, and all levels must have it. For a mix it is that of each phase, without
+// the levels that have too few operations for it.
+func tails(s results.Sweep, of subject) *Chart {
+	phases := []string{of.keyPhase()}
+	if of.runs[0].Mix != nil {
+		phases = of.runs[0].Phases
+	}
+	for _, percentile := range []string{"p99", "p90", "p50"} {
+		p := panel{height: tall}
+		known := true
+		for i, series := range of.swept(s) {
+			if len(phases) > 1 {
+				p.lines = append(p.lines, tailsOfAll(s, series, phases, percentile, len(p.lines))...)
+				continue
+			}
+			l := line{name: series.Name, look: of.lookOf(s, series, i), at: tail(s.Axes[0], series, phases[0], percentile), marked: true, joined: true}
+			known = known && len(l.at) > 1 && len(l.at) == len(tail(s.Axes[0], series, phases[0], "p50"))
+			p.lines = append(p.lines, l)
+		}
+		if known && len(p.lines) > 0 {
+			return tailsOf(s, of, p, phases, percentile)
+		}
+	}
+	return nil
+}
+
+// tailsOfAll returns the lines of each phase of a series, each in its own colour. The chart already has
+// the given number of other lines.
+func tailsOfAll(s results.Sweep, series levels.Series, phases []string, percentile string, others int) (all []line) {
+	for i, phase := range phases {
+		l := line{name: document.Label(phase), look: nth(others+len(all), colours()[i%len(colours())]), at: tail(s.Axes[0], series, phase, percentile), marked: true, joined: true}
+		if series.Beside != "" {
+			l.name += ", " + series.Beside
+		}
+		if len(l.at) > 1 {
+			all = append(all, l)
+		}
+	}
+	return all
+}
+
+// tail returns a percentile along the axis, where it is known.
+func tail(axis string, series levels.Series, phase, percentile string) (at []point) {
+	for _, level := range series.Levels {
+		if e, known := level.Latency[phase][percentile]; known && e.Value > 0 {
+			at = append(at, estimated(levels.Value(level, axis), e))
+		}
+	}
+	return at
+}
+
+func tailsOf(s results.Sweep, of subject, p panel, phases []string, percentile string) *Chart {
+	format := func(v float64) string { return units.Duration(time.Duration(v)) }
+	for i, l := range p.lines {
+		p.lines[i] = l.saying(func(p point) string {
+			return fmt.Sprintf("%s, %s: %s %s%s", l.name, onAxis(s.Axes[0], p.x), percentile, format(p.y), p.interval(format))
+		})
+	}
+	what := "latency"
+	if len(phases) == 1 {
+		what = document.Label(phases[0])
+	}
+	p.x = levelAxis(s.Axes[0], placesOf(s, of))
+	p.y = topped(what+" "+percentile, intervalsOf(p.lines), clock)
+	var about []string
+	for _, l := range p.lines {
+		last := l.at[len(l.at)-1]
+		about = append(about, fmt.Sprintf("%s: %s at %s", l.name, units.Duration(time.Duration(last.y)), onAxis(s.Axes[0], last.x)))
+	}
+	c := &Chart{
+		Name:    slug(of.name, "latency", "by", s.Axes[0]),
+		Title:   titled(fmt.Sprintf("%s %s by %s", upper(what), percentile, axisName(s.Axes[0])), of),
+		Caption: "Lower is faster. Medians with their intervals.",
+		panels:  []panel{p},
+	}
+	c.About = c.Title + ". " + strings.Join(about, "; ") + "."
+	return c
 }

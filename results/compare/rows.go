@@ -9,6 +9,7 @@ import (
 
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/figure"
 )
 
 // Rows matches the runs of the base with those of the candidate, in the order of the latter, and warns about
@@ -183,4 +184,52 @@ func Label[R results.Result](all []R) string {
 		ids = append(ids, results.HeadOf(r).ID)
 	}
 	return strings.Join(ids, ", ")
+}
+
+// compareExactly decides a figure that a formula fixes by its values, without a test: one run of each side is
+// enough. It is a regression if each run of the candidate is worse than each run of the base by the minimum
+// effect, and a pass if no run of the candidate is worse than any run of the base by that much. Such a figure
+// leaves the set of figures that are tested together, so it does not make their differences harder to show.
+func (c *change) compareExactly(base, others []float64) {
+	least, most := slices.Min(others), slices.Max(others)
+	from, to := slices.Min(base), slices.Max(base)
+	var worse, within, better bool
+	if c.better == figure.More {
+		limit := 1 - min(c.Minimum, 1)
+		worse, within, better = most < from && most <= from*limit, least >= to || least > to*limit, least > to
+	} else {
+		limit := 1 + c.Minimum
+		worse, within, better = least > to && least >= to*limit, most <= from || most < from*limit, most < from
+	}
+	switch {
+	case worse:
+		c.Verdict = results.Regression
+	case within && better:
+		c.Verdict = results.Improvement
+	case within:
+		c.Verdict = results.Pass
+	default:
+		c.Verdict = results.Inconclusive
+	}
+	c.Exact, c.P, c.Why = true, nil, ""
+}
+
+// Regressed returns the gated figures with a regression, which is what a confirmation checks.
+func Regressed(all []results.Change) []results.Change {
+	return slices.DeleteFunc(slices.Clone(all), func(c results.Change) bool { return !c.Gated || c.Verdict != results.Regression })
+}
+
+// Confirm changes a regression to inconclusive if the second set of pairs, judged on its own, does not
+// show it again.
+func Confirm(first, again []results.Change) []results.Change {
+	confirmed := slices.Clone(first)
+	for i, c := range confirmed {
+		at := slices.IndexFunc(again, func(a results.Change) bool { return a.Subject == c.Subject && a.Figure == c.Figure })
+		if c.Verdict != results.Regression || at < 0 || again[at].Verdict == results.Regression {
+			continue
+		}
+		confirmed[i].Verdict = results.Inconclusive
+		confirmed[i].Why = fmt.Sprintf("not found again: %s", again[at].Verdict)
+	}
+	return confirmed
 }

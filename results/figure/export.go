@@ -35,14 +35,6 @@ func Exports() []Exported {
 		{"stampede.arrivals.lag", "s", "time since the oldest waiting arrival was due"},
 		{"stampede.generator.cpu.limit", "{cpu}", "processors that the load generator may use at the same time"},
 
-		{"stampede.observed.notifications", "{notification}", "notifications that servers sent to observed clients"},
-		{"stampede.observed.wakeups", "{wakeup}", "notifications by what the session did next: it acted, it read the change, or it waited again"},
-		{"stampede.observed.requests", "{request}", "requests of observed clients; parts of a transaction count one by one"},
-		{"stampede.observed.watches", "{watch}", "standing watches of observed clients"},
-		{"stampede.observed.change.fanout", "{notification}", "notifications that one change caused; the count is the number of changes"},
-		{"stampede.observed.wakeups.wasted", "{wakeup}", "wake-ups so far that were wasted for the form that is recognised now; absent where no form is"},
-		{"stampede.observed.unanalysed", "By", "bytes that were passed on and not analysed: the other metrics are too low"},
-
 		{"stampede.server.connections", "{connection}", "connections to the server"},
 		{"stampede.server.sessions", "{session}", "sessions, connected or not"},
 		{"stampede.server.nodes", "{node}", "nodes that the server holds"},
@@ -58,6 +50,14 @@ func Exports() []Exported {
 		{"stampede.server.member.elections", "{election}", "leaders that this member has seen"},
 		{"stampede.server.member.followers", "{member}", "members that the leader hears of; 0 on other members"},
 		{"stampede.server.member.synced", "{member}", "those of the followers that have all but the latest entries"},
+
+		{"stampede.observed.notifications", "{notification}", "notifications that servers sent to observed clients"},
+		{"stampede.observed.wakeups", "{wakeup}", "notifications by what the session did next: it acted, it read the change, or it waited again"},
+		{"stampede.observed.requests", "{request}", "requests of observed clients; parts of a transaction count one by one"},
+		{"stampede.observed.watches", "{watch}", "standing watches of observed clients"},
+		{"stampede.observed.change.fanout", "{notification}", "notifications that one change caused; the count is the number of changes"},
+		{"stampede.observed.wakeups.wasted", "{wakeup}", "wake-ups so far that were wasted for the form that is recognised now; absent where no form is"},
+		{"stampede.observed.unanalysed", "By", "bytes that were passed on and not analysed: the other metrics are too low"},
 	}
 }
 

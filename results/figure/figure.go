@@ -128,19 +128,6 @@ func (f Figure) ObservationValue(o results.Observation) (value float64, known bo
 	return f.observation(o)
 }
 
-// Populations returns what the figure is computed over in each kind of result that has it.
-func (f Figure) Populations() (all []Population) {
-	for _, p := range []struct {
-		has bool
-		is  Population
-	}{{f.run != nil, f.Population}, {f.count != nil, SettledRun}, {f.path != nil, OnePath}, {f.observation != nil, Observed}} {
-		if p.has {
-			all = append(all, p.is)
-		}
-	}
-	return all
-}
-
 // Timed reports whether the figure depends on the speed of the machine and on its other load.
 func (f Figure) Timed() bool { return f.Exactness == Timed }
 
@@ -175,3 +162,39 @@ func (f Figure) Column() string {
 // Format formats a value of the figure with its unit and three significant digits: "1.25 ms", "3.00",
 // "870 /s", "99.0 %".
 func (f Figure) Format(v float64) string { return units.Value(v, string(f.Unit)) }
+
+// Compared returns the names of the figures by which runs with the given phases are compared unless
+// others are named: the throughput, two percentiles of the key phase, and the notifications per whole round, which a formula fixes
+// for most forms.
+func Compared(phases []string) []string {
+	names := []string{"rounds_per_s"}
+	if key := results.KeyPhase(phases); key != "" {
+		names = append(names, key+".p50", key+".p99")
+	}
+	return append(names, "whole.notifications_per_round")
+}
+
+// Followed returns the names of the figures that a history of runs follows unless others are named: the
+// throughput, the median of the key phase, and the costs of whole rounds.
+func Followed(phases []string) []string {
+	names := []string{"rounds_per_s"}
+	if key := results.KeyPhase(phases); key != "" {
+		names = append(names, key+".p50")
+	}
+	return append(names, WholeCosts()...)
+}
+
+// WholeCosts returns the names of the costs that a baseline bounds.
+func WholeCosts() []string {
+	return []string{"whole.notifications_per_round", "whole.reads_per_round", "whole.writes_per_round"}
+}
+
+// ComparedPaths returns the names of the figures by which observations are compared unless others are
+// named, as a whole and for each path.
+func ComparedPaths() []string {
+	return []string{"fanout.max", "fanout.p50", "notifications_per_change", "requests_per_change"}
+}
+
+// FollowedPaths returns the names of the figures of observed paths that a history follows unless others
+// are named.
+func FollowedPaths() []string { return []string{"fanout.max", "notifications_per_change", "wasted"} }

@@ -54,12 +54,30 @@ func full() results.Run {
 	}
 }
 
+// populations returns what a figure is computed over in each kind of result that has it.
+func populations(f figure.Figure) (all []figure.Population) {
+	place, observation := observed()
+	_, ofRun := f.RunValue(full())
+	_, ofCount := f.CountValue(results.Settled{})
+	_, ofPath := f.PathValue(place)
+	_, ofObservation := f.ObservationValue(observation)
+	for _, p := range []struct {
+		has bool
+		is  figure.Population
+	}{{ofRun, f.Population}, {ofCount, figure.SettledRun}, {ofPath, figure.OnePath}, {ofObservation, figure.Observed}} {
+		if p.has {
+			all = append(all, p.is)
+		}
+	}
+	return all
+}
+
 // Every figure of a run has a value in a run that has everything, and every name is there once.
 func TestAll(t *testing.T) {
 	seen := map[string]bool{}
 	for _, f := range figure.Table([]string{"acquire"}, []string{"get"}) {
 		_, known := f.RunValue(full())
-		if of := f.Populations(); len(of) == 0 || known != (of[0] == f.Population && f.Population != "") || seen[f.Name] || f.About == "" {
+		if of := populations(f); len(of) == 0 || known != (of[0] == f.Population && f.Population != "") || seen[f.Name] || f.About == "" {
 			t.Errorf("%s: known %v of %q, seen before %v, about %q", f.Name, known, of, seen[f.Name], f.About)
 		}
 		seen[f.Name] = true
@@ -77,7 +95,7 @@ func TestTable(t *testing.T) {
 		if v, known := f.RunValue(full()); known {
 			value = f.Format(v)
 		}
-		for _, p := range f.Populations() {
+		for _, p := range populations(f) {
 			over = append(over, string(p))
 		}
 		row(f.Name, cmp.Or(value, "-"), []string{"less", "more", "neither"}[f.Better], strings.Join(over, ", "), f.Exactness, f.Merge,
@@ -95,13 +113,19 @@ func TestExports(t *testing.T) {
 	}
 }
 
-// What observations have is taken from each path, and from all traffic.
-func TestObserved(t *testing.T) {
+// observed returns a path and an observation that have all figures.
+func observed() (observe.Place, results.Observation) {
 	few, many := int64(1), int64(3)
 	place := observe.Place{Path: "/a", Changes: 4, Notifications: 10, Requests: 20, FanoutMax: 5, FanoutP50: 2, Useful: &few, Wasted: &many,
 		Sessions: 6, Watches: 7, PollsSame: 8, SettledP90: &many, LatencyP90: &few}
 	o := results.Observation{Observed: observe.Report{Operations: []observe.Operation{{Name: "get", P50: &few, P99: &many}},
 		Traffic: observe.Traffic{Changes: 2, Notifications: 5, Requests: 7, FanoutMax: 3, FanoutP50: 1}}}
+	return place, o
+}
+
+// What observations have is taken from each path, and from all traffic.
+func TestObserved(t *testing.T) {
+	place, o := observed()
 	paths := map[string]float64{"fanout.max": 5, "fanout.p50": 2, "wasted": 0.75, "notifications_per_change": 2.5, "requests_per_change": 5,
 		"notifications": 10, "changes": 4, "sessions": 6, "watches": 7, "polls.unchanged": 8, "settled.p90": 3, "latency.p90": 1}
 	for _, f := range figure.Paths() {

@@ -2,6 +2,7 @@ package levels
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/stats"
@@ -94,4 +95,154 @@ func scale(s results.Sweep, levels []results.Level) (*results.USL, string) {
 // serial reports whether an instance of the recipe serves one client at a time.
 func serial(recipe string) bool {
 	return recipe == "lock" || recipe == "revocable-lock" || recipe == "election"
+}
+
+// Growth says how a form's cost per round grows with the number of clients N, as the exponent of a
+// power of N. 0 is flat; 1 is the growth of a herd.
+type Growth struct {
+	Notifications *float64 // nil if a level has none
+	Operations    *float64 // reads and writes
+}
+
+// GrowthOf fits the growth of one form's settled costs, given by increasing number of clients. It
+// returns nil for fewer than three levels, which are too few for a fit.
+func GrowthOf(levels []results.Settled) *Growth {
+	if len(levels) < 3 {
+		return nil
+	}
+	return &Growth{Notifications: exponent(levels, NotificationsOf), Operations: exponent(levels, OperationsOf)}
+}
+
+func NotificationsOf(s results.Settled) (least int64, exact bool) { return leastCount(s.Notifications) }
+
+func OperationsOf(s results.Settled) (least int64, exact bool) {
+	reads, exactly := leastCount(s.Reads)
+	writes, exact := leastCount(s.Writes)
+	return reads + writes, exact && exactly
+}
+
+// leastCount returns the count, or its lower bound if the count is not determined.
+func leastCount(e results.Exact) (n int64, exact bool) {
+	if e.Most == nil {
+		return e.Counted, true
+	}
+	return *e.Expected, false
+}
+
+// exponent fits log(cost of a round) = a + b·log(N) by least squares. It returns nil for a cost that
+// is 0 at some level, since such a cost does not grow as a power.
+//
+// Note: where more clients make more rounds, the cost of a round is the cost that one more round adds,
+// not the total cost divided by the number of rounds. N−1 notifications in N rounds are flat, but
+// (N−1)/N increases with N, and a fit of it over small N would report a small herd.
+func exponent(levels []results.Settled, cost func(results.Settled) (int64, bool)) *float64 {
+	var n, sx, sy, sxx, sxy float64
+	for i := range levels {
+		at, each := perRoundAt(levels, i, cost)
+		if at == 0 {
+			continue
+		}
+		if each <= 0 {
+			return nil
+		}
+		x, y := math.Log(at), math.Log(each)
+		n, sx, sy, sxx, sxy = n+1, sx+x, sy+y, sxx+x*x, sxy+x*y
+	}
+	b := (n*sxy - sx*sy) / (n*sxx - sx*sx)
+	return &b
+}
+
+// perRoundAt returns the cost of a round at a level, and the number of clients it applies to. If the
+// cost is that of an added round, the first level has no earlier one to compare with: perRoundAt
+// then returns 0 clients.
+func perRoundAt(levels []results.Settled, i int, cost func(results.Settled) (int64, bool)) (clients, each float64) {
+	all, _ := cost(levels[i])
+	if levels[0].Rounds == levels[1].Rounds {
+		return float64(levels[i].Clients), float64(all) / float64(max(levels[i].Rounds, 1))
+	}
+	if i == 0 {
+		return 0, 0
+	}
+	from, to := levels[i-1], levels[i]
+	before, _ := cost(from)
+	return float64(from.Clients+to.Clients) / 2, float64(all-before) / float64(to.Rounds-from.Rounds)
+}
+
+// referenceFor returns the series that a naive one is compared with: that of the first recipe form, or
+// otherwise library form, with the same recipe, backend and level of the second axis.
+func referenceFor(all [][]results.Level, naive []results.Level, beside func(results.Level) string) []results.Level {
+	for _, family := range []string{"recipe", "library"} {
+		for _, levels := range all {
+			a, b := levels[0], naive[0]
+			if a.Family == family && a.Recipe == b.Recipe && a.Backend.SameService(b.Backend) && beside(a) == beside(b) {
+				return levels
+			}
+		}
+	}
+	return nil
+}
+
+func crossover(s results.Sweep, naive, calm []results.Level) results.Crossover {
+	first := naive[0]
+	c := results.Crossover{Recipe: first.Recipe, Form: first.Form, Than: calm[0].Form, URL: first.Backend.URL, Beside: OtherAxes(s, first), Ratios: []results.Ratio{}}
+	var ratios []stats.Point
+	c.Metric, ratios = ratiosOf(s, naive, calm)
+	for _, p := range ratios {
+		c.Ratios = append(c.Ratios, results.Ratio{N: p.N, Times: p.Value})
+	}
+	if found, ok := stats.Cross(ratios, s.WorseBy); ok {
+		c.At, c.Always = &found.At, found.Always
+	}
+	return c
+}
+
+const throughput = "throughput"
+
+// ratiosOf returns how many times worse the naive form is, at each level at which both forms were
+// measured. It compares the highest percentile that all these levels have, of the hand-off or, in an
+// open loop, of the first phase. If there is no such percentile, it compares the throughput.
+func ratiosOf(s results.Sweep, naive, calm []results.Level) (metric string, all []stats.Point) {
+	phase := tail(s, naive[0])
+	for _, p := range Percentiles() {
+		worse := func(naive, calm results.Level) (float64, bool) {
+			a, has := naive.Latency[phase][p.Name]
+			b, had := calm.Latency[phase][p.Name]
+			return a.Value / b.Value, has && had && b.Value > 0
+		}
+		if all, ok := pairs(s, naive, calm, worse); ok {
+			return phase + "." + p.Name, all
+		}
+	}
+	all, _ = pairs(s, naive, calm, func(naive, calm results.Level) (float64, bool) {
+		return calm.Throughput.Value / naive.Throughput.Value, naive.Throughput.Value > 0 && calm.Throughput.Value > 0
+	})
+	return throughput, all
+}
+
+// tail returns the phase that forms are compared by.
+func tail(s results.Sweep, l results.Level) string {
+	r := s.Runs[l.Runs[0]]
+	if r.IsOpen() {
+		return results.FirstPhase(r)
+	}
+	return results.KeyPhase(r.Phases)
+}
+
+// pairs compares the levels that both series have. It returns false if one of them lacks a value, or
+// there are none.
+func pairs(s results.Sweep, naive, calm []results.Level, worse func(naive, calm results.Level) (float64, bool)) (all []stats.Point, ok bool) {
+	for _, a := range naive {
+		for _, b := range calm {
+			at := Value(a, s.Axes[0])
+			if at != Value(b, s.Axes[0]) || at == 0 { // 0 has no place on a logarithmic scale
+				continue
+			}
+			times, known := worse(a, b)
+			if !known {
+				return nil, false
+			}
+			all = append(all, stats.Point{N: at, Value: times})
+		}
+	}
+	return all, len(all) > 0
 }

@@ -219,7 +219,7 @@ func TestRenderersKnowNoKind(t *testing.T) {
 	if got := kindsIn(t, "render.go"); !slices.Contains(got, "Comparison") {
 		t.Errorf("the test does not see that render.go knows kinds: %q", got)
 	}
-	for _, file := range []string{"terminal.go", "markdown.go", "html.go", "junit.go", "github.go"} {
+	for _, file := range []string{"terminal.go", "markdown.go", "html.go", "ci.go"} {
 		for _, name := range kindsIn(t, file) {
 			if file != "terminal.go" || name != "Result" { // WriteText takes one
 				t.Errorf("%s knows results.%s", file, name)

@@ -55,3 +55,51 @@ func slopeMargin(x, y []float64, a, b float64) float64 {
 
 // Value returns the curve's value at n.
 func (p Power) Value(n float64) float64 { return p.Factor * math.Pow(n, p.Exponent.Value) }
+
+// A Level holds the measurements at one level of an axis, one per repetition.
+type Level struct {
+	N      float64 // position on the axis, positive
+	Values []float64
+}
+
+// A Point is one value at a level of an axis.
+type Point struct{ N, Value float64 }
+
+// medians returns the medians of those levels that a curve on logarithmic scales can fit. A
+// level's deviation is common to all its repetitions, so the level is the replicate: more
+// repetitions are no more evidence of the curve between levels.
+func medians(levels []Level) (all []Point) {
+	for _, l := range levels {
+		if m := Median(l.Values).Value; m > 0 {
+			all = append(all, Point{l.N, m})
+		}
+	}
+	return all
+}
+
+// A Crossing is where a ratio reaches a factor for good.
+type Crossing struct {
+	At float64 // between two levels by interpolation on logarithmic scales
+	// Always says that the ratio is at least the factor from the first level on, so where it
+	// reached the factor is unknown.
+	Always bool
+}
+
+// Cross finds the level from which on the ratio of two forms, given in ascending order of N, is
+// at least the factor. It returns false if the ratio is less at the last level.
+func Cross(ratios []Point, factor float64) (Crossing, bool) {
+	last := len(ratios) - 1
+	first := last + 1 // first index from which on the ratio is at least the factor
+	for first > 0 && ratios[first-1].Value >= factor {
+		first--
+	}
+	switch {
+	case first > last:
+		return Crossing{}, false
+	case first == 0:
+		return Crossing{At: ratios[0].N, Always: true}, true
+	}
+	below, above := ratios[first-1], ratios[first]
+	part := math.Log(factor/below.Value) / math.Log(above.Value/below.Value)
+	return Crossing{At: below.N * math.Pow(above.N/below.N, part)}, true
+}

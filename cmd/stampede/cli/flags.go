@@ -3,12 +3,14 @@ package cli
 import (
 	"errors"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/internal/suggest"
 )
 
@@ -102,4 +104,110 @@ func CheckDuration(name string, d time.Duration, least time.Duration) error {
 		return Flagf(name, "%v: must be at least %v", d, least)
 	}
 	return nil
+}
+
+// Must panics on an error that earlier checks rule out: the flag exists, and its type accepts the
+// value.
+func Must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+// CopyFlag copies the value of a flag to another of the same type.
+func CopyFlag(to, from *pflag.Flag) {
+	if list, ok := to.Value.(pflag.SliceValue); ok {
+		Must(list.Replace(from.Value.(pflag.SliceValue).GetSlice()))
+	} else {
+		Must(to.Value.Set(from.Value.String()))
+	}
+	to.Changed = from.Changed
+}
+
+// GivenWords returns the given flags as words of a command line.
+func GivenWords(asked *pflag.FlagSet, of func(*pflag.Flag) bool) (line []string) {
+	asked.VisitAll(func(flag *pflag.Flag) {
+		if !WasGiven(flag) || !of(flag) {
+			return
+		}
+		for _, value := range Texts(flag) {
+			line = append(line, "--"+flag.Name+"="+value)
+		}
+	})
+	return line
+}
+
+// FlagWords returns the words of a command line that set the flag to its value. A boolean flag
+// takes no word after it: pflag would read that word as an argument.
+func FlagWords(f *pflag.Flag) (words []string) {
+	for _, value := range Texts(f) {
+		switch {
+		case f.Value.Type() == "bool" && value == "true":
+			words = append(words, "--"+f.Name)
+		case f.Value.Type() == "bool":
+			words = append(words, "--"+f.Name+"="+value)
+		default:
+			words = append(words, "--"+f.Name, value)
+		}
+	}
+	return words
+}
+
+// Texts returns a flag's values as they are written on a command line.
+func Texts(flag *pflag.Flag) []string {
+	list, ok := flag.Value.(pflag.SliceValue)
+	switch {
+	case flag.Name == "user":
+		return []string{drivers.Redacted}
+	case !ok:
+		return []string{flag.Value.String()}
+	case flag.Value.Type() == "stringArray": // its values may contain commas
+		return list.GetSlice()
+	}
+	return []string{strings.Join(list.GetSlice(), ",")}
+}
+
+// Complete suggests a flag's values. It skips a command without a name, which is never typed: cobra
+// would keep its flags forever.
+func Complete(cmd *cobra.Command, flag string, values func() []string) {
+	if cmd.Use == "" {
+		return
+	}
+	suggest := func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return values(), cobra.ShellCompDirectiveNoFileComp
+	}
+	if err := cmd.RegisterFlagCompletionFunc(flag, suggest); err != nil {
+		panic(err) // the flag exists and has no completion yet
+	}
+}
+
+// CheckVariables rejects a variable that begins with STAMPEDE_ and that no command reads: without
+// the check, a mistyped variable would silently have no effect. It accepts variables for flags of
+// other commands, since a variable is often set for several commands.
+func CheckVariables(root *cobra.Command, others ...string) error {
+	known := append(variables(root), others...)
+	for _, entry := range os.Environ() {
+		name, _, _ := strings.Cut(entry, "=")
+		if !strings.HasPrefix(name, variablePrefix) || slices.Contains(known, name) {
+			continue
+		}
+		lower := make([]string, len(known))
+		for i, k := range known {
+			lower[i] = strings.ToLower(k)
+		}
+		if near := suggest.Name(name, lower); near != "" {
+			return Usagef("unknown variable %s: did you mean %s?", name, strings.ToUpper(near))
+		}
+		return Usagef("unknown variable %s: no flag of stampede has that name: unset it", name)
+	}
+	return nil
+}
+
+// variables returns the names of the variables of all flags of the command and its subcommands.
+func variables(cmd *cobra.Command) (names []string) {
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, Variable(f)) })
+	for _, c := range cmd.Commands() {
+		names = append(names, variables(c)...)
+	}
+	return names
 }

@@ -4,11 +4,17 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"golang.org/x/term"
+
+	"github.com/stampede-bench/stampede/internal/printable"
+	"github.com/stampede-bench/stampede/results/units"
 )
 
 // A FlagGroup is a set of flags that help shows under one title.
@@ -104,3 +110,47 @@ func Grouped(cmd *cobra.Command, groups []FlagGroup) (all []TitledFlags) {
 }
 
 func newFlags() *pflag.FlagSet { return pflag.NewFlagSet("", pflag.ContinueOnError) }
+
+// Counted returns "1 node" or "2 nodes".
+func Counted(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return units.Count(int64(n)) + " " + noun
+}
+
+// Age formats a duration in its largest unit: "2 h".
+func Age(d time.Duration) string {
+	switch {
+	case d < time.Hour:
+		return fmt.Sprintf("%d min", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h", int(d.Hours()))
+	}
+	return fmt.Sprintf("%d days", int(d.Hours()/24))
+}
+
+// A Screen is standard output or standard error. It makes control sequences visible, so that what
+// is written to it can only show text on a terminal.
+type Screen struct {
+	*printable.Writer
+	File *os.File
+}
+
+// NewScreen returns the screen that writes to the file.
+func NewScreen(file *os.File) Screen { return Screen{printable.NewWriter(file), file} }
+
+// IsTerminal reports whether a writer is a screen on a terminal.
+func IsTerminal(w io.Writer) bool {
+	s, ok := w.(Screen)
+	return ok && term.IsTerminal(int(s.File.Fd()))
+}
+
+// Columns returns the width of the terminal that a writer is a screen on, 0 if it is on none.
+func Columns(w io.Writer) int {
+	if !IsTerminal(w) {
+		return 0
+	}
+	columns, _, _ := term.GetSize(int(w.(Screen).File.Fd())) // 0 if it is not known
+	return columns
+}

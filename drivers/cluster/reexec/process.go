@@ -34,8 +34,7 @@ type Process struct {
 	done chan struct{} // closed when the child has ended
 	err  error         // exit status; valid after done
 
-	stop    sync.Once
-	stopErr error
+	stop func() error // ends the child once
 }
 
 // Start runs this binary in a role and returns when the child is ready. The context limits the
@@ -75,6 +74,7 @@ func start(ctx context.Context, c *exec.Cmd, role string) (*Process, error) {
 		return nil, errors.New("a child process must call reexec.Dispatch before it starts children")
 	}
 	p := &Process{role: role, cmd: c, done: make(chan struct{})}
+	p.stop = sync.OnceValue(p.end)
 	c.Stderr = &p.said
 	launched, first := make(chan error, 1), make(chan string, 1)
 	go p.run(launched, first)
@@ -167,10 +167,7 @@ func (p *Process) Done() <-chan struct{} { return p.done }
 // Stop asks the child to end and waits until it has cleaned up and ended. A child that takes too
 // long is killed together with its process group. The error reports a child that was killed or that
 // failed, before or during Stop. It is safe to call Stop more than once; it returns the same error.
-func (p *Process) Stop() error {
-	p.stop.Do(func() { p.stopErr = p.end() })
-	return p.stopErr
-}
+func (p *Process) Stop() error { return p.stop() }
 
 func (p *Process) end() error {
 	p.pipe.Close()

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
+	"time"
 
 	"go.etcd.io/etcd/client/pkg/v3/fileutil"
 )
@@ -20,6 +22,14 @@ type Directory struct {
 	Path string
 	Disk Disk
 	lock *os.File // held lock
+
+	// Only one goroutine at a time uses the newest log.
+	Log    File  // the newest log; nil before the first Adopt
+	Frame  Frame // frame of its batches
+	Length int64 // its length in bytes
+
+	syncs    atomic.Int64 // how often logs were synced
+	syncTime atomic.Int64 // how long that took, in nanoseconds
 }
 
 // OpenDirectory creates the directory if it is missing, locks it, and removes the temporary files of
@@ -35,7 +45,7 @@ func OpenDirectory(d Disk, path string) (*Directory, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir := &Directory{path, d, lock.File}
+	dir := &Directory{Path: path, Disk: d, lock: lock.File}
 	if err := dir.RemoveUnfinished(); err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
@@ -82,8 +92,8 @@ func (d *Directory) Settle(f File, path string) error {
 // Abandon removes a file that Begin created.
 func (d *Directory) Abandon(path string) error { return d.Disk.Remove(path + unfinished) }
 
-// Adopt settles a log's file and makes it the newest log.
-func (d *Directory) Adopt(f File, path string) error {
+// Adopt settles a log's file, which has length bytes, and makes it the newest log.
+func (d *Directory) Adopt(f File, frame Frame, path string, length int64) error {
 	err := d.Settle(f, path)
 	if err == nil {
 		err = d.writeCurrent(path)
@@ -91,7 +101,57 @@ func (d *Directory) Adopt(f File, path string) error {
 	if err != nil {
 		return errors.Join(err, f.Close())
 	}
+	d.Log, d.Frame, d.Length = f, frame, length
 	return nil
+}
+
+// BeginLog begins the log whose first batch has the place.
+func (d *Directory) BeginLog(place int64, format Format) error {
+	path := PathOf(d.Path, Log, place)
+	h := NewHeading(format)
+	f, err := d.Begin(path, h.Bytes)
+	if err != nil {
+		return err
+	}
+	return d.Adopt(f, h.Frame, path, int64(len(h.Bytes)))
+}
+
+// Append writes a batch to the newest log and syncs it. As every batch is synced before the next is written,
+// a damaged batch with another one behind it was once confirmed.
+func (d *Directory) Append(b []byte) error {
+	d.Frame.End(b)
+	n, err := d.Log.Write(b)
+	d.Length += int64(n)
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	err = d.Log.Sync()
+	d.syncTime.Add(int64(time.Since(began)))
+	d.syncs.Add(1)
+	return err
+}
+
+// Syncs returns how often Append has synced a log, and how long that took.
+func (d *Directory) Syncs() (count int64, took time.Duration) {
+	return d.syncs.Load(), time.Duration(d.syncTime.Load())
+}
+
+// Size returns the total size of the snapshots and of the logs in bytes.
+func (d *Directory) Size() (snapshots, logs int64, err error) {
+	snapshots, err = sizeOf(d.Path, Snapshot)
+	if err == nil {
+		logs, err = sizeOf(d.Path, Log)
+	}
+	return snapshots, logs, err
+}
+
+// Remove removes files.
+func (d *Directory) Remove(names []Name) (err error) {
+	for _, n := range names {
+		err = errors.Join(err, d.Disk.Remove(n.Path))
+	}
+	return err
 }
 
 // RemoveUnfinished removes all temporary files.
@@ -139,8 +199,8 @@ func List(dir, kind string) ([]Name, error) {
 	return names, nil
 }
 
-// SizeOf returns the total length of the finished files of a kind in bytes.
-func SizeOf(dir, kind string) (size int64, err error) {
+// sizeOf returns the total length of the finished files of a kind in bytes.
+func sizeOf(dir, kind string) (size int64, err error) {
 	names, err := List(dir, kind)
 	for _, n := range names {
 		info, e := os.Stat(n.Path)

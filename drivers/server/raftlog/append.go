@@ -2,7 +2,6 @@ package raftlog
 
 import (
 	"fmt"
-	"time"
 
 	"go.etcd.io/raft/v3"
 	pb "go.etcd.io/raft/v3/raftpb"
@@ -131,10 +130,9 @@ func (l *Log) begin() []byte {
 // wait for one sync fit.
 const keptBuffer = 4 << 20
 
-// writeBatch writes and syncs one batch, with the state after it. As every batch is synced before the
-// next is written, a damaged batch with another one behind it was once confirmed. An error ends the log.
+// writeBatch writes and syncs one batch, with the state after it. An error ends the log.
 func (l *Log) writeBatch(b []byte, now state) error {
-	if l.size >= l.limits.log {
+	if l.dir.Length >= l.limits.log {
 		if err := l.rotate(); err != nil {
 			return l.fail(err)
 		}
@@ -149,55 +147,26 @@ func (l *Log) writeBatch(b []byte, now state) error {
 }
 
 func (l *Log) syncBatch(b []byte) error {
-	l.frame.End(b)
-	n, err := l.file.Write(b)
+	err := l.dir.Append(b)
 	if cap(b) <= keptBuffer {
 		l.spare = b
 	}
-	l.size += int64(n)
-	if err != nil {
-		return err
-	}
-	began := time.Now()
-	err = l.file.Sync()
-	l.syncTime.Add(int64(time.Since(began)))
-	l.syncs.Add(1)
 	l.next++
 	return err
 }
 
 // rotate begins the next log.
 func (l *Log) rotate() error {
-	if err := l.file.Close(); err != nil {
+	if err := l.dir.Log.Close(); err != nil {
 		return err
 	}
 	l.mu.RLock()
 	at := base{position: l.lastPosition()}
 	l.mu.RUnlock()
-	if err := l.beginLog(); err != nil {
+	if err := l.dir.BeginLog(l.next, logFormat()); err != nil {
 		return err
 	}
 	return l.beginBatches(at, l.written)
-}
-
-// beginLog starts a log with the next batch.
-func (l *Log) beginLog() error {
-	path := logfile.PathOf(l.dir.Path, logfile.Log, l.next)
-	h := logfile.NewHeading(logFormat())
-	f, err := l.dir.Begin(path, h.Bytes)
-	if err != nil {
-		return err
-	}
-	return l.adopt(f, h.Frame, path, int64(len(h.Bytes)))
-}
-
-// adopt makes the file, which has size bytes, the current log.
-func (l *Log) adopt(f logfile.File, frame logfile.Frame, path string, size int64) error {
-	if err := l.dir.Adopt(f, path); err != nil {
-		return err
-	}
-	l.file, l.frame, l.size = f, frame, size
-	return nil
 }
 
 // beginBatches writes the first batch of the current log.

@@ -335,8 +335,8 @@ func TestFullDisk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.file.Close()
-	l.file = full
+	l.dir.Log.Close()
+	l.dir.Log = full
 	for range 2 {
 		if err := l.Append(hard(1, 1, 0), nil, true); !errors.Is(err, syscall.ENOSPC) {
 			t.Errorf("%v, want that there is no space", err)

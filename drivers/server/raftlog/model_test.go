@@ -221,7 +221,7 @@ func contentsOf(t *testing.T, l *Log) (contents []byte) {
 func (m *member) reopen() {
 	m.must(m.log.Close())
 	var err error
-	if m.log, err = openWith(disktest.Unsynced{}, m.log.Dir(), one(), m.log.limits); err != nil {
+	if m.log, err = openWith(disktest.Unsynced{}, m.log.Dir().Path, one(), m.log.limits); err != nil {
 		m.t.Fatal(err)
 	}
 	// Entries that the snapshot includes may be gone.

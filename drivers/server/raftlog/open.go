@@ -69,7 +69,7 @@ func (l *Log) create() error {
 		return err
 	}
 	l.next = 1
-	if err := l.beginLog(); err != nil {
+	if err := l.dir.BeginLog(l.next, logFormat()); err != nil {
 		return err
 	}
 	return l.beginBatches(base{}, state{})
@@ -149,7 +149,7 @@ func (l *Log) completeInstall(logs []segment) error {
 	if err != nil {
 		return err
 	}
-	return l.remove(left)
+	return l.dir.Remove(left)
 }
 
 // completePlace places the snapshot with which a log was installed, unless it was placed before.

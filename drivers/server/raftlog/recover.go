@@ -31,7 +31,7 @@ func (l *Log) recoverLogs(logs []segment) error {
 	l.current = r.last
 	l.current.commit = max(r.last.commit, l.snapshot.index)
 	l.sinceSnapshot, l.next = read.Length, read.Next
-	if err := l.adopt(read.Copy, read.Frame, newest.Path, read.Size); err != nil {
+	if err := l.dir.Adopt(read.Copy, read.Frame, newest.Path, read.Size); err != nil {
 		return err
 	}
 	if newest.base.index != unknown {
@@ -238,10 +238,10 @@ func (l *Log) checkInstall(r *Received, hard *pb.HardState) (state, error) {
 }
 
 func (l *Log) install(r *Received, now state) error {
-	if err := l.file.Close(); err != nil {
+	if err := l.dir.Log.Close(); err != nil {
 		return err
 	}
-	if err := l.beginLog(); err != nil {
+	if err := l.dir.BeginLog(l.next, logFormat()); err != nil {
 		return err
 	}
 	if err := l.beginBatches(base{r.at, true}, now); err != nil {
@@ -257,7 +257,7 @@ func (l *Log) install(r *Received, now state) error {
 	l.before, l.entries, l.current = r.at, nil, now
 	l.snapshot, l.snapshotSize, l.sinceSnapshot = r.at, r.size, 0
 	l.mu.Unlock()
-	return errors.Join(l.place(r.at), l.remove(needless))
+	return errors.Join(l.place(r.at), l.dir.Remove(needless))
 }
 
 // place gives the installed snapshot its name and removes the older ones.
@@ -273,5 +273,5 @@ func (l *Log) place(at position) error {
 	if err != nil {
 		return err
 	}
-	return l.remove(slices.DeleteFunc(snapshots, func(n logfile.Name) bool { return n.Place >= int64(at.index) }))
+	return l.dir.Remove(slices.DeleteFunc(snapshots, func(n logfile.Name) bool { return n.Place >= int64(at.index) }))
 }

@@ -1,7 +1,7 @@
 package raftlog
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 
 	"go.etcd.io/raft/v3"
@@ -40,9 +40,7 @@ func (l *Log) SaveSnapshot(index uint64, write func(add func(section []byte) err
 	if err == nil {
 		err, w.err = l.keep(f, path, at, w.to.Written())
 	}
-	if e := f.Close(); w.err == nil {
-		w.err = e
-	}
+	w.err = cmp.Or(w.err, f.Close())
 	if err != nil || w.err != nil {
 		l.dir.Abandon(path) // otherwise the next Open removes it
 	}
@@ -110,14 +108,7 @@ func (l *Log) prune() error {
 		l.logs = l.logs[1:]
 	}
 	l.mu.Unlock()
-	return l.remove(needless)
-}
-
-func (l *Log) remove(names []logfile.Name) (err error) {
-	for _, n := range names {
-		err = errors.Join(err, l.dir.Disk.Remove(n.Path))
-	}
-	return err
+	return l.dir.Remove(needless)
 }
 
 // A snapshotWriter writes the batches of a snapshot. After an error it writes nothing more.

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"sync/atomic"
-	"time"
 
 	"go.etcd.io/raft/v3"
 	pb "go.etcd.io/raft/v3/raftpb"
@@ -136,19 +134,13 @@ type Log struct {
 	limits limits
 	isDue  chan struct{} // receives a value when a snapshot is due
 
-	writing sync.Mutex    // held to write the log; guards the next six
-	file    logfile.File  // the current log
-	frame   logfile.Frame // of its batches
-	size    int64         // its length in bytes
-	next    int64         // the number of the next batch
-	written state         // the last one in the log
-	spare   []byte        // buffer for the next batch
+	writing sync.Mutex // held to write the directory's log; guards the next three
+	next    int64      // the number of the next batch
+	written state      // the last one in the log
+	spare   []byte     // buffer for the next batch
 
 	installing sync.Mutex // held to change which snapshots there are
 	receiving  sync.Mutex // held to receive a snapshot
-
-	syncs    atomic.Int64 // how often the log was synced
-	syncTime atomic.Int64 // how long that took, in nanoseconds
 
 	mu            sync.RWMutex // guards all below
 	logs          []segment    // the files of the log
@@ -189,23 +181,8 @@ func snapshotFormat() logfile.Format {
 // ErrClosed is the error of a log that is closed.
 var ErrClosed = errors.New("raft log: closed")
 
-// Syncs returns how often the log was synced to disk since it was opened, and how long that took.
-// Snapshots are not included.
-func (l *Log) Syncs() (count int64, took time.Duration) {
-	return l.syncs.Load(), time.Duration(l.syncTime.Load())
-}
-
 // Dir returns the directory.
-func (l *Log) Dir() string { return l.dir.Path }
-
-// Size returns the total size of the snapshots and of the logs in bytes.
-func (l *Log) Size() (snapshots, logs int64, err error) {
-	snapshots, err = logfile.SizeOf(l.dir.Path, logfile.Snapshot)
-	if err == nil {
-		logs, err = logfile.SizeOf(l.dir.Path, logfile.Log)
-	}
-	return snapshots, logs, err
-}
+func (l *Log) Dir() *logfile.Directory { return l.dir }
 
 // Due returns a channel that receives a value when a snapshot should be saved.
 func (l *Log) Due() <-chan struct{} { return l.isDue }
@@ -242,5 +219,5 @@ func (l *Log) Close() error {
 		}
 		l.fail(ErrClosed)
 	}
-	return errors.Join(err, l.file.Close(), l.dir.Close())
+	return errors.Join(err, l.dir.Log.Close(), l.dir.Close())
 }

@@ -3,6 +3,7 @@ package replica
 import (
 	"cmp"
 	"encoding/binary"
+	"maps"
 	"slices"
 	"time"
 
@@ -102,11 +103,7 @@ func (l *leases) forward(m *Member) {
 	if m.soft.Lead == raft.None || len(l.heard) == 0 {
 		return
 	}
-	ids := make([]int64, 0, len(l.heard))
-	for id := range l.heard {
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
+	ids := slices.Sorted(maps.Keys(l.heard))
 	clear(l.heard)
 	if m.leads() {
 		l.touched(m, ids)

@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -116,9 +117,7 @@ func New(c Config) (*Member, error) {
 	if !slices.Contains(c.Members, c.ID) {
 		return nil, fmt.Errorf("member %d is not among the members %d", c.ID, c.Members)
 	}
-	if c.CompareEvery == 0 {
-		c.CompareEvery = 4096
-	}
+	c.CompareEvery = cmp.Or(c.CompareEvery, 4096)
 	if c.Logger == nil {
 		c.Logger = silent{}
 	}

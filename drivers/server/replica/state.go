@@ -2,10 +2,10 @@ package replica
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/binary"
 	"fmt"
 	"iter"
+	"maps"
 	"math"
 	"slices"
 
@@ -212,14 +212,7 @@ func (s *State) Digest() uint64 {
 }
 
 // members returns the members with an origin, sorted.
-func (s *State) members() []uint64 {
-	ids := make([]uint64, 0, len(s.origins))
-	for id := range s.origins {
-		ids = append(ids, id)
-	}
-	slices.SortFunc(ids, cmp.Compare[uint64])
-	return ids
-}
+func (s *State) members() []uint64 { return slices.Sorted(maps.Keys(s.origins)) }
 
 // A Divergence is the error of a member whose state differs from that of others.
 type Divergence struct {

@@ -34,10 +34,7 @@ type openNode struct {
 // or End is called.
 func (t *Tree) Snapshot() *Snapshot {
 	t.epoch++
-	s := &Snapshot{tree: t, zxid: t.zxid, digest: t.digest}
-	for x := range t.Sessions() {
-		s.sessions = append(s.sessions, x)
-	}
+	s := &Snapshot{tree: t, zxid: t.zxid, digest: t.digest, sessions: slices.Collect(t.Sessions())}
 	t.snapshot = s
 	t.keep(t.root)
 	s.walk = append(s.walk, openNode{node: t.root, left: math.MaxInt})

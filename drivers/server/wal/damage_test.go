@@ -26,8 +26,8 @@ func TestFullDisk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	j.file.Close()
-	j.file = full
+	j.dir.Log.Close()
+	j.dir.Log = full
 	for i := range 2 {
 		j.Apply(history()[i])
 		if err := j.Await(int64(i) + 1); !errors.Is(err, syscall.ENOSPC) {
@@ -36,7 +36,7 @@ func TestFullDisk(t *testing.T) {
 		<-j.Done()
 	}
 	save(j)
-	if snapshots, err := logfile.List(j.Dir(), logfile.Snapshot); err != nil || len(snapshots) > 0 {
+	if snapshots, err := logfile.List(j.Dir().Path, logfile.Snapshot); err != nil || len(snapshots) > 0 {
 		t.Errorf("%v, %v, want no snapshot", snapshots, err)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/stampede-bench/stampede/drivers/server/logfile"
 	"github.com/stampede-bench/stampede/drivers/server/tree"
@@ -13,20 +12,13 @@ import (
 
 // A Journal is the durable state of one tree, opened by one server.
 type Journal struct {
-	dir    *logfile.Directory
+	dir    *logfile.Directory // only the writer writes its log
 	limits limits
 	tree   *tree.Tree
 	isDue  chan struct{} // receives a value when a snapshot is due
 	done   chan struct{} // closed when the writer has ended
 
-	// Used by the writer only:
-	file  logfile.File  // the current log
-	frame logfile.Frame // frame of its batches
-	size  int64         // its length in bytes
-
-	durable  atomic.Int64 // zxid of the last transaction on disk
-	syncs    atomic.Int64 // how often the log was synced
-	syncTime atomic.Int64 // how long that took, in nanoseconds
+	durable atomic.Int64 // zxid of the last transaction on disk
 
 	mu            sync.Mutex    // guards all below
 	gathers       *sync.Cond    // signals a batch to write, or the end
@@ -46,23 +38,8 @@ type Journal struct {
 // closed.
 var ErrClosed = errors.New("the journal is closed")
 
-// Syncs returns how often the log was synced to disk since the journal was opened, and how long that
-// took. Snapshots are not included.
-func (j *Journal) Syncs() (count int64, took time.Duration) {
-	return j.syncs.Load(), time.Duration(j.syncTime.Load())
-}
-
 // Dir returns the data directory.
-func (j *Journal) Dir() string { return j.dir.Path }
-
-// Size returns the total size of the snapshots and of the logs in bytes.
-func (j *Journal) Size() (snapshots, logs int64, err error) {
-	snapshots, err = logfile.SizeOf(j.dir.Path, logfile.Snapshot)
-	if err == nil {
-		logs, err = logfile.SizeOf(j.dir.Path, logfile.Log)
-	}
-	return snapshots, logs, err
-}
+func (j *Journal) Dir() *logfile.Directory { return j.dir }
 
 // Tree returns the recovered tree.
 func (j *Journal) Tree() *tree.Tree { return j.tree }
@@ -147,7 +124,7 @@ func (j *Journal) Close() error {
 	j.gathers.Signal()
 	j.mu.Unlock()
 	<-j.done
-	return errors.Join(j.file.Close(), j.dir.Close())
+	return errors.Join(j.dir.Log.Close(), j.dir.Close())
 }
 
 // fail stops the writer. The caller must hold the lock.

@@ -90,7 +90,7 @@ func TestSyncs(t *testing.T) {
 	for range 5 {
 		do(t, j, tree.Txn{Session: 7, Op: create("/a-", tree.Sequential)})
 	}
-	if n, _ := j.Syncs(); n != 5 {
+	if n, _ := j.Dir().Syncs(); n != 5 {
 		t.Errorf("%d syncs of 5 batches", n)
 	}
 }

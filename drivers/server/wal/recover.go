@@ -37,7 +37,7 @@ func (j *Journal) recoverLogs(logs []logfile.Name) error {
 			return err
 		}
 		j.durable.Store(j.tree.Zxid())
-		return j.beginLog(j.tree.Zxid() + 1)
+		return j.dir.BeginLog(j.tree.Zxid()+1, formatOf(logfile.Log))
 	}
 	r := replay{tree: j.tree}
 	read, err := j.dir.Replay(logs, formatOf(logfile.Log), r.batch)
@@ -51,7 +51,7 @@ func (j *Journal) recoverLogs(logs []logfile.Name) error {
 	}
 	j.durable.Store(j.tree.Zxid())
 	j.sinceSnapshot = read.Length
-	return j.adopt(read.Copy, read.Frame, newest, read.Size)
+	return j.dir.Adopt(read.Copy, read.Frame, newest, read.Size)
 }
 
 func (j *Journal) recoverSnapshot() error {

@@ -68,7 +68,7 @@ func TestRefusedTakesFewBytes(t *testing.T) {
 	j := open(t, dir)
 	do(t, j, tree.Txn{Op: create("/mine", 0, wire.ACL{Perms: wire.PermRead, Scheme: "world", ID: "anyone"})})
 	do(t, j, tree.Txn{Op: create("/a", 0)})
-	_, before, err := j.Size()
+	_, before, err := j.Dir().Size()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func TestRefusedTakesFewBytes(t *testing.T) {
 			do(t, j, x)
 		}
 	}
-	_, after, err := j.Size()
+	_, after, err := j.Dir().Size()
 	const each = logfile.HeaderLength + digestLength + 1 + 4
 	if want := int64(5 * len(refused) * each); err != nil || after-before != want {
 		t.Errorf("refused transactions took %d bytes, %v, want %d", after-before, err, want)
@@ -144,7 +144,7 @@ func TestDataCannotForgeABatch(t *testing.T) {
 		j := open(t, dir)
 		do(t, j, tree.Txn{Op: create("/a", 0)})
 		if known {
-			mark = j.frame
+			mark = j.dir.Frame
 		}
 		var forged []byte
 		for place := range int64(5) {

@@ -92,7 +92,7 @@ func TestRetention(t *testing.T) {
 	if err != nil || len(logs) < 3 || logs[0].Place > snapshots[0].Place+1 || logs[1].Place <= snapshots[0].Place+1 {
 		t.Errorf("logs %v, %v; want them from zxid %d on", logs, err, snapshots[0].Place+1)
 	}
-	inSnapshots, inLogs, err := j.Size()
+	inSnapshots, inLogs, err := j.Dir().Size()
 	if want := size(t, logs); err != nil || inLogs != want || inSnapshots != size(t, snapshots) {
 		t.Errorf("size %d and %d, %v; want %d in logs", inSnapshots, inLogs, err, want)
 	}

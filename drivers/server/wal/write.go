@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"sync"
-	"time"
 
 	"github.com/stampede-bench/stampede/drivers/server/codec"
 	"github.com/stampede-bench/stampede/drivers/server/logfile"
@@ -51,48 +50,17 @@ func (j *Journal) take() (b batch, ok bool) {
 	return b, true
 }
 
-// writeBatch writes and syncs one batch. As every batch is synced before the next is written, a
-// damaged batch with another one behind it was once confirmed.
+// writeBatch writes and syncs one batch, in a new log if the current one is full.
 func (j *Journal) writeBatch(b []byte) error {
-	if j.size >= j.limits.log {
-		if err := j.file.Close(); err != nil {
+	if j.dir.Length >= j.limits.log {
+		if err := j.dir.Log.Close(); err != nil {
 			return err
 		}
-		if err := j.beginLog(logfile.PlaceOf(b)); err != nil {
+		if err := j.dir.BeginLog(logfile.PlaceOf(b), formatOf(logfile.Log)); err != nil {
 			return err
 		}
 	}
-	j.frame.End(b)
-	n, err := j.file.Write(b)
-	j.size += int64(n)
-	if err != nil {
-		return err
-	}
-	began := time.Now()
-	err = j.file.Sync()
-	j.syncTime.Add(int64(time.Since(began)))
-	j.syncs.Add(1)
-	return err
-}
-
-// beginLog starts the log whose first transaction has the zxid.
-func (j *Journal) beginLog(zxid int64) error {
-	path := logfile.PathOf(j.dir.Path, logfile.Log, zxid)
-	h := logfile.NewHeading(formatOf(logfile.Log))
-	f, err := j.dir.Begin(path, h.Bytes)
-	if err != nil {
-		return err
-	}
-	return j.adopt(f, h.Frame, path, int64(len(h.Bytes)))
-}
-
-// adopt makes the file, which has size bytes, the current log.
-func (j *Journal) adopt(f logfile.File, frame logfile.Frame, path string, size int64) error {
-	if err := j.dir.Adopt(f, path); err != nil {
-		return err
-	}
-	j.file, j.frame, j.size = f, frame, size
-	return nil
+	return j.dir.Append(b)
 }
 
 // wrote records the result of writing a batch, wakes the waiting callers, and keeps the buffer for
@@ -231,8 +199,5 @@ func (j *Journal) prune() error {
 	for i := 1; i < len(logs) && logs[i].Place <= snapshots[oldest].Place+1; i++ {
 		needless = append(needless, logs[i-1])
 	}
-	for _, f := range needless {
-		err = errors.Join(err, j.dir.Disk.Remove(f.Path))
-	}
-	return err
+	return j.dir.Remove(needless)
 }

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -21,11 +22,8 @@ type analysis struct {
 }
 
 func newAnalysis(o Options) *analysis {
-	if o.Queue == 0 {
-		o.Queue = DefaultQueue
-	}
 	a := &analysis{options: o, over: make(chan struct{})}
-	a.queue.limit, a.queue.ready = o.Queue, make(chan struct{}, 1)
+	a.queue.limit, a.queue.ready = cmp.Or(o.Queue, DefaultQueue), make(chan struct{}, 1)
 	go a.work()
 	return a
 }

@@ -6,6 +6,7 @@ package floor
 
 import (
 	"context"
+	"io"
 	"net"
 	"path/filepath"
 	"sync"
@@ -144,5 +145,59 @@ func (c *conn) add(request []byte) (err error) {
 		c.watch = c.watch || request[len(request)-1] != 0
 	}
 	c.out, err = canned.AppendReply(c.out, request)
+	return err
+}
+
+// A File is where requests that change something are written.
+type File interface {
+	io.Writer
+	Sync() error
+}
+
+// A Log writes bytes to a file. Bytes added during a sync are written together and synced once.
+type Log struct {
+	file    File
+	writing sync.Mutex // held while a batch is written and synced
+
+	mu     sync.Mutex // guards what follows
+	gather *batch     // the next one to write; nil if it has no bytes yet
+	spare  []byte     // the buffer of the last batch
+}
+
+type batch struct {
+	bytes []byte
+	write func() error // writes the batch once, for the first caller; later ones wait for it
+}
+
+// NewLog returns a log that writes to the file.
+func NewLog(file File) *Log { return &Log{file: file} }
+
+// Commit returns when the bytes have been written and synced.
+func (l *Log) Commit(b []byte) error {
+	l.mu.Lock()
+	if l.gather == nil {
+		next := &batch{bytes: l.spare}
+		next.write = sync.OnceValue(func() error { return l.write(next) })
+		l.gather, l.spare = next, nil
+	}
+	mine := l.gather
+	mine.bytes = append(mine.bytes, b...)
+	l.mu.Unlock()
+	return mine.write()
+}
+
+func (l *Log) write(b *batch) error {
+	l.writing.Lock()
+	defer l.writing.Unlock()
+	l.mu.Lock()
+	l.gather = nil
+	l.mu.Unlock()
+	_, err := l.file.Write(b.bytes)
+	if err == nil {
+		err = l.file.Sync()
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.spare = b.bytes[:0]
 	return err
 }

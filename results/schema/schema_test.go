@@ -1,4 +1,4 @@
-package docs
+package schema
 
 import (
 	"bytes"
@@ -31,9 +31,9 @@ func types() map[string]reflect.Type {
 
 // The published schemas match the types.
 func TestSchemasAreThoseOfTheTypes(t *testing.T) {
-	t.Chdir("..") // the root, where the generator finds the comments
+	t.Chdir("../..") // the root, where the generator finds the comments
 	for _, kind := range Kinds() {
-		got, path := generate(t, kind), "docs/"+File(kind)
+		got, path := generate(t, kind), "results/schema/"+File(kind)
 		golden.Compare(t, path, got)
 	}
 }
@@ -126,7 +126,7 @@ func allowNull(of jsonschema.Definitions, typ reflect.Type, seen map[reflect.Typ
 // Every published definition has a description.
 func TestSchemasAreDescribed(t *testing.T) {
 	for _, kind := range Kinds() {
-		text, _ := Schema(kind)
+		text, _ := Text(kind)
 		var s jsonschema.Schema
 		if err := json.Unmarshal(text, &s); err != nil {
 			t.Fatal(err)

@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/stampede-bench/stampede/cmd/stampede/cli"
+	"github.com/stampede-bench/stampede/drivers/cluster/faults"
 	"github.com/stampede-bench/stampede/results/figure"
 	"github.com/stampede-bench/stampede/results/render"
 )
@@ -73,4 +75,63 @@ func (a *app) phases() (all []string) {
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
+}
+
+// exitCodesTopic returns a help topic, not a command: stampede help exit-codes shows it.
+func exitCodesTopic() *cobra.Command {
+	var b strings.Builder
+	for _, c := range cli.ExitCodes() {
+		fmt.Fprintf(&b, "  %-13s  %s\n", c.Code, c.Meaning)
+	}
+	return &cobra.Command{Use: "exit-codes", Short: "The meaning of exit codes", Long: "Exit codes:\n\n" + b.String() + `
+If several apply, the exit code is the first of 2, 1, 96, 99, 98, 97. After a
+signal it is 129, 130 or 143, whatever was measured until then.`}
+}
+
+const faultsText = `A fault names a time within the measured window, an action, its target, and
+further actions on the same target:
+
+  at=TIME VERB TARGET [PARAMETER] [for=TIME]
+  at=TIME VERB TARGET [PARAMETER], VERB [PARAMETER] after=TIME, ...
+
+for= undoes the action after that time: kill and fill-disk by restart, stop by continue,
+freeze by thaw, faults of connections by restore. TARGET is MEMBERS or CLIENTS. MEMBERS are
+leader, follower, member=2 or members=all, of a service that the run has started
+(fill-disk: native with durability=fsync, or etcd, on Linux); CLIENTS are client=3,
+clients=25%, clients=all, or holder, the client that holds the lock. For a
+member, delay, throttle and restore apply to its connections to other members.
+
+  stampede run --fault 'at=5s kill leader for=5s' --backend 'native:?servers=3'
+  stampede run --fault 'at=5s stop follower, kill after=2s, restart after=3s' ...
+  stampede run --fault 'at=5s isolate leader for=5s' --backend 'etcd:?servers=3'
+  stampede run --fault 'at=5s delay leader by=20ms for=5s' --backend 'zookeeper:?servers=3'
+  stampede run --fault 'at=5s freeze holder for=15s' --duration 30s
+  stampede run --nemesis 2s --duration 60s --seed 42
+
+For each fault the table shows the time until the first client noticed, until there was
+a leader, until all clients were connected again, until the first grant after the
+longest pause, and until throughput was back at 90 %; the longest wait of the median
+client and of any client; and the cost on the wire until all were back. A fault that
+the service does not support is an error before the run.
+
+If a fault or --nemesis affects the connections between members, these go through
+proxies in this process, which use some of its CPU time: the heading says "behind
+proxies".
+
+Verbs:
+
+`
+
+// faultsTopic returns a help topic, not a command: stampede help faults shows it.
+func (a *app) faultsTopic() *cobra.Command {
+	topic := &cobra.Command{Use: "faults", Short: "Faults that a run can inject"}
+	topic.SetHelpFunc(func(*cobra.Command, []string) {
+		fmt.Fprint(a.out, faultsText)
+		var rows [][]string
+		for _, row := range faults.Verbs() {
+			rows = append(rows, row[:])
+		}
+		_ = render.WriteColumns(a.out, "  ", rows) // help has no errors
+	})
+	return topic
 }

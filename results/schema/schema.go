@@ -1,6 +1,6 @@
-// Package docs contains the published JSON Schemas of results: the format of the output of -o json that
-// programs can rely on.
-package docs
+// Package schema contains the published JSON Schemas of results: the format of the output of -o json that
+// programs can rely on, and that saved results are checked against.
+package schema
 
 import (
 	"bytes"
@@ -17,7 +17,7 @@ import (
 	"github.com/stampede-bench/stampede/results"
 )
 
-// The schemas are generated from the types in results, including their comments: go test ./docs -update.
+// The schemas are generated from the types in results, including their comments: go test ./results/schema -update.
 //
 //go:embed *.schema.json
 var schemas embed.FS
@@ -25,8 +25,8 @@ var schemas embed.FS
 // Kinds returns the kinds of results that have a schema: those that are saved, and histories.
 func Kinds() []string { return append(results.Kinds(), results.KindHistory) }
 
-// Schema returns the schema of results of the kind, false if there is no such kind.
-func Schema(kind string) (text []byte, ok bool) {
+// Text returns the schema of results of the kind, false if there is no such kind.
+func Text(kind string) (text []byte, ok bool) {
 	text, err := schemas.ReadFile(File(kind))
 	return text, err == nil
 }
@@ -77,12 +77,12 @@ func Validate(kind string, text []byte) error {
 var validators = sync.OnceValues(func() (map[string]*jsonschema.Schema, error) {
 	c, compiled := jsonschema.NewCompiler(), map[string]*jsonschema.Schema{}
 	for _, kind := range Kinds() {
-		text, _ := Schema(kind)
-		schema, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+		text, _ := Text(kind)
+		parsed, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 		if err != nil {
 			return nil, err
 		}
-		if err := c.AddResource(File(kind), schema); err != nil {
+		if err := c.AddResource(File(kind), parsed); err != nil {
 			return nil, err
 		}
 		if compiled[kind], err = c.Compile(File(kind)); err != nil {
