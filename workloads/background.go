@@ -100,7 +100,7 @@ func (b *backgroundLoad) end() {
 	b.undecided += time.Since(now)
 	b.record.Duration, b.record.Counts = b.window.Elapsed(now), b.windowCounts()
 	if b.pacer == nil {
-		b.pool.turns.snapshot().fill(&b.record, b.pool.instances[0].Together())
+		b.pool.turns.Snapshot().Fill(&b.record, b.pool.instances[0].Together())
 	}
 }
 

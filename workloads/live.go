@@ -51,10 +51,10 @@ func (l *Live) end(r *metrics.Record) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.now = l.passing()
-	turns := l.runner.pool.turns.snapshot()
+	turns := l.runner.pool.turns.Snapshot()
 	l.now.Generator = l.self.Stop()
 	if l.runner.pacer == nil {
-		turns.fill(&l.now, l.runner.pool.instances[0].Together())
+		turns.Fill(&l.now, l.runner.pool.instances[0].Together())
 	}
 	l.shut = true
 	l.now.Intervals = r.Intervals

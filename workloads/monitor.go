@@ -40,11 +40,10 @@ type monitor struct {
 	mu       sync.Mutex
 	open     bool // the window
 	opened   time.Time
-	rounds   metrics.Pace
-	phases   []metrics.Pace
-	bytes    int64     // that the clients have received
-	answered time.Time // when the service had last sent some
-	without  time.Time // since when no client has a session; zero if one has
+	paces    []metrics.Pace // of the rounds, then of each phase
+	bytes    int64          // that the clients have received
+	answered time.Time      // when the service had last sent some
+	without  time.Time      // since when no client has a session; zero if one has
 	lost     *ServiceLost
 }
 
@@ -53,10 +52,10 @@ type timed interface{ Latencies() []*metrics.Latency }
 
 // startMonitor watches the run until stop is called.
 func (r *runner) startMonitor() (_ *monitor, stop func()) {
-	m := &monitor{r: r, rounds: metrics.Pace{Counted: r.all.Load}, answered: time.Now()}
+	m := &monitor{r: r, paces: []metrics.Pace{{Counted: r.all.Load}}, answered: time.Now()}
 	if w, ok := r.pool.instances[0].(timed); ok && !r.pool.instances[0].Together() {
 		for _, l := range w.Latencies() {
-			m.phases = append(m.phases, metrics.Pace{Phase: l.Name(), Counted: l.Count})
+			m.paces = append(m.paces, metrics.Pace{Phase: l.Name(), Counted: l.Count})
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -92,18 +91,11 @@ func (m *monitor) look(closing bool) {
 	if !m.open {
 		return
 	}
-	for now, i := time.Now(), -1; i < len(m.phases); i++ {
-		m.pace(i).Look(now, closing)
+	now := time.Now()
+	for i := range m.paces {
+		m.paces[i].Look(now, closing)
 	}
 	m.open = !closing
-}
-
-// pace returns the pace of a phase, that of rounds for -1.
-func (m *monitor) pace(phase int) *metrics.Pace {
-	if phase < 0 {
-		return &m.rounds
-	}
-	return &m.phases[phase]
 }
 
 // begin opens the window.
@@ -111,8 +103,8 @@ func (m *monitor) begin() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.open, m.opened = true, time.Now()
-	for i := -1; i < len(m.phases); i++ {
-		m.pace(i).Begin(m.opened)
+	for i := range m.paces {
+		m.paces[i].Begin(m.opened)
 	}
 }
 
@@ -176,14 +168,14 @@ func (m *monitor) warn(record *metrics.Record) {
 	}
 	pause := m.r.plan.Settings.Hold + m.r.plan.Settings.Think
 	clients := 0 // where one change serves all clients, the ends of a phase come in bursts
-	for i := -1; i < len(m.phases); i++ {
-		if longest, typical, is := m.pace(i).Stall(record.Duration, pause, clients); is {
+	for i := range m.paces {
+		if longest, typical, is := m.paces[i].Stall(record.Duration, pause, clients); is {
 			w := metrics.Warning{Code: metrics.Stalled, Numbers: metrics.Numbers{"longest_ns": float64(longest), "typical_ns": float64(typical)}}
-			if i >= 0 {
-				w.Names = metrics.Names{"phase": m.pace(i).Phase}
+			if i > 0 {
+				w.Names = metrics.Names{"phase": m.paces[i].Phase}
 			}
 			record.Warn(w)
-			if i < 0 {
+			if i == 0 {
 				return // its phases stalled as well
 			}
 		}

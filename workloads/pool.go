@@ -37,7 +37,7 @@ type Pool struct {
 	part         *Part                 // nil unless other processes have some of the run's sessions
 	exchanges    *exchange.RunExchange // with these processes
 	Slots        []*Slot
-	turns        *turnTrackers
+	turns        *metrics.TurnTrackers
 	faults       *activeFaults // nil in a run without faults
 	adminTimeout time.Duration // the session timeout of admin; 0: the default
 }
@@ -60,7 +60,7 @@ func newPool(p Plan) *Pool {
 		Meter: fanout.NewMeter(window), Window: window, part: p.Part, exchanges: x,
 		namespace: s.namespace(), seed: p.Seed, clients: p.Clients, nodes: p.Clients + p.Preload.Nodes + max(p.Groups, 1)*s.Mix.Keys,
 		faults: newActiveFaults(p), adminTimeout: patience,
-		turns: &turnTrackers{window: window, all: make(map[trackerKey]*TurnTracker)}}
+		turns: metrics.NewTurnTrackers(window)}
 }
 
 // NewSettledPool returns the session pool of a settled run, which drives the workload itself.
@@ -131,7 +131,7 @@ func (c *Pool) OpenSessions(ctx context.Context, n int, tap func(i int, p driver
 		if c.part != nil {
 			i += c.part.First
 		}
-		s.number, s.trackers, s.Tracker = i, c.turns, c.turns.tracker(i, 0)
+		s.number, s.trackers, s.Tracker = i, c.turns, c.turns.Tracker(i, 0)
 		s.Marks, s.Rand = c.Meter.Session(), rand.New(rand.NewPCG(c.seed, uint64(i)))
 		s.probe, s.service = c.part.tapped(i, tap(i, s.Marks)), c.Service
 		return c.retry(func() error { return s.Open(ctx) })

@@ -49,7 +49,7 @@ type Round[T any] struct {
 	err   error         // of begin
 
 	// Times are those of the round's phases.
-	Times Times
+	Times metrics.Times
 
 	arrival            *openloop.Ticket       // holds the round's arrival; nil in a closed loop, and before any client has joined
 	arrived            chan struct{}          // closed when the round's arrival is due

@@ -30,23 +30,23 @@ type Slot struct {
 	Stopping <-chan struct{}
 
 	window *metrics.Window // of the run; nil in a settled run, in which all counts
-	times  Times           // of the turn in progress
+	times  metrics.Times   // of the turn in progress
 	ended  time.Time       // when that turn ended; zero until it has
 	counts bool            // the turn ended in the window; known with ended
 	// ends counts the rounds that end with a turn.
 	ends func(rounds int64, at time.Time, counts bool)
 
-	pacer        *openloop.Pacer    // of an open loop; nil in a closed one
-	ticket       *openloop.Ticket   // the slot's own
-	tickets      []*openloop.Ticket // of its other streams
-	Tracker      *TurnTracker       // nil where turns are not tracked
-	trackers     *turnTrackers      // holds the trackers of its other streams
-	number       int                // among all slots of the run, from 0
-	mayArrive    chan struct{}      // closed when the client may arrive; nil if it may arrive immediately
-	gathered     chan struct{}      // closed when all clients have arrived; nil if they arrive at the same time
-	instance     int                // index of the recipe's instance, from 0
-	name         string             // the client's name in messages
-	turns        int64              // turns completed so far
+	pacer        *openloop.Pacer       // of an open loop; nil in a closed one
+	ticket       *openloop.Ticket      // the slot's own
+	tickets      []*openloop.Ticket    // of its other streams
+	Tracker      *metrics.TurnTracker  // nil where turns are not tracked
+	trackers     *metrics.TurnTrackers // holds the trackers of its other streams
+	number       int                   // among all slots of the run, from 0
+	mayArrive    chan struct{}         // closed when the client may arrive; nil if it may arrive immediately
+	gathered     chan struct{}         // closed when all clients have arrived; nil if they arrive at the same time
+	instance     int                   // index of the recipe's instance, from 0
+	name         string                // the client's name in messages
+	turns        int64                 // turns completed so far
 	probe        drivers.Probe
 	service      drivers.Service
 	lags         bool // see [drivers.Info.Lags]
@@ -67,10 +67,10 @@ func (s *Slot) Arrive(ctx context.Context, think time.Duration) (due time.Time, 
 	if think <= 0 {
 		return time.Now(), true
 	}
-	s.Tracker.rest()
+	s.Tracker.Rest()
 	Sleep(ctx, think)
 	due = time.Now() // the timer's lateness is not the service's
-	s.Tracker.due(due)
+	s.Tracker.Due(due)
 	return due, true
 }
 
@@ -105,12 +105,12 @@ func (s *Slot) Record(l *metrics.Latency, service, response time.Duration) {
 }
 
 // RecordIn is Record for a time of a round that the client shares with others: it counts if the round does.
-func (s *Slot) RecordIn(round *Times, l *metrics.Latency, service, response time.Duration) {
+func (s *Slot) RecordIn(round *metrics.Times, l *metrics.Latency, service, response time.Duration) {
 	if s.window == nil {
 		l.Record(service, response)
 		return
 	}
-	round.add(timing{l, service, response})
+	round.Record(l, service, response)
 }
 
 // Count adds to a counter what the client did in its turn, which counts if the turn does.
@@ -133,12 +133,12 @@ func (s *Slot) EndsAt(now time.Time) { s.ended, s.counts = now, s.window.Contain
 
 // EndRound records that a round that several clients share ends with the turn in progress. arrival is the
 // round's, nil in a closed loop.
-func (s *Slot) EndRound(round *Times, arrival *openloop.Ticket) {
+func (s *Slot) EndRound(round *metrics.Times, arrival *openloop.Ticket) {
 	if s.window == nil {
 		return
 	}
 	s.EndsAt(time.Now())
-	round.settle(s.belongs(arrival, s.counts))
+	round.Settle(s.belongs(arrival, s.counts))
 }
 
 // endTurn records that the turn in progress has ended, and so many rounds with it.
@@ -148,7 +148,7 @@ func (s *Slot) endTurn(rounds int64) {
 	}
 	now := s.ended
 	s.ended = time.Time{}
-	s.times.settle(s.belongs(s.ticket, s.counts))
+	s.times.Settle(s.belongs(s.ticket, s.counts))
 	s.Tracker.End(now)
 	s.arrivalCompleted()
 	s.faults.turned()
@@ -158,7 +158,7 @@ func (s *Slot) endTurn(rounds int64) {
 // failTurn records that the turn in progress has failed.
 func (s *Slot) failTurn() {
 	s.ended = time.Time{}
-	s.times.settle(false)
+	s.times.Settle(false)
 	s.Tracker.Stop()
 	s.ArrivalFailed()
 }
@@ -173,52 +173,6 @@ func (s *Slot) EndWork(arrival *openloop.Ticket) bool {
 	ended := s.window.Contains(now)
 	s.ends(1, now, ended)
 	return s.belongs(arrival, ended)
-}
-
-// Times are the times of a turn, or of a round that several clients share, until it is known whether they
-// count.
-type Times struct {
-	mu     sync.Mutex
-	all    []timing
-	counts []counted
-}
-
-type timing struct {
-	latency           *metrics.Latency
-	service, response time.Duration
-}
-
-type counted struct {
-	by *atomic.Int64
-	n  int64
-}
-
-// Count adds to a counter if the times count.
-func (t *Times) Count(c *atomic.Int64, n int64) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.counts = append(t.counts, counted{c, n})
-}
-
-func (t *Times) add(one timing) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.all = append(t.all, one)
-}
-
-// settle records the times and adds the counts if they count, and forgets them.
-func (t *Times) settle(count bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if count {
-		for _, one := range t.all {
-			one.latency.Record(one.service, one.response)
-		}
-		for _, c := range t.counts {
-			c.by.Add(c.n)
-		}
-	}
-	t.all, t.counts = t.all[:0], t.counts[:0]
 }
 
 // AwaitArrival is Arrive with a ticket other than the slot's own.
@@ -409,7 +363,7 @@ func (s *Slot) Stream(i int) *Slot {
 // view returns the slot as its i-th stream sees it.
 func (s *Slot) view(i int, random *rand.Rand) *Slot {
 	return &Slot{Index: s.Index, Conn: s.Conn, Rand: random, Marks: s.Marks, Stopping: s.Stopping,
-		window: s.window, ends: s.ends, Tracker: s.trackers.tracker(s.number, i), pacer: s.pacer, name: s.name, faults: s.faults}
+		window: s.window, ends: s.ends, Tracker: s.trackers.Tracker(s.number, i), pacer: s.pacer, name: s.name, faults: s.faults}
 }
 
 // FirstStream returns a view of the slot for the first stream of a client that takes the turns of all

@@ -123,7 +123,7 @@ func checkOf(scenario, recipe, form string, b results.Backend, clients int) Chec
 // threshold returns the check of a threshold; it is inconclusive if there is no verdict.
 func (c Check) threshold(g results.Gate) Check {
 	c.Group, c.Name, c.Verdict, c.Why = thresholds, g.Text, cmp.Or(g.Verdict, results.Inconclusive), g.Why
-	c.Measured, c.Limit = measured(g), limit(g)
+	c.Measured, c.Limit = amount(g.Measured, g.Unit, ""), limit(g)
 	return c
 }
 
@@ -169,8 +169,6 @@ func (c Check) exact(e results.Exact) Check {
 	return c
 }
 
-func measured(g results.Gate) string { return amount(g.Measured, g.Unit, "") }
-
 func limit(g results.Gate) string { return strings.TrimSpace(amount(g.Limit, g.Unit, sign(g.Op)+" ")) }
 
 func amount(v *float64, unit, before string) string {
@@ -187,7 +185,7 @@ func sign(op string) string {
 
 // reason returns the reason for the verdict on a file.
 func reason(f results.File, v results.Verdict) string {
-	all := byThreshold(f.Gates)
+	all := grouped(f.Gates, sameThreshold)
 	which := func(verdicts ...results.Verdict) string {
 		n := len(slices.DeleteFunc(slices.Clone(all), func(of []results.Gate) bool {
 			return !slices.ContainsFunc(of, func(g results.Gate) bool { return slices.Contains(verdicts, g.Verdict) })
@@ -221,11 +219,6 @@ func reason(f results.File, v results.Verdict) string {
 	return which(results.Pass, results.Improvement) + " met."
 }
 
-// byThreshold groups the gates by threshold.
-func byThreshold(gates []results.Gate) [][]results.Gate {
-	return grouped(gates, func(a, b results.Gate) bool { return a.Text == b.Text && a.Scenario == b.Scenario })
-}
-
 // mostGates is the maximum number of lines for one threshold that is not met.
 const mostGates = 5
 
@@ -244,8 +237,8 @@ func (d *Document) judge(what string, gates []results.Gate, about func(results.G
 			t.Notes = append(t.Notes, why)
 		}
 	}
-	decided := func(g results.Gate, of string) { line(g, of, g.Verdict, measured(g), limit(g), string(g.Verdict)) }
-	for _, of := range byThreshold(gates) {
+	decided := func(g results.Gate, of string) { line(g, of, g.Verdict, amount(g.Measured, g.Unit, ""), limit(g), string(g.Verdict)) }
+	for _, of := range grouped(gates, sameThreshold) {
 		var met, not []results.Gate
 		for _, g := range of {
 			if g.Verdict == results.Pass || g.Verdict == results.Improvement {
@@ -285,6 +278,8 @@ func closeness(g results.Gate) float64 {
 	}
 	return *g.Measured - *g.Limit
 }
+
+func sameThreshold(a, b results.Gate) bool { return title(a) == title(b) }
 
 // title returns the threshold, with its scenario if it has one.
 func title(g results.Gate) string { return strings.TrimPrefix(g.Scenario+": "+g.Text, ": ") }

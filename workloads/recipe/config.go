@@ -148,7 +148,7 @@ func (c *configClient) follow(ctx context.Context) error {
 	return err
 }
 
-func (c *configClient) set(ctx context.Context, round *workloads.Times, number int64, due time.Time) error {
+func (c *configClient) set(ctx context.Context, round *metrics.Times, number int64, due time.Time) error {
 	c.visibility.UpdateBegins(0, number)
 	set := func() error { return c.config.Set(ctx, check.UpdateData(number)) }
 	return recordTime(c.slot, round, c.update, due, set)

@@ -192,7 +192,7 @@ func (c *namesClient) look(ctx context.Context, value int) error {
 	return nil
 }
 
-func (c *namesClient) bind(ctx context.Context, round *workloads.Times, number int64, due time.Time) error {
+func (c *namesClient) bind(ctx context.Context, round *metrics.Times, number int64, due time.Time) error {
 	value := c.changedBy(number)
 	c.visibility.UpdateBegins(value, number)
 	bind := func() error { return c.handle.Bind(ctx, c.names[value], check.UpdateData(number)) }

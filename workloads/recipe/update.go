@@ -42,7 +42,7 @@ func (g *gathering) Fill(r *metrics.Record) {
 
 // recordTime makes a change of a round that was due, and records how long it took.
 func recordTime(
-	s *workloads.Slot, round *workloads.Times, l *metrics.Latency, due time.Time, change func() error,
+	s *workloads.Slot, round *metrics.Times, l *metrics.Latency, due time.Time, change func() error,
 ) error {
 	asked := time.Now()
 	if err := change(); err != nil {
@@ -76,7 +76,7 @@ type update struct {
 	ready map[*workloads.Slot]bool
 	all   chan struct{} // closed when all are ready
 	seen  int           // how many clients of this process have finished their part
-	times workloads.Times
+	times metrics.Times
 
 	mu      sync.Mutex
 	arrival *openloop.Ticket // holds the update's arrival; nil in a closed loop
