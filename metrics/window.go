@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"math"
+	"runtime"
 	"sync/atomic"
 	"time"
 )
@@ -17,8 +18,12 @@ type Window struct {
 	opens, closes atomic.Int64 // nanoseconds since origin
 }
 
-// never is a moment that no run reaches.
-const never = math.MaxInt64
+const (
+	// never is a moment that no run reaches.
+	never = math.MaxInt64
+	// deciding stands for the present while it is being read.
+	deciding = never - 1
+)
 
 // NewWindow returns a window that has no opening and no end yet.
 func NewWindow() *Window {
@@ -32,11 +37,43 @@ func NewWindow() *Window {
 // been decided by then changes.
 func (w *Window) Open(at time.Time) { w.opens.Store(int64(at.Sub(w.origin))) }
 
+// OpenNow opens the window in the present. A moment that was found to be before the opening is before it.
+func (w *Window) OpenNow() { w.decide(&w.opens) }
+
+// CloseNow ends the window in the present, unless it has ended. A moment that was found to be in the window
+// is in it: whoever reads the clock and then asks is not overtaken by an end that was read before and is
+// stored later.
+func (w *Window) CloseNow() { w.decide(&w.closes) }
+
+// decide lets others wait, and then reads the clock, unless the moment has passed.
+func (w *Window) decide(at *atomic.Int64) {
+	for {
+		planned := moment(at)
+		if planned <= int64(time.Since(w.origin)) {
+			return
+		}
+		if at.CompareAndSwap(planned, deciding) {
+			at.Store(min(planned, int64(time.Since(w.origin))))
+			return
+		}
+	}
+}
+
+// moment returns an opening or an end, after it has been decided if that is in progress.
+func moment(at *atomic.Int64) int64 {
+	for {
+		if m := at.Load(); m != deciding {
+			return m
+		}
+		runtime.Gosched()
+	}
+}
+
 // Close ends the window before the given time, unless it ends earlier.
 func (w *Window) Close(at time.Time) {
 	end := int64(at.Sub(w.origin))
 	for {
-		old := w.closes.Load()
+		old := moment(&w.closes)
 		if end >= old || w.closes.CompareAndSwap(old, end) {
 			return
 		}
@@ -46,24 +83,24 @@ func (w *Window) Close(at time.Time) {
 // Contains reports whether the moment lies in the window, as far as the window is decided.
 func (w *Window) Contains(at time.Time) bool {
 	since := int64(at.Sub(w.origin))
-	return since >= w.opens.Load() && since < w.closes.Load()
+	return since >= moment(&w.opens) && since < moment(&w.closes)
 }
 
 // IsOpen reports whether the opening of the window is decided.
-func (w *Window) IsOpen() bool { return w.opens.Load() != never }
+func (w *Window) IsOpen() bool { return moment(&w.opens) != never }
 
 // Opens returns when the window opens. That must be decided.
-func (w *Window) Opens() time.Time { return w.origin.Add(time.Duration(w.opens.Load())) }
+func (w *Window) Opens() time.Time { return w.origin.Add(time.Duration(moment(&w.opens))) }
 
 // ClosesAfter reports whether the window ends after the moment, or its end is not decided.
-func (w *Window) ClosesAfter(at time.Time) bool { return int64(at.Sub(w.origin)) < w.closes.Load() }
+func (w *Window) ClosesAfter(at time.Time) bool { return int64(at.Sub(w.origin)) < moment(&w.closes) }
 
 // EndOrNow returns the end of the window, or now if that is earlier.
 func (w *Window) EndOrNow(now time.Time) time.Time {
 	if w.ClosesAfter(now) {
 		return now
 	}
-	return w.origin.Add(time.Duration(w.closes.Load()))
+	return w.origin.Add(time.Duration(moment(&w.closes)))
 }
 
 // Elapsed returns how much of the window lies before now. It is its whole duration after its end, and 0

@@ -45,8 +45,6 @@ type backgroundLoad struct {
 	clients *sync.WaitGroup
 	abandon context.CancelFunc
 	record  metrics.Record
-	// undecided is how long it took to open and to close the window: what was due then may count on either side.
-	undecided time.Duration
 }
 
 // open opens the clients' sessions. The caller must call close whether or not open fails.
@@ -83,9 +81,7 @@ func (b *backgroundLoad) start(recipe *runner) {
 // begin takes the counts of the messages before the window, which the recipe has opened.
 func (b *backgroundLoad) begin() {
 	if b != nil {
-		now := time.Now()
-		b.openWindow(now)
-		b.undecided = time.Since(now)
+		b.openWindow()
 	}
 }
 
@@ -95,10 +91,8 @@ func (b *backgroundLoad) end() {
 	if b == nil {
 		return
 	}
-	now := time.Now()
-	b.closeWindow(now)
-	b.undecided += time.Since(now)
-	b.record.Duration, b.record.Counts = b.window.Elapsed(now), b.windowCounts()
+	b.closeWindow(b.window.CloseNow)
+	b.record.Duration, b.record.Counts = b.window.Elapsed(time.Now()), b.windowCounts()
 	if b.pacer == nil {
 		b.pool.turns.Snapshot().Fill(&b.record, b.pool.instances[0].Together())
 	}
@@ -127,10 +121,6 @@ func (b *backgroundLoad) finish(ctx context.Context) *metrics.Record {
 	b.abandon()
 	b.record.Disturbed = len(b.errors) > 0 || b.cut
 	b.fillRounds(&b.record)
-	if d := b.record.Duration; d > 0 {
-		g := &b.record.Generator
-		g.PlannedError += g.Planned * b.undecided.Seconds() / d.Seconds()
-	}
 	b.record.Safety = b.pool.instances.verdict()
 	b.record.Errors = b.errors
 	return &b.record

@@ -234,7 +234,7 @@ func (r *runner) awaitWindow(ctx context.Context) {
 	if r.window.IsOpen() {
 		r.wait(ctx, time.Until(r.window.Opens()))
 	}
-	r.openWindow(time.Now())
+	r.openWindow()
 }
 
 // agreeTurns makes the processes agree, when they stop, on the last turn that all clients of an instance take:
@@ -289,7 +289,7 @@ func (r *runner) countTogether(ctx context.Context) {
 	}()
 	go func() {
 		if _, err := all.AwaitTally(r.rounds, roundsTopic, 0, func(t exchange.Tally) bool { return t.Sum >= r.plan.Rounds }); err == nil {
-			r.closeWindow(time.Now())
+			r.closeWindow(r.window.CloseNow)
 			close(r.enough)
 		}
 	}()

@@ -261,7 +261,7 @@ func (r *runner) ended(rounds int64, at time.Time, counts bool) {
 	}
 	r.all.Add(rounds)
 	if r.opensWith.Load() && r.opensWith.CompareAndSwap(true, false) {
-		r.openWindow(time.Now())
+		r.openWindow()
 		close(r.opened)
 		return
 	}
@@ -270,7 +270,7 @@ func (r *runner) ended(rounds int64, at time.Time, counts bool) {
 	}
 	done, limit := r.inWindow.Add(rounds), r.plan.Rounds
 	if limit > 0 && r.pool.exchanges == nil && done >= limit && done-rounds < limit {
-		r.closeWindow(at.Add(1))
+		r.closeWindow(func() { r.window.Close(at.Add(1)) })
 		close(r.enough)
 	}
 }

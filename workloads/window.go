@@ -27,17 +27,17 @@ func (r *runner) wait(ctx context.Context, d time.Duration) {
 const lapTime = 250 * time.Millisecond
 
 // openWindow opens the window now, unless an open loop has decided when it opens.
-func (r *runner) openWindow(now time.Time) {
+func (r *runner) openWindow() {
 	if !r.window.IsOpen() {
-		r.window.Open(now)
+		r.window.OpenNow()
 	}
 	r.before = r.pool.Meter.Counts()
 }
 
-// closeWindow closes the window, unless it is closed, and takes the counts of its messages.
-func (r *runner) closeWindow(at time.Time) {
+// closeWindow closes the window by the function, unless it is closed, and takes the counts of its messages.
+func (r *runner) closeWindow(end func()) {
 	r.closing.Do(func() {
-		r.window.Close(at)
+		end()
 		r.met = r.pool.Meter.Counts()
 		r.shut.Store(true)
 	})
@@ -53,7 +53,7 @@ func (r *runner) windowCounts() metrics.Counts {
 
 // measure waits until the window ends, closes it, and divides it into intervals.
 func (r *runner) measure(ctx context.Context, live *Live) {
-	defer func() { r.closeWindow(time.Now()) }()
+	defer r.closeWindow(r.window.CloseNow)
 	laps := time.NewTicker(r.pool.faults.interval())
 	defer laps.Stop()
 	var end *time.Timer
