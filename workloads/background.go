@@ -91,7 +91,7 @@ func (b *backgroundLoad) end() {
 	if b == nil {
 		return
 	}
-	b.closeWindow(b.window.CloseNow)
+	b.closeWindow()
 	b.record.Duration, b.record.Counts = b.window.Elapsed(time.Now()), b.windowCounts()
 	if b.pacer == nil {
 		b.pool.turns.Snapshot().Fill(&b.record, b.pool.instances[0].Together())

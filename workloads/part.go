@@ -289,7 +289,7 @@ func (r *runner) countTogether(ctx context.Context) {
 	}()
 	go func() {
 		if _, err := all.AwaitTally(r.rounds, roundsTopic, 0, func(t exchange.Tally) bool { return t.Sum >= r.plan.Rounds }); err == nil {
-			r.closeWindow(r.window.CloseNow)
+			r.closeWindow()
 			close(r.enough)
 		}
 	}()

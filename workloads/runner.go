@@ -254,8 +254,8 @@ func (r *runner) takesTurnTogether(s *Slot) (takes, decided bool) {
 	return true, true
 }
 
-// ended counts rounds that ended at the given time, which may be in the window.
-func (r *runner) ended(rounds int64, at time.Time, counts bool) {
+// ended counts rounds that have ended, which count if they did so in the window.
+func (r *runner) ended(rounds int64, counts bool) {
 	if rounds == 0 {
 		return
 	}
@@ -270,7 +270,7 @@ func (r *runner) ended(rounds int64, at time.Time, counts bool) {
 	}
 	done, limit := r.inWindow.Add(rounds), r.plan.Rounds
 	if limit > 0 && r.pool.exchanges == nil && done >= limit && done-rounds < limit {
-		r.closeWindow(func() { r.window.Close(at.Add(1)) })
+		r.closeWindow()
 		close(r.enough)
 	}
 }

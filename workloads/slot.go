@@ -34,7 +34,7 @@ type Slot struct {
 	ended  time.Time       // when that turn ended; zero until it has
 	counts bool            // the turn ended in the window; known with ended
 	// ends counts the rounds that end with a turn.
-	ends func(rounds int64, at time.Time, counts bool)
+	ends func(rounds int64, counts bool)
 
 	pacer        *openloop.Pacer       // of an open loop; nil in a closed one
 	ticket       *openloop.Ticket      // the slot's own
@@ -152,7 +152,7 @@ func (s *Slot) endTurn(rounds int64) {
 	s.Tracker.End(now)
 	s.arrivalCompleted()
 	s.faults.turned()
-	s.ends(rounds, now, s.counts)
+	s.ends(rounds, s.counts)
 }
 
 // failTurn records that the turn in progress has failed.
@@ -171,7 +171,7 @@ func (s *Slot) EndWork(arrival *openloop.Ticket) bool {
 	}
 	now := time.Now()
 	ended := s.window.Contains(now)
-	s.ends(1, now, ended)
+	s.ends(1, ended)
 	return s.belongs(arrival, ended)
 }
 

@@ -34,10 +34,11 @@ func (r *runner) openWindow() {
 	r.before = r.pool.Meter.Counts()
 }
 
-// closeWindow closes the window by the function, unless it is closed, and takes the counts of its messages.
-func (r *runner) closeWindow(end func()) {
+// closeWindow closes the window now, unless it is closed, and takes the counts of its messages. It never closes
+// it in the past: other clients may have been told since that their work is in the window.
+func (r *runner) closeWindow() {
 	r.closing.Do(func() {
-		end()
+		r.window.CloseNow()
 		r.met = r.pool.Meter.Counts()
 		r.shut.Store(true)
 	})
@@ -53,7 +54,7 @@ func (r *runner) windowCounts() metrics.Counts {
 
 // measure waits until the window ends, closes it, and divides it into intervals.
 func (r *runner) measure(ctx context.Context, live *Live) {
-	defer r.closeWindow(r.window.CloseNow)
+	defer r.closeWindow()
 	laps := time.NewTicker(r.pool.faults.interval())
 	defer laps.Stop()
 	var end *time.Timer
