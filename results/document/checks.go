@@ -237,7 +237,9 @@ func (d *Document) judge(what string, gates []results.Gate, about func(results.G
 			t.Notes = append(t.Notes, why)
 		}
 	}
-	decided := func(g results.Gate, of string) { line(g, of, g.Verdict, amount(g.Measured, g.Unit, ""), limit(g), string(g.Verdict)) }
+	decided := func(g results.Gate, of string) {
+		line(g, of, g.Verdict, amount(g.Measured, g.Unit, ""), limit(g), string(g.Verdict))
+	}
 	for _, of := range grouped(gates, sameThreshold) {
 		var met, not []results.Gate
 		for _, g := range of {
