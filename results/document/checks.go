@@ -123,7 +123,7 @@ func checkOf(scenario, recipe, form string, b results.Backend, clients int) Chec
 // threshold returns the check of a threshold; it is inconclusive if there is no verdict.
 func (c Check) threshold(g results.Gate) Check {
 	c.Group, c.Name, c.Verdict, c.Why = thresholds, g.Text, cmp.Or(g.Verdict, results.Inconclusive), g.Why
-	c.Measured, c.Limit = amount(g.Measured, g.Unit, ""), limit(g)
+	c.Measured, c.Limit = measured(g), limit(g)
 	return c
 }
 
@@ -169,6 +169,7 @@ func (c Check) exact(e results.Exact) Check {
 	return c
 }
 
+func measured(g results.Gate) string { return amount(g.Measured, g.Unit, "") }
 func limit(g results.Gate) string { return strings.TrimSpace(amount(g.Limit, g.Unit, sign(g.Op)+" ")) }
 
 func amount(v *float64, unit, before string) string {
@@ -237,9 +238,7 @@ func (d *Document) judge(what string, gates []results.Gate, about func(results.G
 			t.Notes = append(t.Notes, why)
 		}
 	}
-	decided := func(g results.Gate, of string) {
-		line(g, of, g.Verdict, amount(g.Measured, g.Unit, ""), limit(g), string(g.Verdict))
-	}
+	decided := func(g results.Gate, of string) { line(g, of, g.Verdict, measured(g), limit(g), string(g.Verdict)) }
 	for _, of := range grouped(gates, sameThreshold) {
 		var met, not []results.Gate
 		for _, g := range of {
