@@ -170,7 +170,7 @@ func (c Check) exact(e results.Exact) Check {
 }
 
 func measured(g results.Gate) string { return amount(g.Measured, g.Unit, "") }
-func limit(g results.Gate) string { return strings.TrimSpace(amount(g.Limit, g.Unit, sign(g.Op)+" ")) }
+func limit(g results.Gate) string    { return strings.TrimSpace(amount(g.Limit, g.Unit, sign(g.Op)+" ")) }
 
 func amount(v *float64, unit, before string) string {
 	if v == nil {
