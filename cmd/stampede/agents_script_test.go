@@ -41,11 +41,11 @@ func TestScriptsStartAgents(t *testing.T) {
 	}{
 		"ssh": {
 			args: append([]string{filepath.Join(root, "scripts/agents")}, load...),
-			env:  []string{"HOSTS=local far"}, want: []string{"agent local-1 on ", "agent far-2 on "},
+			env:  []string{"HOSTS=local far"}, want: []string{"  local-1 ", "  far-2 "},
 		},
 		"slurm": {
 			args: append([]string{filepath.Join(root, "scripts/agents.sbatch")}, load...),
-			env:  []string{"SLURM_NTASKS=2"}, want: []string{"agent node-0 on ", "agent node-1 on "},
+			env:  []string{"SLURM_NTASKS=2"}, want: []string{"  node-0 ", "  node-1 "},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
