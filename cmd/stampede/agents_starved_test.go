@@ -16,11 +16,11 @@ import (
 )
 
 // TestAStarvedAgentIsNamed has an agent that does not get CPU half of the time. The merged latencies are
-// doubtful because of it, and a threshold on one is invalid.
+// doubtful because of it, and a threshold on one that is not met is invalid.
 func TestAStarvedAgentIsNamed(t *testing.T) {
 	testenv.SkipIfShort(t)
 	c := exec.CommandContext(t.Context(), "stampede", "run", "mix", "--clients", "4", "--think", "20ms", "--duration", "3s", "--no-save", "--quiet",
-		"--agents", "2", "--threshold", "read.p50<1m", "-o", "json")
+		"--agents", "2", "--threshold", "read.p50<1us", "-o", "json")
 	var out bytes.Buffer
 	c.Stdout = &out
 	said, err := c.StderrPipe()
