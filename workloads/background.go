@@ -33,9 +33,7 @@ func (b Background) plan(p Plan) Plan {
 	if p.Part != nil {
 		mix.Part = p.Part.Background
 	}
-	if b.Rate > 0 {
-		mix.Open = openloop.Options{Rate: openloop.PerSecond(b.Rate)}
-	}
+	mix.Open.Rate = openloop.PerSecond(b.Rate)
 	return mix
 }
 

@@ -196,16 +196,20 @@ const (
 // noInstance is the instance of topics that belong to none.
 const noInstance = -1
 
-// agreeWindow returns when the window opens in all processes.
+// agreeWindow returns when the window opens in all processes, or now if they do not agree: this part of the
+// run ends then.
 func (r *runner) agreeWindow(ctx context.Context) time.Time {
 	if r.failed() || ctx.Err() != nil {
 		return time.Now()
 	}
 	opens, err := r.plan.Part.Window(ctx)
-	if err != nil && ctx.Err() == nil {
+	if err == nil {
+		return opens
+	}
+	if ctx.Err() == nil {
 		r.fail(err)
 	}
-	return opens
+	return time.Now()
 }
 
 // awaitWindow waits until the window opens: when that is decided, when the processes of the run have agreed,

@@ -13,6 +13,7 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/check"
 	"github.com/stampede-bench/stampede/workloads/divided"
+	"github.com/stampede-bench/stampede/workloads/openloop"
 	. "github.com/stampede-bench/stampede/workloads/runtest"
 )
 
@@ -155,4 +156,39 @@ func TestAPartThatCannotMeetFails(t *testing.T) {
 			t.Errorf("got %v, want %v", err, gone)
 		}
 	})
+}
+
+// TestAPartWhoseWindowIsNotDecidedEnds interrupts a part while it waits to hear when the window opens, in a
+// closed and in an open loop. Its window has no length then.
+func TestAPartWhoseWindowIsNotDecidedEnds(t *testing.T) {
+	for _, rate := range []float64{0, 100} {
+		InBubble(t, func(t *testing.T, s drivers.Service) {
+			plan := LockPlan(s, Predecessor)
+			plan.Open.Rate = openloop.PerSecond(rate)
+			site, err := workloads.NewSite(plan)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer site.Close()
+			if err := site.Create(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			ctx, interrupt := context.WithCancel(t.Context())
+			plan.Part = &workloads.Part{Count: plan.Clients, Base: site.Base(),
+				Meet: func(context.Context, workloads.Point) error { return nil },
+				Window: func(ctx context.Context) (time.Time, error) {
+					interrupt()
+					return time.Time{}, ctx.Err()
+				}}
+			var longest time.Duration
+			plan.Progress = func(p workloads.Progress) { longest = max(longest, p.Elapsed) }
+			r, err := workloads.Run(ctx, plan)
+			if !errors.Is(err, workloads.ErrInterrupted) {
+				t.Fatalf("rate %v: %v, want that it was interrupted", rate, err)
+			}
+			if longest > time.Second || r.Duration > time.Second {
+				t.Errorf("rate %v: it tells of %v, and the window lasted %v", rate, longest, r.Duration)
+			}
+		})
+	}
 }

@@ -37,8 +37,13 @@ func ParseRate(text string) (Rate, error) {
 // maxRate is higher than any generator can offer.
 const maxRate = 1e9
 
-// PerSecond returns a constant rate.
-func PerSecond(perSecond float64) Rate { return Rate{levels: []float64{perSecond}} }
+// PerSecond returns a constant rate, for 0 the zero Rate.
+func PerSecond(perSecond float64) Rate {
+	if perSecond == 0 {
+		return Rate{}
+	}
+	return Rate{levels: []float64{perSecond}}
+}
 
 // Open reports whether the rate is that of an open loop, not the zero Rate.
 func (r Rate) Open() bool { return len(r.levels) > 0 }
