@@ -45,13 +45,13 @@ var ErrInvalid = errors.New("not a valid result")
 // Validate checks a result, as JSON, against the schema of its kind. The error is one line that names the
 // first fault.
 func Validate(kind string, text []byte) error {
-	compiled, err := validators()
+	compile, known := validators[kind]
+	if !known {
+		return fmt.Errorf("no schema of kind %q", kind)
+	}
+	of, err := compile()
 	if err != nil {
 		return err
-	}
-	of := compiled[kind]
-	if of == nil {
-		return fmt.Errorf("no schema of kind %q", kind)
 	}
 	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {
@@ -73,21 +73,22 @@ func Validate(kind string, text []byte) error {
 	}
 }
 
-// validators returns the compiled schema of each kind.
-var validators = sync.OnceValues(func() (map[string]*jsonschema.Schema, error) {
-	c, compiled := jsonschema.NewCompiler(), map[string]*jsonschema.Schema{}
+// validators compile the schema of each kind when it is first used: that takes longer than to read a result.
+var validators = func() map[string]func() (*jsonschema.Schema, error) {
+	all := map[string]func() (*jsonschema.Schema, error){}
 	for _, kind := range Kinds() {
-		text, _ := Text(kind)
-		parsed, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-		if err != nil {
-			return nil, err
-		}
-		if err := c.AddResource(File(kind), parsed); err != nil {
-			return nil, err
-		}
-		if compiled[kind], err = c.Compile(File(kind)); err != nil {
-			return nil, err
-		}
+		all[kind] = sync.OnceValues(func() (*jsonschema.Schema, error) {
+			text, _ := Text(kind)
+			parsed, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+			if err != nil {
+				return nil, err
+			}
+			c := jsonschema.NewCompiler()
+			if err := c.AddResource(File(kind), parsed); err != nil {
+				return nil, err
+			}
+			return c.Compile(File(kind))
+		})
 	}
-	return compiled, nil
-})
+	return all
+}()
