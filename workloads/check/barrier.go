@@ -115,8 +115,16 @@ func AddFinding(safety *metrics.Safety, excused bool, what string) {
 		verdict, count = "belief overlap after a disturbed session", &safety.BeliefOverlaps
 	}
 	*count++
+	addDetail(safety, verdict+": "+what)
+}
+
+// MaxDetails bounds how many details are kept of a form that breaks its guarantees again and
+// again.
+const MaxDetails = 10
+
+func addDetail(safety *metrics.Safety, text string) {
 	if len(safety.Details) < MaxDetails {
-		safety.Details = append(safety.Details, verdict+": "+what)
+		safety.Details = append(safety.Details, text)
 	}
 }
 

@@ -257,7 +257,7 @@ func (j *LockJudge) judge(c *conflict) {
 		}
 	}
 	*count++
-	j.addDetail("%s: client %d %s", verdict, c.later.granted.Client+1, c.describe(earlier))
+	addDetail(&j.safety, fmt.Sprintf("%s: client %d %s", verdict, c.later.granted.Client+1, c.describe(earlier)))
 }
 
 // describe returns how the later hold contradicts an earlier one.
@@ -272,16 +272,6 @@ func (c *conflict) describe(earlier *hold) string {
 	return fmt.Sprintf("got token %d after client %d had %d", c.later.granted.Token, client, token)
 }
 
-func (j *LockJudge) addDetail(format string, args ...any) {
-	if len(j.safety.Details) < MaxDetails {
-		j.safety.Details = append(j.safety.Details, fmt.Sprintf(format, args...))
-	}
-}
-
-// MaxDetails bounds how many details are kept of a form that breaks its guarantees again and
-// again.
-const MaxDetails = 10
-
 // Verdict judges the remaining conflicts and returns all findings. If more holders lost the lock than
 // clients have deposed, some were deposed without the right.
 func (j *LockJudge) Verdict() metrics.Safety {
@@ -290,7 +280,8 @@ func (j *LockJudge) Verdict() metrics.Safety {
 	if unexplained := j.deposed - j.force; unexplained > 0 {
 		j.deposed = j.force
 		j.safety.Violations += unexplained
-		j.addDetail("violation: %d holders lost the lock although no client deposed them", unexplained)
+		text := fmt.Sprintf("violation: %d holders lost the lock although no client deposed them", unexplained)
+		addDetail(&j.safety, text)
 	}
 	j.settle(func(*conflict) bool { return true })
 	return j.safety
