@@ -38,8 +38,7 @@ type monitor struct {
 	ended sync.WaitGroup
 
 	mu       sync.Mutex
-	open     bool // the window
-	opened   time.Time
+	open     bool           // the window is open, and the paces have begun
 	paces    []metrics.Pace // of the rounds, then of each phase
 	bytes    int64          // that the clients have received
 	answered time.Time      // when the service had last sent some
@@ -102,9 +101,10 @@ func (m *monitor) look(closing bool) {
 func (m *monitor) begin() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.open, m.opened = true, time.Now()
+	m.open = true
+	now := time.Now()
 	for i := range m.paces {
-		m.paces[i].Begin(m.opened)
+		m.paces[i].Begin(now)
 	}
 }
 
@@ -134,9 +134,9 @@ func (m *monitor) serviceGone() bool {
 	if m.r.plan.faulty || !givenUp || now.Sub(m.without) < goneTime {
 		return false
 	}
-	m.lost = &ServiceLost{Answered: m.answered.Sub(m.opened), Gone: now.Sub(m.answered)}
-	if m.opened.IsZero() {
-		m.lost.Answered = -1
+	m.lost = &ServiceLost{Answered: -1, Gone: now.Sub(m.answered)}
+	if w := m.r.window; w.IsOpen() {
+		m.lost.Answered = m.answered.Sub(w.Opens())
 	}
 	return true
 }
