@@ -114,11 +114,11 @@ func Namer(service func(Backend) string, groups ...[]Run) func(Run) string {
 		}
 	}
 	return func(r Run) string {
-		name := short(r)
+		name, conditions := short(r), r.repeated()
 		text := name
 		slices.Sort(vary[name])
 		for _, setting := range slices.Compact(vary[name]) {
-			if value, set := r.repeated()[setting]; set {
+			if value, set := conditions[setting]; set {
 				text += fmt.Sprintf(", %s %s", setting, cmp.Or(value, "none"))
 			}
 		}

@@ -164,8 +164,8 @@ func valid(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// complete FILE... adds the fields that every result has to results of which only some are written, one in each
-// line of a file.
+// complete FILE... reads files with a result in each line, and writes them with all fields: scripts leave out
+// those that they do not need, and the command refuses such files.
 func complete(ts *testscript.TestScript, _ bool, args []string) {
 	for _, name := range args {
 		var b bytes.Buffer

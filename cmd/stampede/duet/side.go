@@ -151,7 +151,7 @@ func (g *Gate) Await(ctx context.Context) error {
 	}
 }
 
-// Opened reports when this side's window opened. It ignores that nobody may read it: then the side
+// Opened reports when this side's window opened. It ignores errors: if nobody reads the report, the side
 // ends anyway.
 func (g *Gate) Opened(at time.Time) { fmt.Fprintln(g.report, opened, at.UnixNano()) }
 
