@@ -11,7 +11,8 @@ type History struct {
 	Made    time.Time `json:"made"`    // UTC
 	Results int       `json:"results"` // that were read
 	// Verdict follows from the newest change of each figure: regression if one is for the worse and not
-	// accepted, otherwise improvement if one is for the better, otherwise pass; "" without figures.
+	// accepted, otherwise improvement if one is for the better, otherwise pass; invalid if all results of all
+	// figures are doubtful, "" without figures.
 	Verdict Verdict `json:"verdict"`
 	Figures []Trend `json:"figures"`
 }
@@ -29,7 +30,7 @@ type Trend struct {
 	Doubtful int `json:"doubtful_results,omitempty"`
 	// Needed is the number of results that can show a change; left out where there are as many.
 	Needed  int           `json:"results_needed,omitempty"`
-	Points  []TrendPoint  `json:"points"`
+	Points  []TrendPoint  `json:"points"` // none if all results are doubtful
 	Changes []TrendChange `json:"changes"`
 }
 

@@ -96,8 +96,11 @@ func (a *app) history(figures []string, f historyFlags) error {
 	if err := outs.Write(h, ""); err != nil {
 		return err
 	}
-	if f.fail && h.Verdict == results.Regression {
+	switch {
+	case f.fail && h.Verdict == results.Regression:
 		return cli.Finding(cli.ExitRegression, "the newest change of a figure is a regression")
+	case f.fail && h.Verdict == results.Invalid:
+		return cli.Finding(cli.ExitInvalid, "all results of all figures are doubtful")
 	}
 	return nil
 }

@@ -20,9 +20,9 @@ func readmeCountsAll(t *testing.T) {
 	if !found || !closed {
 		t.Fatalf("%s does not show %s", page, line)
 	}
-	_, rows, _ := strings.Cut(stampede(t, strings.Fields(line)[1:]...), "\n  per round ")
+	_, rows, _ := strings.Cut(stampede(t, strings.Fields(line)[1:]...), "\n  Per round\n")
 	rows, _, _ = strings.Cut(rows, "\n  saved: ")
-	if diff := cmp.Diff(want, "  per round "+rows); diff != "" {
+	if diff := cmp.Diff(want, "  Per round\n"+rows); diff != "" {
 		t.Errorf("the table of %s differs (-page +command):\n%s", page, diff)
 	}
 }

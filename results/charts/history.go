@@ -16,7 +16,7 @@ import (
 	"github.com/stampede-bench/stampede/results/units"
 )
 
-// Trend draws a figure from result to result: a thin line through the results, a thick one at the
+// Trend draws a figure, which has points, from result to result: a thin line through the results, a thick one at the
 // median between changes, and a rule at each change.
 func Trend(t results.Trend) Chart {
 	write := func(v float64) string { return units.Value(v, t.Unit) }
@@ -44,6 +44,9 @@ func Trend(t results.Trend) Chart {
 // trends returns a chart of each figure.
 func trends(h results.History) (all []Chart) {
 	for _, t := range h.Figures {
+		if len(t.Points) == 0 {
+			continue
+		}
 		c := Trend(t)
 		c.Title += " of " + t.Of
 		all = append(all, c)

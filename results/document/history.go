@@ -18,6 +18,9 @@ func ofHistory(h results.History) (d Document) {
 	d.Heading, d.Findings, d.Verdict = historyHeading(h), historyFindings(h), h.Verdict
 	for _, t := range h.Figures {
 		c := Check{Suite: t.Of, Recipe: "stampede", Form: "history", Subject: t.Of, About: t.Of, Group: figures, Name: t.Figure, Verdict: results.Pass}
+		if len(t.Points) == 0 {
+			c.Verdict, c.Why = results.Invalid, doubtfulResults(t)
+		}
 		if newest := t.Newest(); newest != nil && newest.Verdict != "" {
 			c.Verdict, c.Why = newest.Verdict, DescribeChange(t, *newest)
 		}
@@ -48,8 +51,11 @@ func historyHeading(h results.History) string {
 // historyFindings decide by the newest change of each figure.
 func historyFindings(h results.History) []string {
 	var worse []string
-	better, accepted := 0, 0
+	better, accepted, judged := 0, 0, 0
 	for _, t := range h.Figures {
+		if len(t.Points) > 0 {
+			judged++
+		}
 		c := t.Newest()
 		switch {
 		case c == nil:
@@ -61,18 +67,29 @@ func historyFindings(h results.History) []string {
 			accepted++
 		}
 	}
-	of := units.Plural(len(h.Figures), "figure")
+	var findings []string
+	of := units.Plural(judged, "figure")
 	switch {
 	case len(worse) > 0:
-		return append([]string{fmt.Sprintf("The newest change is for the worse in %d of %s.", len(worse), of)}, worse...)
+		findings = append([]string{fmt.Sprintf("The newest change is for the worse in %d of %s.", len(worse), of)}, worse...)
 	case better > 0:
-		return []string{fmt.Sprintf("The newest change is for the better in %d of %s.", better, of)}
+		findings = []string{fmt.Sprintf("The newest change is for the better in %d of %s.", better, of)}
 	case accepted > 0:
-		return []string{fmt.Sprintf("The newest change is accepted in %d of %s.", accepted, of)}
-	case len(h.Figures) > 0:
-		return []string{fmt.Sprintf("None of %s changed.", of)}
+		findings = []string{fmt.Sprintf("The newest change is accepted in %d of %s.", accepted, of)}
+	case judged > 0:
+		findings = []string{fmt.Sprintf("None of %s changed.", of)}
+	case len(h.Figures) == 0:
+		findings = []string{"No result in this history has a figure to follow."}
 	}
-	return []string{"No result in this history has a figure to follow."}
+	if n := len(h.Figures) - judged; n > 0 {
+		findings = append(findings, fmt.Sprintf("%s cannot be judged: all results are doubtful.", units.Plural(n, "figure")))
+	}
+	return findings
+}
+
+// doubtfulResults says how many results of the figure are left out.
+func doubtfulResults(t results.Trend) string {
+	return "left out " + units.Plural(t.Doubtful, "doubtful result")
 }
 
 // ChangeWord returns the verdict on a change in a word: regression, improvement, accepted, or change.
@@ -127,9 +144,13 @@ func trendTable(title string, all []results.Trend) Table {
 		} else if trend.Needed > 0 {
 			text = "too few results"
 		}
-		last := trend.Points[len(trend.Points)-1].Value
-		t.Rows = append(t.Rows, []string{trend.Figure, units.Count(int64(len(trend.Points))), units.Value(last, trend.Unit),
-			blocks(trend.Points), text})
+		last, values := "n/a", ""
+		if n := len(trend.Points); n > 0 {
+			last, values = units.Value(trend.Points[n-1].Value, trend.Unit), blocks(trend.Points)
+		} else {
+			text, verdict = "all are doubtful", results.Invalid
+		}
+		t.Rows = append(t.Rows, []string{trend.Figure, units.Count(int64(len(trend.Points))), last, values, text})
 		newest.Verdicts = append(newest.Verdicts, verdict)
 	}
 	return t
@@ -155,6 +176,9 @@ func notesOn(all []results.Trend) (notes []string) {
 	needed := 0
 	for _, t := range all {
 		needed = max(needed, t.Needed)
+		if t.Doubtful > 0 {
+			notes = append(notes, t.Figure+": "+doubtfulResults(t))
+		}
 		for _, c := range t.Changes {
 			if c.Reason != "" {
 				notes = append(notes, fmt.Sprintf("accepted, %s from %s on: %s", t.Figure, t.Points[c.At].Result, c.Reason))

@@ -37,7 +37,10 @@ func TestFindingsOfAHistory(t *testing.T) {
 		"better":   {h.Figures[1:2], []string{"The newest change is for the better in 1 of 1 figure."}},
 		"accepted": {h.Figures[3:5], []string{"The newest change is accepted in 1 of 2 figures."}},
 		"none":     {h.Figures[4:], []string{"None of 2 figures changed."}},
-		"nothing":  {nil, []string{"No result in this history has a figure to follow."}},
+		"doubtful": {append([]results.Trend{{Figure: "acquire.p99", Doubtful: 3}}, h.Figures[4:]...),
+			[]string{"None of 2 figures changed.", "1 figure cannot be judged: all results are doubtful."}},
+		"all doubtful": {[]results.Trend{{Doubtful: 3}}, []string{"1 figure cannot be judged: all results are doubtful."}},
+		"nothing":      {nil, []string{"No result in this history has a figure to follow."}},
 	} {
 		if diff := cmp.Diff(c.want, document.New(results.History{Figures: c.of}).Findings); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)

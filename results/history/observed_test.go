@@ -99,6 +99,26 @@ func TestObservationsAreFollowed(t *testing.T) {
 	}
 }
 
+// TestDoubtfulResultsAloneAreInvalid checks that figures whose results are all doubtful are shown, without
+// points, and that a history of nothing else is invalid.
+func TestDoubtfulResultsAloneAreInvalid(t *testing.T) {
+	for figure, want := range map[string]results.Verdict{"rounds_per_s": results.Invalid, "whole.writes_per_round": results.Pass} {
+		c := Collection{Figures: []string{"rounds_per_s", figure}}
+		for i := range 2 {
+			f := result(i, 100, 200)
+			f.Runs[0].Doubts = []results.Warning{{Code: metrics.Stolen}}
+			c.Add(f.ID, f)
+		}
+		h := c.History()
+		if h.Verdict != want {
+			t.Errorf("%s: %s, want %s", figure, h.Verdict, want)
+		}
+		if first := h.Figures[0]; first.Figure != "rounds_per_s" || len(first.Points) != 0 || first.Doubtful == 0 {
+			t.Errorf("%s: %+v", figure, first)
+		}
+	}
+}
+
 // TestSettingsAreSeriesOfTheirOwn checks that runs that differ in any setting are in different series, whose
 // subjects name the setting, and that doubtful runs are left out.
 func TestSettingsAreSeriesOfTheirOwn(t *testing.T) {

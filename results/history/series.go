@@ -21,7 +21,7 @@ type Series struct {
 	Subject string // the kind of measurement: its form, backend, clients, and the settings in which kinds differ
 	Machine string
 	Figure  figure.Figure
-	Points  []Point // in the order of their time
+	Points  []Point // in the order of their time; none if all results are doubtful
 	// Exact says that a formula fixes every value, so that the first that differs is a change.
 	Exact bool
 	// Doubtful is the number of results that are left out, because their values prove nothing.
@@ -152,7 +152,7 @@ func (c *Collection) find(key, on string, m figure.Figure) *Series {
 	return s
 }
 
-// Series returns the series that have points, with their subjects.
+// Series returns the series, with their subjects.
 func (c *Collection) Series() []*Series {
 	name := results.Namer(func(b results.Backend) string { return b.URL }, slices.Collect(maps.Values(c.runs)))
 	for _, s := range c.series {
@@ -163,7 +163,7 @@ func (c *Collection) Series() []*Series {
 			}
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(c.series), func(s *Series) bool { return len(s.Points) == 0 })
+	return slices.Clone(c.series)
 }
 
 // machine describes a machine. Its kernel may change: a history should reveal what that costs.

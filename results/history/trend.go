@@ -24,9 +24,12 @@ func verdict(all []results.Trend) results.Verdict {
 	newest := func(v results.Verdict) bool {
 		return slices.ContainsFunc(all, func(t results.Trend) bool { c := t.Newest(); return c != nil && c.Verdict == v })
 	}
+	judged := slices.ContainsFunc(all, func(t results.Trend) bool { return len(t.Points) > 0 })
 	switch {
 	case len(all) == 0:
 		return ""
+	case !judged:
+		return results.Invalid
 	case newest(results.Regression):
 		return results.Regression
 	case newest(results.Improvement):
@@ -38,7 +41,10 @@ func verdict(all []results.Trend) results.Verdict {
 // Trend returns the series with its changes.
 func (s *Series) Trend() results.Trend {
 	t := results.Trend{Figure: s.Figure.Name, About: s.Figure.About, Unit: string(s.Figure.Unit), Of: s.Subject, Machine: s.Machine,
-		Exact: s.Exact, Doubtful: s.Doubtful, Changes: []results.TrendChange{}}
+		Exact: s.Exact, Doubtful: s.Doubtful, Points: []results.TrendPoint{}, Changes: []results.TrendChange{}}
+	if len(s.Points) == 0 {
+		return t
+	}
 	for _, p := range s.Points {
 		t.Points = append(t.Points, results.TrendPoint{Result: p.ID, Started: p.Time, Marks: p.Marks, Value: p.Value})
 	}

@@ -99,7 +99,9 @@ func (i *index) addSubjects(all []results.Trend) {
 				return t.Title != name && t.Title != "changes of "+name
 			})})
 		}
-		i.Subjects[at].Charts = append(i.Subjects[at].Charts, charts.Trend(t))
+		if len(t.Points) > 0 {
+			i.Subjects[at].Charts = append(i.Subjects[at].Charts, charts.Trend(t))
+		}
 	}
 }
 
