@@ -1,9 +1,13 @@
 package main
 
 import (
+	"fmt"
+	"io"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -32,8 +36,9 @@ func TestTheResultSaysWhichAgentWasLost(t *testing.T) {
 			t.Parallel()
 			_, addr := startServe(t, "127.0.0.1:0")
 			file := filepath.Join(t.TempDir(), "run.json")
-			f := startFleet(t, addr, 3, append(want.flags, "--quiet", "-o", "json="+file)...)
-			time.Sleep(2 * time.Second) // it has told of some rounds by then, on any machine that can run this
+			f := startFleet(t, addr+"?session-timeout=2s", 3, append(want.flags, "--quiet", "--warmup", "0", "-o", "json="+file)...)
+			awaitWrites(t, addr, 500)
+			time.Sleep(2 * time.Second) // the agents tell of their rounds each second
 			if err := f.all[1].Process.Kill(); err != nil {
 				t.Fatal(err)
 			}
@@ -44,6 +49,29 @@ func TestTheResultSaysWhichAgentWasLost(t *testing.T) {
 			wantNoRun(t, addr)
 			wantLostAgent(t, file, outcome == "end")
 		})
+	}
+}
+
+// awaitWrites waits until the server has executed so many writes.
+func awaitWrites(t *testing.T, addr string, n int64) {
+	t.Helper()
+	for t.Context().Err() == nil {
+		c, err := net.Dial("tcp", addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprint(c, "srvr")
+		answer, err := io.ReadAll(c)
+		c.Close()
+		_, after, found := strings.Cut(string(answer), "Zxid: 0x")
+		zxid, _, _ := strings.Cut(after, "\n")
+		writes, e := strconv.ParseInt(zxid, 16, 64)
+		if err != nil || e != nil || !found {
+			t.Fatalf("the server answers %q, %v", answer, err)
+		}
+		if writes >= n {
+			return
+		}
 	}
 }
 
