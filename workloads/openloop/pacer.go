@@ -2,6 +2,7 @@ package openloop
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -40,8 +41,11 @@ type Pacer struct {
 
 	mu       sync.Mutex // guards all fields below
 	schedule *schedule
-	due      time.Time // when the next arrival to be handed out is due
-	counts   Counts    // without Unfinished
+	due      time.Time // when the next arrival of the schedule is due
+	// returned are when arrivals are due that clients took and could not await, the earliest first. They are
+	// handed out before the next of the schedule.
+	returned []time.Time
+	counts   Counts // without Unfinished
 	// held has the tickets with an arrival of the window. Unfinished is the length of held,
 	// and not a difference of other counts, so that a lost arrival breaks the sum.
 	held    map[*Ticket]struct{}
@@ -129,8 +133,8 @@ func (p *Pacer) Oldest() (age time.Duration) {
 	return age
 }
 
-// End stops handing out arrivals. Those of the window that are due by now and that no client has started are
-// skipped.
+// End stops handing out arrivals, and ends the window unless it has ended. Those of the window that no client
+// has started are skipped.
 func (p *Pacer) End() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -139,19 +143,31 @@ func (p *Pacer) End() {
 		return
 	default:
 	}
-	close(p.ended)
+	p.window.CloseNow()
 	for t := range p.early {
 		p.skip(t.due)
 	}
 	clear(p.early)
-	for now := time.Now(); p.window.ClosesAfter(p.due) && !p.due.After(now); p.advance() {
-		p.skip(p.due)
+	for p.hasMore() {
+		p.skip(p.draw())
 	}
+	close(p.ended)
+}
+
+// draw returns when the next arrival to be handed out is due.
+func (p *Pacer) draw() (due time.Time) {
+	if len(p.returned) > 0 {
+		due, p.returned = p.returned[0], p.returned[1:]
+		return due
+	}
+	due = p.due
+	p.advance()
+	return due
 }
 
 // skip counts an arrival that no client serves, if it is due in the window.
 func (p *Pacer) skip(due time.Time) {
-	if p.window.Contains(due) && !due.After(time.Now()) {
+	if p.window.Contains(due) {
 		p.counts.Offered++
 		p.counts.Skipped++
 	}
@@ -191,7 +207,7 @@ func (p *Pacer) hasMore() bool {
 	case <-p.ended:
 		return false
 	default:
-		return p.window.ClosesAfter(p.due)
+		return len(p.returned) > 0 && p.window.ClosesAfter(p.returned[0]) || p.window.ClosesAfter(p.due)
 	}
 }
 
@@ -285,8 +301,7 @@ func (t *Ticket) take() (waits, ok bool) {
 	t.started, t.inWindow = false, false
 	defer p.notify()
 	for now := time.Now(); p.hasMore(); {
-		t.due = p.due
-		p.advance()
+		t.due = p.draw()
 		late := now.Sub(t.due)
 		switch {
 		case late <= 0:
@@ -334,8 +349,9 @@ func (t *Ticket) wait(ctx context.Context) (woke time.Time, ok bool) {
 	switch {
 	case !waits: // End has counted it
 		return now, false
-	case ctx.Err() != nil || now.Before(t.due):
-		p.skip(t.due)
+	case ctx.Err() != nil: // another client may serve it
+		p.returned = append(p.returned, t.due)
+		slices.SortFunc(p.returned, time.Time.Compare)
 		return now, false
 	case !p.window.ClosesAfter(t.due):
 		return now, false

@@ -2,10 +2,12 @@ package openloop
 
 import (
 	"context"
+	"math"
 	"slices"
 	"sync"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stampede-bench/stampede/internal/bubble"
@@ -267,7 +269,8 @@ func TestTimerLatenessIsNoResponseTime(t *testing.T) {
 	}
 }
 
-// TestEndedEarly checks that a run that ends early has offered what was due until then.
+// TestEndedEarly checks that a run that ends early has offered what was due until then, since its window ends
+// with it.
 func TestEndedEarly(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		p := planned(Options{Rate: PerSecond(10)}, 0, time.Minute, 1)
@@ -286,7 +289,47 @@ func TestEndedEarly(t *testing.T) {
 		if c := p.Counts(); c.Offered != 10 || c.Skipped+c.Unfinished+c.Late > 0 {
 			t.Errorf("%+v, want 10 offered and no more", c)
 		}
+		time.Sleep(time.Second)
+		p.window.CloseNow()
+		if mean, off := p.Expected(); math.Abs(mean-10) > off {
+			t.Errorf("%v arrivals are expected in the window", mean)
+		}
 	})
+}
+
+// TestAnArrivalIsNotLostWithItsClient interrupts a client that waits for an arrival: the next client that is
+// free serves it, late, and if there is none it is skipped.
+func TestAnArrivalIsNotLostWithItsClient(t *testing.T) {
+	for others, want := range []Counts{{Offered: 10, Skipped: 10}, {Offered: 10, Late: 2, Completed: 10}} {
+		bubble.Test(t, func(t *testing.T) {
+			p := planned(Options{Rate: PerSecond(10)}, 0, time.Second+time.Millisecond, 1)
+			ctx, interrupt := context.WithCancel(t.Context())
+			for range 2 {
+				go p.Ticket().Next(ctx)
+			}
+			synctest.Wait()
+			interrupt()
+			time.Sleep(250 * time.Millisecond)
+			var all sync.WaitGroup
+			for range others {
+				ticket := p.Ticket()
+				all.Go(func() {
+					for {
+						if _, ok := ticket.Next(t.Context()); !ok {
+							return
+						}
+						ticket.Finish()
+					}
+				})
+			}
+			time.Sleep(time.Second)
+			p.End()
+			all.Wait()
+			if c := p.Counts(); c != want {
+				t.Errorf("%d others: %+v, want %+v", others, c, want)
+			}
+		})
+	}
 }
 
 // BenchmarkNext measures the cost of taking an arrival that is already due: the CPU time of
