@@ -1,6 +1,7 @@
 package results
 
 import (
+	"cmp"
 	"time"
 )
 
@@ -58,10 +59,37 @@ type TrendChange struct {
 	Reason  string  `json:"reason,omitempty"` // for which the change was accepted
 }
 
+// Verdict returns that of the newest change, "" if there is none, and invalid if all results are doubtful.
+func (t Trend) Verdict() Verdict {
+	switch newest := t.Newest(); {
+	case len(t.Points) == 0:
+		return Invalid
+	case newest != nil:
+		return newest.Verdict
+	}
+	return ""
+}
+
 // Newest returns the newest change, or nil if there is none.
 func (t Trend) Newest() *TrendChange {
 	if len(t.Changes) == 0 {
 		return nil
 	}
 	return &t.Changes[len(t.Changes)-1]
+}
+
+// Word returns the verdict on the change in a word: regression, improvement, accepted, or change.
+func (c TrendChange) Word() string {
+	if c.Verdict == Pass {
+		return "accepted"
+	}
+	return cmp.Or(string(c.Verdict), "change")
+}
+
+// Kind returns whether the change was a step or a drift.
+func (c TrendChange) Kind() string {
+	if c.Drift {
+		return "drift"
+	}
+	return "step"
 }

@@ -17,12 +17,12 @@ func ofHistory(h results.History) (d Document) {
 	d.Started = h.Made
 	d.Heading, d.Findings, d.Verdict = historyHeading(h), historyFindings(h), h.Verdict
 	for _, t := range h.Figures {
-		c := Check{Suite: t.Of, Recipe: "stampede", Form: "history", Subject: t.Of, About: t.Of, Group: figures, Name: t.Figure, Verdict: results.Pass}
-		if len(t.Points) == 0 {
-			c.Verdict, c.Why = results.Invalid, doubtfulResults(t)
-		}
+		c := Check{Suite: t.Of, Recipe: "stampede", Form: "history", Subject: t.Of, About: t.Of, Group: figures, Name: t.Figure,
+			Verdict: cmp.Or(t.Verdict(), results.Pass)}
 		if newest := t.Newest(); newest != nil && newest.Verdict != "" {
-			c.Verdict, c.Why = newest.Verdict, DescribeChange(t, *newest)
+			c.Why = DescribeChange(t, *newest)
+		} else if len(t.Points) == 0 {
+			c.Why = doubtfulResults(t)
 		}
 		d.Checks = append(d.Checks, c)
 	}
@@ -49,40 +49,30 @@ func historyHeading(h results.History) string {
 }
 
 // historyFindings decide by the newest change of each figure.
-func historyFindings(h results.History) []string {
+func historyFindings(h results.History) (findings []string) {
+	figures := map[results.Verdict]int{}
 	var worse []string
-	better, accepted, judged := 0, 0, 0
 	for _, t := range h.Figures {
-		if len(t.Points) > 0 {
-			judged++
-		}
-		c := t.Newest()
-		switch {
-		case c == nil:
-		case c.Verdict == results.Regression:
+		if figures[t.Verdict()]++; t.Verdict() == results.Regression {
+			c := t.Newest()
 			worse = append(worse, fmt.Sprintf("%s of %s: %s since %s.", t.Figure, t.Of, SizeOf(*c), t.Points[c.At].Started.Format(time.DateOnly)))
-		case c.Verdict == results.Improvement:
-			better++
-		case c.Verdict == results.Pass:
-			accepted++
 		}
 	}
-	var findings []string
-	of := units.Plural(judged, "figure")
-	switch {
-	case len(worse) > 0:
-		findings = append([]string{fmt.Sprintf("The newest change is for the worse in %d of %s.", len(worse), of)}, worse...)
-	case better > 0:
-		findings = []string{fmt.Sprintf("The newest change is for the better in %d of %s.", better, of)}
-	case accepted > 0:
-		findings = []string{fmt.Sprintf("The newest change is accepted in %d of %s.", accepted, of)}
-	case judged > 0:
-		findings = []string{fmt.Sprintf("None of %s changed.", of)}
-	case len(h.Figures) == 0:
+	doubtful := figures[results.Invalid]
+	of := units.Plural(len(h.Figures)-doubtful, "figure")
+	if len(h.Figures) == 0 {
 		findings = []string{"No result in this history has a figure to follow."}
+	} else if doubtful < len(h.Figures) {
+		findings = []string{fmt.Sprintf("None of %s changed.", of)}
 	}
-	if n := len(h.Figures) - judged; n > 0 {
-		findings = append(findings, fmt.Sprintf("%s cannot be judged: all results are doubtful.", units.Plural(n, "figure")))
+	how := map[results.Verdict]string{results.Regression: "for the worse", results.Improvement: "for the better", results.Pass: "accepted"}
+	for _, v := range []results.Verdict{results.Pass, results.Improvement, results.Regression} {
+		if n := figures[v]; n > 0 {
+			findings = append([]string{fmt.Sprintf("The newest change is %s in %d of %s.", how[v], n, of)}, worse...)
+		}
+	}
+	if doubtful > 0 {
+		findings = append(findings, fmt.Sprintf("%s cannot be judged: all results are doubtful.", units.Plural(doubtful, "figure")))
 	}
 	return findings
 }
@@ -90,14 +80,6 @@ func historyFindings(h results.History) []string {
 // doubtfulResults says how many results of the figure are left out.
 func doubtfulResults(t results.Trend) string {
 	return "left out " + units.Plural(t.Doubtful, "doubtful result")
-}
-
-// ChangeWord returns the verdict on a change in a word: regression, improvement, accepted, or change.
-func ChangeWord(c results.TrendChange) string {
-	if c.Verdict == results.Pass {
-		return "accepted"
-	}
-	return cmp.Or(string(c.Verdict), "change")
 }
 
 // SizeOf returns the size of a change as a signed percentage: "−9.8 %". It is "new" if the value was 0
@@ -109,22 +91,14 @@ func SizeOf(c results.TrendChange) string {
 	return signed("%+.1f %%", 100**c.Size)
 }
 
-// kindOf returns whether a change was a step or a drift.
-func kindOf(c results.TrendChange) string {
-	if c.Drift {
-		return "drift"
-	}
-	return "step"
-}
-
 // DescribeChange describes a change: "regression: step of −9.8 %, 870 /s → 785 /s, since 2026-11-12
 // 10:00, result 20261112-…".
 func DescribeChange(t results.Trend, c results.TrendChange) string {
-	from, what := t.Points[c.At], kindOf(c)
+	from, what := t.Points[c.At], c.Kind()
 	if c.Size != nil {
 		what += " of " + SizeOf(c)
 	}
-	text := fmt.Sprintf("%s: %s, %s → %s, since %s, result %s", ChangeWord(c), what,
+	text := fmt.Sprintf("%s: %s, %s → %s, since %s, result %s", c.Word(), what,
 		units.Value(c.Before, t.Unit), units.Value(c.After, t.Unit), from.Started.Format("2006-01-02 15:04"), from.Result)
 	text += strings.Join(append([]string{""}, from.Words()...), " · ")
 	if c.Reason != "" {
@@ -138,20 +112,19 @@ func trendTable(title string, all []results.Trend) Table {
 	t := Table{Title: title, Columns: columns(0, "<figure", "results", "last", "<values", "<newest change"), Notes: notesOn(all)}
 	newest := &t.Columns[4]
 	for _, trend := range all {
-		text, verdict := "none", results.Verdict("")
+		newest.Verdicts = append(newest.Verdicts, trend.Verdict())
+		n := len(trend.Points)
+		if n == 0 {
+			t.Rows = append(t.Rows, []string{trend.Figure, "0", units.Absent, "", "all are doubtful"})
+			continue
+		}
+		text := "none"
 		if c := trend.Newest(); c != nil {
-			text, verdict = ChangeWord(*c)+" "+SizeOf(*c), c.Verdict
+			text = c.Word() + " " + SizeOf(*c)
 		} else if trend.Needed > 0 {
 			text = "too few results"
 		}
-		last, values := "n/a", ""
-		if n := len(trend.Points); n > 0 {
-			last, values = units.Value(trend.Points[n-1].Value, trend.Unit), blocks(trend.Points)
-		} else {
-			text, verdict = "all are doubtful", results.Invalid
-		}
-		t.Rows = append(t.Rows, []string{trend.Figure, units.Count(int64(len(trend.Points))), last, values, text})
-		newest.Verdicts = append(newest.Verdicts, verdict)
+		t.Rows = append(t.Rows, []string{trend.Figure, units.Count(int64(n)), units.Value(trend.Points[n-1].Value, trend.Unit), blocks(trend.Points), text})
 	}
 	return t
 }
@@ -163,7 +136,7 @@ func changeTable(title string, all []results.Trend) Table {
 	for _, trend := range all {
 		for _, c := range trend.Changes {
 			from := trend.Points[c.At]
-			t.Rows = append(t.Rows, []string{ChangeWord(c), trend.Figure, SizeOf(c), kindOf(c),
+			t.Rows = append(t.Rows, []string{c.Word(), trend.Figure, SizeOf(c), c.Kind(),
 				units.Value(c.Before, trend.Unit), units.Value(c.After, trend.Unit), strings.Join(append([]string{from.Result}, from.Words()...), " · ")})
 			t.Columns[0].Verdicts = append(t.Columns[0].Verdicts, c.Verdict)
 		}

@@ -2,7 +2,6 @@ package history
 
 import (
 	"math"
-	"slices"
 
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/figure"
@@ -21,19 +20,19 @@ func (c *Collection) History() results.History {
 
 // verdict decides by the newest change of each figure.
 func verdict(all []results.Trend) results.Verdict {
-	newest := func(v results.Verdict) bool {
-		return slices.ContainsFunc(all, func(t results.Trend) bool { c := t.Newest(); return c != nil && c.Verdict == v })
+	figures := map[results.Verdict]int{}
+	for _, t := range all {
+		figures[t.Verdict()]++
 	}
-	judged := slices.ContainsFunc(all, func(t results.Trend) bool { return len(t.Points) > 0 })
 	switch {
 	case len(all) == 0:
 		return ""
-	case !judged:
-		return results.Invalid
-	case newest(results.Regression):
+	case figures[results.Regression] > 0:
 		return results.Regression
-	case newest(results.Improvement):
+	case figures[results.Improvement] > 0:
 		return results.Improvement
+	case figures[results.Invalid] == len(all):
+		return results.Invalid
 	}
 	return results.Pass
 }

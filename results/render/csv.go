@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/results"
-	"github.com/stampede-bench/stampede/results/document"
 	"github.com/stampede-bench/stampede/results/figure"
 )
 
@@ -118,7 +117,7 @@ func (t *sheet) values(h results.History) {
 			change, share := "", (*float64)(nil)
 			for _, c := range f.Changes {
 				if c.At == i {
-					change, share = document.ChangeWord(c), c.Size
+					change, share = c.Word(), c.Size
 				}
 			}
 			t.set("change", change)
