@@ -156,7 +156,7 @@ const (
 	Decided  // it learned the decision
 	Updating // it makes the update Turn, of the value that Value numbers
 	Saw      // it saw that update
-	Troubled // its session was disturbed during the turn
+	Left     // it has finished its part in the turn
 
 	// Of queues. Turn is the number of the item. Putting and Taking are recorded before a call.
 	Putting // it begins to put an item of the priority Value
@@ -170,8 +170,6 @@ const (
 	// Of times that end in another process than they begin. Name is the phase.
 	Began   // the times of the turn begin
 	Reached // a time of the turn ends that began with that step, maybe in another process
-	Due     // the turn was due
-	Timed   // a time of the turn ends that began in the same process; Lag is its service time
 
 	// Of a fan-out. Turn is the number of the write.
 	Written  // the write is acknowledged
@@ -202,7 +200,7 @@ type Step struct {
 	Name      string
 	Turn      int64
 	Value     int64
-	Lag       time.Duration // of Began: the time since it was due; of Timed: the service time
+	Lag       time.Duration // of Began: the time since it was due
 }
 
 // Steps stamps what the clients of one process do with the time. If all clients of the run are in this

@@ -65,12 +65,13 @@ type groupWorkload struct {
 	change   *metrics.Latency // joining and leaving
 }
 
-func (w *groupWorkload) Setup(ctx context.Context, c drivers.Conn, base string, clients int) error {
+func (w *groupWorkload) Attach(_ drivers.Conn, base string, clients int) {
 	w.path, w.clients, w.updates = base+"/group", clients, newUpdates(clients, w.exchange, w.recorded, w.converge)
-	if w.exchange != nil {
-		w.membership.Tell = func(change string) { w.exchange.Tell(membersTopic, change) }
-		w.exchange.Handle(membersTopic, w.membership.Learn)
-	}
+	w.membership.Tell = func(change string) { w.exchange.Tell(membersTopic, change) }
+	w.exchange.Handle(membersTopic, w.membership.Learn)
+}
+
+func (w *groupWorkload) Setup(ctx context.Context, c drivers.Conn) error {
 	return namespace.CreateNode(ctx, c, w.path, nil, 0)
 }
 
@@ -164,7 +165,7 @@ func (c *groupClient) Turn(ctx context.Context) (rounds int64, err error) {
 		return 0, err
 	}
 	c.slot.Marks.PhaseEnd()
-	return c.updates.leave(c.slot), nil
+	return c.updates.leave(ctx, c.slot), nil
 }
 
 // changes returns which client changes its membership in a turn, and whether it leaves. First all
