@@ -203,9 +203,8 @@ type Step struct {
 	Lag       time.Duration // of Began: the time since it was due
 }
 
-// Steps stamps what the clients of one process do with the time. If all clients of the run are in this
-// process, it passes each step to the judge of the instance at once. Otherwise it keeps the steps, for a
-// judge that gets those of all processes. Its methods may be called from any goroutine.
+// Steps stamps what the clients of one process do with the time. It passes each step to the judge of the instance at
+// once, or keeps it for a judge that gets the steps of all processes. Its methods may be called from any goroutine.
 type Steps struct {
 	group int
 	judge func(TimedStep) // of the instance; may be nil
@@ -213,18 +212,26 @@ type Steps struct {
 }
 
 type stepLog struct {
-	now   func() time.Duration
-	keeps bool
-	mu    sync.Mutex
-	last  time.Duration
-	all   []Step
+	now  func() time.Duration
+	take func(s *Steps, step Step) // the caller holds the lock
+	mu   sync.Mutex
+	last time.Duration
+	all  []Step
 }
 
 // NewSteps returns Steps that pass each step on, with a clock, which must be monotonic.
-func NewSteps(now func() time.Duration) *Steps { return &Steps{log: &stepLog{now: now}} }
+func NewSteps(now func() time.Duration) *Steps {
+	return &Steps{log: &stepLog{now: now, take: func(s *Steps, step Step) {
+		if s.judge != nil {
+			s.judge(TimedStep{step, step.At, step.At})
+		}
+	}}}
+}
 
-// KeepSteps is NewSteps for a run whose other clients are in other processes.
-func KeepSteps(now func() time.Duration) *Steps { return &Steps{log: &stepLog{now: now, keeps: true}} }
+// KeepSteps returns Steps that keep each step.
+func KeepSteps(now func() time.Duration) *Steps {
+	return &Steps{log: &stepLog{now: now, take: func(s *Steps, step Step) { s.log.all = append(s.log.all, step) }}}
+}
 
 // ForGroup returns where the clients of an instance record their steps, among those of the others.
 func (s *Steps) ForGroup(group int) *Steps { return &Steps{group: group, log: s.log} }
@@ -251,12 +258,7 @@ func (s *Steps) RecordAt(at time.Time, step Step) {
 
 func (s *Steps) pass(step Step, at time.Duration) {
 	step.Group, step.At = s.group, at
-	switch {
-	case s.log.keeps:
-		s.log.all = append(s.log.all, step)
-	case s.judge != nil:
-		s.judge(TimedStep{step, at, at})
-	}
+	s.log.take(s, step)
 }
 
 // All returns the steps that were kept, in the order in which they were recorded.

@@ -45,7 +45,7 @@ func Rings[S drivers.Conn, G Group](open func(c S, path string) G) workloads.Con
 
 func groups(open opener[Group], ring bool) workloads.Constructor {
 	return func(s workloads.Settings) workloads.Workload {
-		w := &groupWorkload{think: s.ThinkTime(), open: open, membership: check.Membership{Ring: ring},
+		w := &groupWorkload{think: s.ThinkTime(), open: open, ring: ring,
 			converge: s.Latency("converge"), change: s.Latency("change")}
 		w.gathering = gather(s, 1, w.converge, w.change)
 		return w
@@ -58,7 +58,8 @@ type groupWorkload struct {
 	open  opener[Group]
 	path  string
 
-	membership check.Membership
+	ring       bool
+	membership *check.Membership
 	updates    *updates
 
 	converge *metrics.Latency // from the request for a change until one member sees it
@@ -67,7 +68,7 @@ type groupWorkload struct {
 
 func (w *groupWorkload) Attach(_ drivers.Conn, base string, clients int) {
 	w.path, w.clients, w.updates = base+"/group", clients, newUpdates(clients, w.exchange, w.recorded, w.converge)
-	w.membership.Tell = func(change string) { w.exchange.Tell(membersTopic, change) }
+	w.membership = check.NewMembership(w.ring, func(change string) { w.exchange.Tell(membersTopic, change) })
 	w.exchange.Handle(membersTopic, w.membership.Learn)
 }
 
