@@ -67,6 +67,23 @@ func (r *runner) drain(ctx context.Context, record *metrics.Record) {
 	}
 	r.pacer.End()
 	r.countArrivals(&record.Generator)
+	r.awaitDrained(ctx)
+}
+
+// awaitDrained waits until all processes have drained: work that was due in another one may need clients of this one.
+func (r *runner) awaitDrained(ctx context.Context) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		select {
+		case <-r.stop: // the run has failed
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	x := r.part.Exchange.Instance(noInstance)
+	x.Announce(drainedTopic, 0)
+	_ = x.Await(ctx, drainedTopic, 0, r.part.Processes) // the run ends in any case
 }
 
 // countArrivals fills in the outcomes of the arrivals of an open loop.

@@ -160,9 +160,10 @@ func (r *runner) exchange(ctx context.Context) (end func()) {
 
 // The topics by which the processes of a run agree. They belong to no instance, except lastTopic.
 const (
-	lastTopic   = "last"   // the last turn that a process has begun when it stopped
-	roundsTopic = "rounds" // rounds that have ended in the window
-	windowTopic = "window" // rounds that had ended in a process when its window was to end for the n-th time
+	lastTopic    = "last"    // the last turn that a process has begun when it stopped
+	roundsTopic  = "rounds"  // rounds that have ended in the window
+	drainedTopic = "drained" // a process has done all work that was due in the window
+	windowTopic  = "window"  // rounds that had ended in a process when its window was to end for the n-th time
 )
 
 // noInstance is the instance of topics that belong to none.
