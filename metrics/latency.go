@@ -117,8 +117,8 @@ func Percentile(h *hdrhistogram.Histogram, percentile float64) (value int64, kno
 	return PercentileWith(h, 0, percentile)
 }
 
-// PercentileWith is Percentile of the values of a histogram and of so many values that are longer than any: those of
-// work that was due and never done. known is false if the percentile is one of them.
+// PercentileWith is Percentile of the values of a histogram and of so many values that are longer than any:
+// those of work that was due and never done. known is false if the percentile is one of them.
 func PercentileWith(h *hdrhistogram.Histogram, endless int64, percentile float64) (value int64, known bool) {
 	if h == nil || h.TotalCount() == 0 || !Supports(h.TotalCount()+endless, percentile) {
 		return 0, false

@@ -78,7 +78,8 @@ func TestQueue(t *testing.T) {
 	}
 }
 
-// Grants before and after the window do not count. A client that waits when the window closes has waited until then.
+// Grants before and after the window do not count. A client that waits when the window closes has waited
+// until then.
 func TestQueueOutsideTheWindow(t *testing.T) {
 	began := time.Now()
 	at := func(seconds int) time.Time { return began.Add(time.Duration(seconds) * time.Second) }

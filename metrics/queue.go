@@ -30,8 +30,8 @@ type ask struct {
 	shared bool
 }
 
-// NewQueue returns a Queue of clients 0 to clients-1, none of which has asked. What counts are the grants in the
-// window.
+// NewQueue returns a Queue of clients 0 to clients-1, none of which has asked. What counts are the grants in
+// the window.
 func NewQueue(clients int, w *Window) *Queue {
 	return &Queue{window: w, places: make([]*list.Element, clients), grants: make([]int64, clients)}
 }
@@ -80,12 +80,13 @@ func (q *Queue) leave(client int, at time.Time) {
 	q.longest = max(q.longest, q.waited(a, at))
 }
 
-// waited returns how long a client that waits has waited by the end of the window, or by then; 0 before the window.
+// waited returns how long a client that waits has waited by the end of the window, or by now; 0 before the
+// window.
 func (q *Queue) waited(a ask, now time.Time) time.Duration {
 	if q.window.Elapsed(now) == 0 {
 		return 0
 	}
-	return q.window.Until(now).Sub(a.at)
+	return q.window.EndOrNow(now).Sub(a.at)
 }
 
 // Fairness returns the results at a time. LongestWait includes clients that still wait or gave up.

@@ -55,12 +55,12 @@ func (w *Window) IsOpen() bool { return w.opens.Load() != never }
 // Opens returns when the window opens. That must be decided.
 func (w *Window) Opens() time.Time { return w.origin.Add(time.Duration(w.opens.Load())) }
 
-// Before reports whether the moment is before the end of the window; it is as long as no end is decided.
-func (w *Window) Before(at time.Time) bool { return int64(at.Sub(w.origin)) < w.closes.Load() }
+// ClosesAfter reports whether the window ends after the moment, or its end is not decided.
+func (w *Window) ClosesAfter(at time.Time) bool { return int64(at.Sub(w.origin)) < w.closes.Load() }
 
-// Until returns the end of the window, or now if the window does not end before.
-func (w *Window) Until(now time.Time) time.Time {
-	if w.Before(now) {
+// EndOrNow returns the end of the window, or now if that is earlier.
+func (w *Window) EndOrNow(now time.Time) time.Time {
+	if w.ClosesAfter(now) {
 		return now
 	}
 	return w.origin.Add(time.Duration(w.closes.Load()))
@@ -72,5 +72,5 @@ func (w *Window) Elapsed(now time.Time) time.Duration {
 	if !w.IsOpen() {
 		return 0
 	}
-	return max(w.Until(now).Sub(w.Opens()), 0)
+	return max(w.EndOrNow(now).Sub(w.Opens()), 0)
 }

@@ -69,7 +69,8 @@ func (b *backgroundLoad) begin() {
 	}
 }
 
-// end takes the counts when the recipe has closed the window. Work that was due in it and is not done continues.
+// end takes the counts when the recipe has closed the window. Work that was due in it and is not done
+// continues.
 func (b *backgroundLoad) end() {
 	if b == nil {
 		return

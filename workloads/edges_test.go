@@ -32,8 +32,8 @@ func edges() map[string]time.Duration {
 	}
 }
 
-// edgePlan returns a plan of the form. An open loop tells the relay when its window opens by reading the counters of
-// the server before it starts, and a closed loop by asking whether the window may open.
+// edgePlan returns a plan of the form. An open loop tells the relay when its window opens by reading the
+// counters of the server before it starts, and a closed loop by asking whether the window may open.
 func edgePlan(s drivers.Service, r *relay, form workloads.Form, clients int, rate float64, stops *time.Duration) workloads.Plan {
 	p := workloads.Plan{Service: s, Form: form, Clients: clients, Warmup: 1005 * time.Millisecond, Duration: edgeWindow, Seed: 1,
 		Settings: workloads.Settings{Mix: workloads.MixSettings{Reads: 1, Keys: 10}}}
@@ -66,8 +66,8 @@ func formOf(t *testing.T, name string) workloads.Form {
 	return workloads.Form{}
 }
 
-// served returns the response times that the arrivals of a window must have: those of a queue with so many servers,
-// which serve each arrival in replyTime, except that no service ends while the service stops.
+// served returns the response times that the arrivals of a window must have: those of a queue with so many
+// servers, which serve each arrival in replyTime, except that no service ends while the service stops.
 func served(servers int, rate float64, warmup time.Duration, stops *time.Duration) (all []time.Duration) {
 	free := slices.Repeat([]time.Duration{-warmup}, servers)
 	gap := time.Duration(float64(time.Second) / rate)
@@ -91,9 +91,9 @@ func near(a, b time.Duration) bool {
 	return (a - b).Abs() <= max(a, b)/500+10*time.Microsecond
 }
 
-// TestMixAtTheEdges stops the service around the edges of the window of reads at a rate. Each arrival of the window
-// must have the time that the queue gives it, wherever the stop lies, and however long the server takes to tell its
-// counters.
+// TestMixAtTheEdges stops the service around the edges of the window of reads at a rate. Each arrival of the
+// window must have the time that the queue gives it, wherever the stop lies, and however long the server
+// takes to tell its counters.
 func TestMixAtTheEdges(t *testing.T) {
 	for _, words := range []time.Duration{0, time.Second} {
 		for name, stops := range edges() {
@@ -115,8 +115,8 @@ func TestMixAtTheEdges(t *testing.T) {
 	}
 }
 
-// TestSaturatedMix offers more than a client can do from the beginning of the warm-up. The times are those of the
-// arrivals that were due in the window, all of which waited for those of the warm-up.
+// TestSaturatedMix offers more than a client can do from the beginning of the warm-up. The times are those
+// of the arrivals that were due in the window, all of which waited for those of the warm-up.
 func TestSaturatedMix(t *testing.T) {
 	inRelay(t, replyTime, 0, func(t *testing.T, s drivers.Service, r *relay) {
 		rec := ran(t, edgePlan(s, r, formOf(t, "mix/operations"), 1, 200, nil))
@@ -161,9 +161,10 @@ func TestClosedMixAtTheEdges(t *testing.T) {
 	}
 }
 
-// TestRecipesAtTheEdges stops the service around the edges of the window of other loads, in both loops. In a closed
-// loop the rounds are those of an undisturbed run but for the time in which the service stopped. In an open loop each
-// arrival of the window has its times, and the longest is that of the first arrival that found the service stopped.
+// TestRecipesAtTheEdges stops the service around the edges of the window of other loads, in both loops. In a
+// closed loop the rounds are those of an undisturbed run but for the time in which the service stopped. In
+// an open loop each arrival of the window has its times, and the longest is that of the first arrival that
+// found the service stopped.
 func TestRecipesAtTheEdges(t *testing.T) {
 	for _, form := range []string{"lock/predecessor", "fanout/one-shot", "sessions/connect"} {
 		t.Run(form, func(t *testing.T) {
@@ -190,7 +191,8 @@ func TestRecipesAtTheEdges(t *testing.T) {
 	}
 }
 
-// wholeTurn is longer than a client of TestRecipesAtTheEdges needs for an arrival, with the hold and the release.
+// wholeTurn is longer than a client of TestRecipesAtTheEdges needs for an arrival, with the hold and the
+// release.
 const wholeTurn = 50 * time.Millisecond
 
 func checkEdge(t *testing.T, name string, r, calm *metrics.Record, stops time.Duration) {
@@ -228,8 +230,8 @@ func checkEdge(t *testing.T, name string, r, calm *metrics.Record, stops time.Du
 	}
 }
 
-// TestDroppedConnectionsAtTheEdges closes all connections around the edges of the window and refuses new ones for a
-// while. Every arrival of the window is served and timed.
+// TestDroppedConnectionsAtTheEdges closes all connections around the edges of the window and refuses new
+// ones for a while. Every arrival of the window is served and timed.
 func TestDroppedConnectionsAtTheEdges(t *testing.T) {
 	for name, at := range edges() {
 		inRelay(t, replyTime, 0, func(t *testing.T, s drivers.Service, r *relay) {
@@ -248,8 +250,8 @@ func TestDroppedConnectionsAtTheEdges(t *testing.T) {
 	}
 }
 
-// TestBackgroundHasTheWindowOfTheRecipe runs a background at a rate beside a recipe on a server that takes a second
-// to tell its counters: what is offered is the rate times the window.
+// TestBackgroundHasTheWindowOfTheRecipe runs a background at a rate beside a recipe on a server that takes a
+// second to tell its counters: what is offered is the rate times the window.
 func TestBackgroundHasTheWindowOfTheRecipe(t *testing.T) {
 	inRelay(t, replyTime/5, time.Second, func(t *testing.T, s drivers.Service, r *relay) {
 		p := edgePlan(s, r, formOf(t, "lock/predecessor"), 3, 0, nil)

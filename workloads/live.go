@@ -45,8 +45,8 @@ func (l *Live) lap(i metrics.Interval) {
 	l.intervals = append(l.intervals, i)
 }
 
-// end records that the window has closed. Duration, Counts and Rounds are those of the window, so that throughput
-// and costs per round have a numerator and a denominator of the same time.
+// end records that the window has closed. Duration, Counts and Rounds are those of the window, so that
+// throughput and costs per round have a numerator and a denominator of the same time.
 func (l *Live) end(r *metrics.Record) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -63,8 +63,9 @@ func (l *Live) end(r *metrics.Record) {
 
 // passing returns what is known of the window so far.
 func (l *Live) passing() metrics.Record {
-	r := metrics.Record{Duration: l.runner.window.Elapsed(time.Now()), Counts: l.runner.windowCounts(), Rounds: l.runner.done()}
-	l.runner.pool.instances.fill(&r)
+	on := l.runner
+	r := metrics.Record{Duration: on.window.Elapsed(time.Now()), Counts: on.windowCounts(), Rounds: on.done()}
+	on.pool.instances.fill(&r)
 	return r
 }
 

@@ -9,8 +9,8 @@ import (
 	"github.com/stampede-bench/stampede/workloads/openloop"
 )
 
-// planWindow returns when the warm-up of an open loop ends, and decides the window if it opens then and its length
-// is known. All processes of a run have the same window.
+// planWindow returns when the warm-up of an open loop ends, and decides the window if it opens then and its
+// length is known. All processes of a run have the same window.
 func (r *runner) planWindow(ctx context.Context) (opens time.Time) {
 	p := r.plan
 	opens = time.Now().Add(p.Warmup)
@@ -25,7 +25,8 @@ func (r *runner) planWindow(ctx context.Context) (opens time.Time) {
 	return opens
 }
 
-// openLoop gives the slots their arrivals if the plan has an arrival rate. The warm-up ends at the given time.
+// openLoop gives the slots their arrivals if the plan has an arrival rate. The warm-up ends at the given
+// time.
 func (r *runner) openLoop(warm time.Time) {
 	p := r.plan
 	if !p.Open.Rate.Open() {
@@ -53,8 +54,8 @@ func arrivals(g *metrics.Generator, c openloop.Counts) {
 	g.Offered, g.Late, g.Completed, g.Failed, g.Skipped, g.Unfinished = c.Offered, c.Late, c.Completed, c.Failed, c.Skipped, c.Unfinished
 }
 
-// drain waits until all work that was due in the window is done, so that its response times count. Work that has
-// not begun by the end time, or when the run is interrupted, is skipped.
+// drain waits until all work that was due in the window is done, so that its response times count. Work that
+// has not begun by the end time, or when the run is interrupted, is skipped.
 func (r *runner) drain(ctx context.Context, record *metrics.Record) {
 	if r.pacer == nil {
 		return
@@ -64,26 +65,19 @@ func (r *runner) drain(ctx context.Context, record *metrics.Record) {
 	defer context.AfterFunc(ctx, r.pacer.End)()
 	if !r.failed() {
 		r.pacer.Drain(limited)
+		if r.pool.instances[0].Together() {
+			r.drainTogether(limited)
+		}
 	}
 	r.pacer.End()
 	r.countArrivals(&record.Generator)
-	r.awaitDrained(ctx)
 }
 
-// awaitDrained waits until all processes have drained: work that was due in another one may need clients of this one.
-func (r *runner) awaitDrained(ctx context.Context) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	go func() {
-		select {
-		case <-r.stop: // the run has failed
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
+// drainTogether waits until all processes have drained: until then their rounds need the clients of this one.
+func (r *runner) drainTogether(ctx context.Context) {
 	x := r.part.Exchange.Instance(noInstance)
 	x.Announce(drainedTopic, 0)
-	_ = x.Await(ctx, drainedTopic, 0, r.part.Processes) // the run ends in any case
+	_ = x.Await(ctx, drainedTopic, 0, x.Processes) // without an answer in time the run ends
 }
 
 // countArrivals fills in the outcomes of the arrivals of an open loop.

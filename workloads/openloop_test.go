@@ -49,9 +49,9 @@ func TestOpenLoopOfEveryForm(t *testing.T) {
 	}
 }
 
-// TestOpenLoopOverload offers more work than one lock with this hold time can serve. What waits when the window
-// closes is served, and its response times include the wait. Only what is left after the end time is skipped, which
-// the run must report.
+// TestOpenLoopOverload offers more work than one lock with this hold time can serve. What waits when the
+// window closes is served, and its response times include the wait. Only what is left after the end time is
+// skipped, which the run must report.
 func TestOpenLoopOverload(t *testing.T) {
 	for _, c := range []struct {
 		rate    float64

@@ -162,7 +162,7 @@ func (r *runner) exchange(ctx context.Context) (end func()) {
 const (
 	lastTopic    = "last"    // the last turn that a process has begun when it stopped
 	roundsTopic  = "rounds"  // rounds that have ended in the window
-	drainedTopic = "drained" // a process has done all work that was due in the window
+	drainedTopic = "drained" // a process has no more arrivals of the window
 	windowTopic  = "window"  // rounds that had ended in a process when its window was to end for the n-th time
 )
 

@@ -54,7 +54,8 @@ func newPool(p Plan, part *Part) *Pool {
 	c := &Pool{Service: p.Service, Form: p.Form, instances: newInstances(p.Groups, p.Form, s, part),
 		Meter: fanout.NewMeter(window), Window: window, part: part,
 		namespace: s.namespace(), seed: p.Seed, clients: p.Clients, nodes: p.Clients + p.Preload.Nodes + max(p.Groups, 1)*s.Mix.Keys,
-		faults: newActiveFaults(p, part), adminTimeout: patience, turns: &turnTrackers{window: window, all: make(map[trackerKey]*TurnTracker)}}
+		faults: newActiveFaults(p, part), adminTimeout: patience,
+		turns: &turnTrackers{window: window, all: make(map[trackerKey]*TurnTracker)}}
 	if p.Bin > 0 {
 		c.Meter.SetBin(p.Bin)
 	}
@@ -65,8 +66,8 @@ func newPool(p Plan, part *Part) *Pool {
 func NewSettledPool(service drivers.Service, form Form, w Workload, s Settings) *Pool {
 	window := metrics.NewWindow()
 	base := s.namespace().NewBase()
-	return &Pool{Service: service, Form: form, instances: instances{w}, Meter: fanout.NewMeter(window), Window: window, namespace: s.namespace(),
-		base: base, part: NewPart(exchange.Everywhere(), base)}
+	return &Pool{Service: service, Form: form, instances: instances{w}, Meter: fanout.NewMeter(window),
+		Window: window, namespace: s.namespace(), base: base, part: NewPart(exchange.Everywhere(), base)}
 }
 
 // create creates the subtree and what the plan has on the service before its clients arrive.

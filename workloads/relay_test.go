@@ -18,8 +18,8 @@ import (
 	"github.com/stampede-bench/stampede/workloads/runtest"
 )
 
-// A relay lies between the clients and a server in this process. It passes on whole packets, each reply with a
-// known delay, and disturbs the service at known times.
+// A relay lies between the clients and a server in this process. It passes on whole packets, each reply with
+// a known delay, and disturbs the service at known times.
 type relay struct {
 	server *server.Server
 	delay  time.Duration // of replies to sessions, except to heartbeats

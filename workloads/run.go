@@ -243,8 +243,8 @@ func (r *runner) run(ctx context.Context) *metrics.Record {
 	return record
 }
 
-// fillRounds fills in the rounds of the window and their times when all clients have ended: a client may have read
-// the clock before the window closed and have recorded its turn after that.
+// fillRounds fills in the rounds of the window and their times when all clients have ended: a client may
+// have read the clock before the window closed and have recorded its turn after that.
 func (r *runner) fillRounds(m *metrics.Record) {
 	r.pool.instances.fill(m)
 	r.countArrivals(&m.Generator)

@@ -51,7 +51,8 @@ type runner struct {
 
 func newRunner(ctx context.Context, p Plan, c *Pool) *runner {
 	return &runner{plan: p, pool: c, part: c.part, rounds: context.WithoutCancel(ctx), window: c.Window,
-		stop: make(chan struct{}), opened: make(chan struct{}), enough: make(chan struct{}), turns: make([]int64, len(c.instances)), errors: make(map[string]int64)}
+		stop: make(chan struct{}), opened: make(chan struct{}), enough: make(chan struct{}),
+		turns: make([]int64, len(c.instances)), errors: make(map[string]int64)}
 }
 
 // halt makes every client stop after its current round.

@@ -29,22 +29,24 @@ type Slot struct {
 	// waiting then.
 	Stopping <-chan struct{}
 
-	window       *metrics.Window                               // of the run; nil in a settled run, in which all counts
-	times        Times                                         // of the turn in progress
-	ended        time.Time                                     // when that turn ended; zero until it has
-	counts       bool                                          // the turn ended in the window; known with ended
-	ends         func(rounds int64, at time.Time, counts bool) // counts the rounds that end with a turn
-	pacer        *openloop.Pacer                               // of an open loop; nil in a closed one
-	ticket       *openloop.Ticket                              // the slot's own
-	tickets      []*openloop.Ticket                            // of its other streams
-	Tracker      *TurnTracker                                  // nil where turns are not tracked
-	trackers     *turnTrackers                                 // holds the trackers of its other streams
-	number       int                                           // among all slots of the run, from 0
-	mayArrive    chan struct{}                                 // closed when the client may arrive; nil if it may arrive immediately
-	gathered     chan struct{}                                 // closed when all clients have arrived; nil if they arrive at the same time
-	instance     int                                           // index of the recipe's instance, from 0
-	name         string                                        // the client's name in messages
-	turns        int64                                         // turns completed so far
+	window *metrics.Window // of the run; nil in a settled run, in which all counts
+	times  Times           // of the turn in progress
+	ended  time.Time       // when that turn ended; zero until it has
+	counts bool            // the turn ended in the window; known with ended
+	// ends counts the rounds that end with a turn.
+	ends func(rounds int64, at time.Time, counts bool)
+
+	pacer        *openloop.Pacer    // of an open loop; nil in a closed one
+	ticket       *openloop.Ticket   // the slot's own
+	tickets      []*openloop.Ticket // of its other streams
+	Tracker      *TurnTracker       // nil where turns are not tracked
+	trackers     *turnTrackers      // holds the trackers of its other streams
+	number       int                // among all slots of the run, from 0
+	mayArrive    chan struct{}      // closed when the client may arrive; nil if it may arrive immediately
+	gathered     chan struct{}      // closed when all clients have arrived; nil if they arrive at the same time
+	instance     int                // index of the recipe's instance, from 0
+	name         string             // the client's name in messages
+	turns        int64              // turns completed so far
 	probe        drivers.Probe
 	service      drivers.Service
 	lags         bool // see [drivers.Info.Lags]
@@ -93,8 +95,8 @@ func (s *Slot) arrivalCompleted() {
 	}
 }
 
-// Record records how long a phase of the client's turn took. The time counts if the turn does: in an open loop
-// if its arrival was due in the window, in a closed loop if it ends in the window.
+// Record records how long a phase of the client's turn took. The time counts if the turn does: in an open
+// loop if its arrival was due in the window, in a closed loop if it ends in the window.
 func (s *Slot) Record(l *metrics.Latency, service, response time.Duration) {
 	s.RecordIn(&s.times, l, service, response)
 }
@@ -114,7 +116,8 @@ func (s *Slot) Count(c *atomic.Int64, n int64) { s.times.Count(c, n) }
 // InWindow reports whether the time lies in the window of the run.
 func (s *Slot) InWindow(at time.Time) bool { return s.window != nil && s.window.Contains(at) }
 
-// belongs reports whether work belongs to the window, by its arrival, or without one by whether it ended in it.
+// belongs reports whether work belongs to the window, by its arrival, or without one by whether it ended in
+// it.
 func (s *Slot) belongs(arrival *openloop.Ticket, ended bool) bool {
 	if due, given := arrival.InWindow(); given {
 		return due
@@ -161,8 +164,8 @@ func (s *Slot) failTurn() {
 	s.ArrivalFailed()
 }
 
-// EndWork counts a round that ends now, apart from the turns of the client, and reports whether it belongs to the
-// window. arrival is the round's, nil in a closed loop.
+// EndWork counts a round that ends now, apart from the turns of the client, and reports whether it belongs
+// to the window. arrival is the round's, nil in a closed loop.
 func (s *Slot) EndWork(arrival *openloop.Ticket) bool {
 	if s.window == nil {
 		return true
@@ -173,7 +176,8 @@ func (s *Slot) EndWork(arrival *openloop.Ticket) bool {
 	return s.belongs(arrival, ended)
 }
 
-// Times are the times of a turn, or of a round that several clients share, until it is known whether they count.
+// Times are the times of a turn, or of a round that several clients share, until it is known whether they
+// count.
 type Times struct {
 	mu     sync.Mutex
 	all    []timing
@@ -382,8 +386,8 @@ func (s *Slot) Stream(i int) *Slot {
 
 // view returns the slot as its i-th stream sees it.
 func (s *Slot) view(i int, random *rand.Rand) *Slot {
-	return &Slot{Index: s.Index, Conn: s.Conn, Rand: random, Marks: s.Marks, Stopping: s.Stopping, window: s.window, ends: s.ends,
-		Tracker: s.trackers.tracker(s.number, i), pacer: s.pacer, name: s.name, faults: s.faults}
+	return &Slot{Index: s.Index, Conn: s.Conn, Rand: random, Marks: s.Marks, Stopping: s.Stopping,
+		window: s.window, ends: s.ends, Tracker: s.trackers.tracker(s.number, i), pacer: s.pacer, name: s.name, faults: s.faults}
 }
 
 // FirstStream returns a view of the slot for the first stream of a client that takes the turns of all

@@ -138,7 +138,7 @@ func (t *turnTrackers) snapshot() (s turnsSnapshot) {
 func (t *TurnTracker) add(s *turnsSnapshot) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	now := t.window.Until(time.Now()) // under the lock, so that few turns begin after it
+	now := t.window.EndOrNow(time.Now()) // under the lock, so that few turns begin after it
 	s.turns, s.longest = s.turns.Plus(t.turns), max(s.longest, t.longest)
 	if !t.began.IsZero() {
 		s.open += max(now.Sub(later(t.began, t.window.Opens())), 0)

@@ -74,9 +74,9 @@ func lostArrivals(g metrics.Generator) (all []metrics.Warning) {
 	return all
 }
 
-// MissedRate returns the warning that fewer rounds ended in the window than were offered, where no arrivals were
-// lost, which explains it. It is no doubt: the arrivals that waited were served after the window, and have their
-// times.
+// MissedRate returns the warning that fewer rounds ended in the window than were offered, where no arrivals
+// were lost, which explains it. It is no doubt: the arrivals that waited were served after the window, and
+// have their times.
 func MissedRate(m *metrics.Record, clients int) []metrics.Warning {
 	g := m.Generator
 	if g.Skipped+g.Unfinished+g.Failed > 0 || float64(m.Rounds+int64(clients)) >= behind*float64(g.Offered) {

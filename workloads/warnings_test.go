@@ -85,8 +85,8 @@ func TestDoubts(t *testing.T) {
 	}
 }
 
-// TestMissedRateIsNoDoubt checks that a run warns if the service was too slow for the rate. The times are those of
-// all arrivals, so that nothing about them is in doubt.
+// TestMissedRateIsNoDoubt checks that a run warns if the service was too slow for the rate. The times are
+// those of all arrivals, so that nothing about them is in doubt.
 func TestMissedRateIsNoDoubt(t *testing.T) {
 	m := &metrics.Record{Rounds: 900}
 	m.Generator.Offered, m.Generator.Completed = 1000, 1000

@@ -140,8 +140,8 @@ func serverCounters(service drivers.Service) func(context.Context) (*drivers.Cou
 	}
 }
 
-// readServer reads the server's own counters, outside the window. The server reads them at some time between request and
-// reply, so the rounds are those at the middle.
+// readServer reads the server's own counters, outside the window. The server reads them at some time between
+// request and reply, so the rounds are those at the middle.
 func (r *runner) readServer(ctx context.Context) serverReading {
 	asked := r.all.Load()
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), countersTime)

@@ -71,10 +71,10 @@ func (m *Meter) Counts() metrics.Counts {
 	return sum
 }
 
-// Herd describes the notifications of the writes in the window: a write belongs to it if its first notification
-// came in it, and its later notifications then count too. Call it at the end of a run: it
-// assigns notifications by what is known at the call, even if a write in flight is not answered
-// yet. Leftover counts watches of the sessions that have not ended.
+// Herd describes the notifications of the writes in the window: a write belongs to it if its first
+// notification came in it, and its later notifications then count too. Call it at the end of a run: it
+// assigns notifications by what is known at the call, even if a write in flight is not answered yet.
+// Leftover counts watches of the sessions that have not ended.
 func (m *Meter) Herd() metrics.Herd {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -45,7 +45,7 @@ func (l *ledger) notify(w *trigger, n *notification) {
 
 // draw draws the time lines that have ended by the slot now.
 func (l *ledger) draw(now int64) {
-	l.timeline.draw(now, l.timeline.slotOf(l.window.Until(l.timeline.now())))
+	l.timeline.draw(now, l.timeline.slotOf(l.window.EndOrNow(l.timeline.now())))
 }
 
 // count adds a complete trigger if its first notification came in the window.

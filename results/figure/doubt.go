@@ -37,8 +37,8 @@ func (f Figure) Doubt(r results.Run) (first results.Warning, bias Bias) {
 	return first, bias
 }
 
-// CountsLost reports whether the figure is a percentile of times in which the run's lost arrivals count as infinitely
-// late. It is then not known if it is the time of one of them.
+// CountsLost reports whether the figure is a percentile of times in which the run's lost arrivals count as
+// infinitely late. It is then not known if it is the time of one of them.
 func (f Figure) CountsLost(r results.Run) bool {
 	phase, percentile, _ := strings.Cut(f.Name, ".response.p")
 	of := r.Latency

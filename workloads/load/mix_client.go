@@ -18,7 +18,7 @@ import (
 type mixClient struct {
 	*mixWorkload
 	slot  *workloads.Slot
-	turns *workloads.Slot // whose turns the operations are: the slot, unless one client takes the turns of all its streams
+	turns *workloads.Slot // whose turns the operations are: another, if one client takes those of all streams
 	*check.SessionVersions
 	draw   func() int // draw chooses a key
 	stream int        // the number that names its fresh nodes, unique among all streams of all clients

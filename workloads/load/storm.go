@@ -180,7 +180,8 @@ func (b *ordinaryClient) Turn(ctx context.Context) (int64, error) {
 	began := time.Now()
 	b.rounds.Start(r, began)
 	b.rounds.Arrive(r, b.slot, begunPoint)
-	made, omitted, err := b.writeUntil(ctx, r, b.during, func() bool { return b.rounds.AllArrived(r, backPoint, b.clients) })
+	over := func() bool { return b.rounds.AllArrived(r, backPoint, b.clients) }
+	made, omitted, err := b.writeUntil(ctx, r, b.during, over)
 	if err != nil {
 		return 0, err
 	}
@@ -208,7 +209,9 @@ const writeInterval = time.Millisecond
 // writeUntil sets the round's node repeatedly, at least once, until done. It makes one write at a time.
 // Writes that become due in the meantime wait, and their response time counts from when they were
 // due. work returns how many writes it made, and how many were due but not made when it was done.
-func (b *ordinaryClient) writeUntil(ctx context.Context, round *workloads.Round, l *metrics.Latency, done func() bool) (made, omitted int64, err error) {
+func (b *ordinaryClient) writeUntil(
+	ctx context.Context, round *workloads.Round, l *metrics.Latency, done func() bool,
+) (made, omitted int64, err error) {
 	for due := time.Now(); ; due = due.Add(writeInterval) {
 		began := time.Now()
 		if wait := due.Sub(began); wait > 0 {

@@ -59,8 +59,8 @@ type OwnArrivals struct {
 	Share float64 // of all arrivals, about
 }
 
-// New returns the pacer of a run whose arrivals begin a warm-up before part.Origin. The schedule is that of a run
-// of the given length at the rate. What counts are the arrivals that are due in the window.
+// New returns the pacer of a run whose arrivals begin a warm-up before part.Origin. The schedule is that of
+// a run of the given length at the rate. What counts are the arrivals that are due in the window.
 func New(o Options, w *metrics.Window, part OwnArrivals, warmup, length time.Duration, seed uint64) *Pacer {
 	p := &Pacer{
 		window: w, origin: part.Origin, limit: o.LateLimit, ended: make(chan struct{}),
@@ -77,7 +77,7 @@ func New(o Options, w *metrics.Window, part OwnArrivals, warmup, length time.Dur
 func (p *Pacer) advance() {
 	for {
 		p.due = p.origin.Add(p.schedule.next())
-		if p.part.Mine() || !p.window.Before(p.due) {
+		if p.part.Mine() || !p.window.ClosesAfter(p.due) {
 			return
 		}
 	}
@@ -144,7 +144,7 @@ func (p *Pacer) End() {
 		p.skip(t.due)
 	}
 	clear(p.early)
-	for now := time.Now(); p.window.Before(p.due) && !p.due.After(now); p.advance() {
+	for now := time.Now(); p.window.ClosesAfter(p.due) && !p.due.After(now); p.advance() {
 		p.skip(p.due)
 	}
 }
@@ -177,7 +177,7 @@ func (p *Pacer) notify() {
 		return
 	}
 	for t := range p.early {
-		if p.window.Before(t.due) {
+		if p.window.ClosesAfter(t.due) {
 			return
 		}
 	}
@@ -191,7 +191,7 @@ func (p *Pacer) hasMore() bool {
 	case <-p.ended:
 		return false
 	default:
-		return p.window.Before(p.due)
+		return p.window.ClosesAfter(p.due)
 	}
 }
 
@@ -214,8 +214,9 @@ func (p *Pacer) Progress() Progress {
 		return s
 	}
 	s.Lag = now.Sub(p.due)
-	until := p.window.Until(now)
-	s.Waiting = 1 + int64((p.schedule.rate.Expected(until.Sub(p.origin), p.schedule.total)-p.schedule.count)*p.part.Share)
+	until := p.window.EndOrNow(now)
+	due := p.schedule.rate.Expected(until.Sub(p.origin), p.schedule.total)
+	s.Waiting = 1 + int64((due-p.schedule.count)*p.part.Share)
 	return s
 }
 
@@ -274,8 +275,8 @@ func (t *Ticket) NextTold(ctx context.Context, taken func(due time.Duration)) (d
 	return time.Time{}, false
 }
 
-// take takes the next arrival that is due before the window closes, and reports whether the client has to wait
-// for it.
+// take takes the next arrival that is due before the window closes, and reports whether the client has to
+// wait for it.
 func (t *Ticket) take() (waits, ok bool) {
 	p := t.pacer
 	p.mu.Lock()
@@ -301,8 +302,9 @@ func (t *Ticket) take() (waits, ok bool) {
 	return false, false
 }
 
-// start gives the client its arrival, which is due now or was due before. Whether it was due in the window is
-// decided by now: a window opens or closes in the present or the future. late is 1 if it has waited for a client.
+// start gives the client its arrival, which is due now or was due before. Whether it was due in the window
+// is decided by now: a window opens or closes in the present or the future. late is 1 if it has waited for a
+// client.
 func (t *Ticket) start(late int64) {
 	p := t.pacer
 	t.started, t.inWindow = true, p.window.Contains(t.due)
@@ -335,11 +337,12 @@ func (t *Ticket) wait(ctx context.Context) (woke time.Time, ok bool) {
 	case ctx.Err() != nil || now.Before(t.due):
 		p.skip(t.due)
 		return now, false
-	case !p.window.Before(t.due):
+	case !p.window.ClosesAfter(t.due):
 		return now, false
 	}
 	if t.start(0); t.inWindow {
-		_ = p.wakes.RecordValue(min(int64(now.Sub(t.due)), p.wakes.HighestTrackableValue())) // the value is in range
+		late := min(int64(now.Sub(t.due)), p.wakes.HighestTrackableValue())
+		_ = p.wakes.RecordValue(late) // the value is in range
 	}
 	return now, true
 }

@@ -131,8 +131,8 @@ func TestOverload(t *testing.T) {
 	}
 }
 
-// TestArrivalsThatWaitAtTheEndAreServed checks that arrivals which wait for a client when the window closes are
-// served after it, with all of their wait in their response times, and no arrival that is due later.
+// TestArrivalsThatWaitAtTheEndAreServed checks that arrivals which wait for a client when the window closes
+// are served after it, with all of their wait in their response times, and no arrival that is due later.
 func TestArrivalsThatWaitAtTheEndAreServed(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		ends := time.Now().Add(11 * time.Second)
@@ -151,8 +151,8 @@ func TestArrivalsThatWaitAtTheEndAreServed(t *testing.T) {
 	})
 }
 
-// TestWindowDecidedLater opens and closes the window while arrivals come, as for a load beside another. Arrivals count
-// by when they were due, although clients have taken them before the window opened.
+// TestWindowDecidedLater opens and closes the window while arrivals come, as for a load beside another.
+// Arrivals count by when they were due, although clients have taken them before the window opened.
 func TestWindowDecidedLater(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		w := metrics.NewWindow()

@@ -161,8 +161,8 @@ func (s *schedule) next() time.Duration {
 	return s.rate.When(s.count, s.total)
 }
 
-// deviation returns the largest number by which the number of arrivals in a time may differ from their mean: what
-// constant arrivals can, which take turns among processes, and six standard deviations of Poisson's.
+// deviation returns the largest number by which the number of arrivals in a time may differ from their mean:
+// what constant arrivals can, which take turns among processes, and six standard deviations of Poisson's.
 func (s *schedule) deviation(mean float64) float64 {
 	if s.rand == nil {
 		return 2 + mean*1e-6

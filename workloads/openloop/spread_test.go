@@ -10,7 +10,7 @@ import (
 
 // dues returns when the arrivals of a pacer are due, in its warm-up and its window, after its window opened.
 func dues(p *Pacer) (at []time.Duration) {
-	for ; p.window.Before(p.due); p.advance() {
+	for ; p.window.ClosesAfter(p.due); p.advance() {
 		at = append(at, p.due.Sub(p.origin))
 	}
 	return at

@@ -91,7 +91,8 @@ func (w *configWorkload) Settle(ctx context.Context, st *settled.Stepper) error 
 		if err := st.Tick(ctx, w.polls-1); err != nil {
 			return err
 		}
-		if err := st.Do(ctx, 0, "changes the value", "", func(ctx context.Context) error { return first.set(ctx, nil, number+1, time.Now()) }); err != nil {
+		set := func(ctx context.Context) error { return first.set(ctx, nil, number+1, time.Now()) }
+		if err := st.Do(ctx, 0, "changes the value", "", set); err != nil {
 			return err
 		}
 		if err := st.Tick(ctx, 1); err != nil {
@@ -125,7 +126,8 @@ func (c *configClient) Turn(ctx context.Context) (rounds int64, err error) {
 	c.slot.Marks.PhaseBegin()
 	s := c.updates.join(c.slot)
 	if c.slot.Index == 0 {
-		if err := s.make(ctx, c.slot, c.think, func(due time.Time) error { return c.set(ctx, &s.times, number, due) }); err != nil {
+		set := func(due time.Time) error { return c.set(ctx, &s.times, number, due) }
+		if err := s.make(ctx, c.slot, c.think, set); err != nil {
 			return 0, fmt.Errorf("update: %w", err)
 		}
 	}
@@ -151,5 +153,6 @@ func (c *configClient) follow(ctx context.Context) error {
 
 func (c *configClient) set(ctx context.Context, round *workloads.Times, number int64, due time.Time) error {
 	c.visibility.UpdateBegins(0, number)
-	return recordTime(c.slot, round, c.update, due, func() error { return c.config.Set(ctx, check.UpdateData(number)) })
+	set := func() error { return c.config.Set(ctx, check.UpdateData(number)) }
+	return recordTime(c.slot, round, c.update, due, set)
 }

@@ -57,9 +57,8 @@ func lockWorkloads(open opener[Lock], words lockTerms) workloads.Constructor {
 // newLockWorkload creates the workload of a lock with these steps before the release. Progress
 // reports show the first step.
 func newLockWorkload(s workloads.Settings, open opener[Lock], words lockTerms, steps ...string) *lockWorkload {
-	w := &lockWorkload{holdTime: s.HoldTime(), think: s.ThinkTime(), polls: s.Polls, open: open, terms: words, recorded: s.Steps(),
-		newQueue: s.NewQueue,
-		handoff:  s.Latency(words.handoff), release: s.Latency(words.release)}
+	w := &lockWorkload{holdTime: s.HoldTime(), think: s.ThinkTime(), polls: s.Polls, open: open, terms: words,
+		recorded: s.Steps(), newQueue: s.NewQueue, handoff: s.Latency(words.handoff), release: s.Latency(words.release)}
 	for _, step := range steps {
 		w.steps = append(w.steps, s.Latency(step))
 	}

@@ -99,7 +99,8 @@ func (w *namesWorkload) Settle(ctx context.Context, st *settled.Stepper) error {
 	for number := range w.updateCount + 1 {
 		if number > 0 {
 			title := "changes " + w.names[w.changedBy(number)]
-			if err := st.Do(ctx, 0, title, "", func(ctx context.Context) error { return clients[0].bind(ctx, nil, number, time.Now()) }); err != nil {
+			bind := func(ctx context.Context) error { return clients[0].bind(ctx, nil, number, time.Now()) }
+			if err := st.Do(ctx, 0, title, "", bind); err != nil {
 				return err
 			}
 		}
@@ -134,7 +135,8 @@ func (c *namesClient) Turn(ctx context.Context) (rounds int64, err error) {
 	c.slot.Marks.PhaseBegin()
 	s := c.updates.join(c.slot)
 	if c.slot.Index == 0 {
-		if err := s.make(ctx, c.slot, c.think, func(due time.Time) error { return c.bind(ctx, &s.times, number, due) }); err != nil {
+		bind := func(due time.Time) error { return c.bind(ctx, &s.times, number, due) }
+		if err := s.make(ctx, c.slot, c.think, bind); err != nil {
 			return 0, fmt.Errorf("update: %w", err)
 		}
 	}
@@ -198,5 +200,6 @@ func (c *namesClient) look(ctx context.Context, value int) error {
 func (c *namesClient) bind(ctx context.Context, round *workloads.Times, number int64, due time.Time) error {
 	value := c.changedBy(number)
 	c.visibility.UpdateBegins(value, number)
-	return recordTime(c.slot, round, c.update, due, func() error { return c.handle.Bind(ctx, c.names[value], check.UpdateData(number)) })
+	bind := func() error { return c.handle.Bind(ctx, c.names[value], check.UpdateData(number)) }
+	return recordTime(c.slot, round, c.update, due, bind)
 }

@@ -41,7 +41,9 @@ func (g *gathering) Fill(r *metrics.Record) {
 }
 
 // recordTime makes a change of a round that was due, and records how long it took.
-func recordTime(s *workloads.Slot, round *workloads.Times, l *metrics.Latency, due time.Time, change func() error) error {
+func recordTime(
+	s *workloads.Slot, round *workloads.Times, l *metrics.Latency, due time.Time, change func() error,
+) error {
 	asked := time.Now()
 	if err := change(); err != nil {
 		return err

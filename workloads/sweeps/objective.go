@@ -25,10 +25,10 @@ func ParseObjective(text string, phases []string) (Objective, error) {
 	return Objective{b}, err
 }
 
-// Judge reports whether a run meets the objective. A run is undecided if it has too few observations, or
-// if the true value of a doubtful one could decide otherwise: times of a load generator that was short of
-// CPU are at most too long, so they can meet the objective and cannot miss it. Arrivals that were not served count
-// as infinitely late in percentiles; a run that has lost any misses an objective of another figure.
+// Judge reports whether a run meets the objective. A run is undecided if it has too few observations, or if
+// the true value of a doubtful one could decide otherwise: times of a load generator that was short of CPU
+// are at most too long, so they can meet the objective and cannot miss it. Arrivals that were not served
+// count as infinitely late in percentiles; a run that has lost any misses an objective of another figure.
 func (o Objective) Judge(r results.Run) Trial {
 	measured, known := o.Figure.RunValue(r)
 	holds := o.Op.Holds(measured, o.Limit)

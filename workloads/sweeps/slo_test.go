@@ -16,8 +16,9 @@ import (
 	"github.com/stampede-bench/stampede/workloads/sweeps"
 )
 
-// serviceTime is how long each read of the service under test takes. One client makes one read at a time, so Poisson
-// arrivals find an M/D/1 queue. A queue with a service of 50 ms and a limit of 500 ms is the same in a tenth of the time.
+// serviceTime is how long each read of the service under test takes. One client makes one read at a time, so
+// Poisson arrivals find an M/D/1 queue. A queue with a service of 50 ms and a limit of 500 ms is the same in
+// a tenth of the time.
 const (
 	serviceTime = 5 * time.Millisecond
 	limit       = 10 * serviceTime
@@ -65,8 +66,9 @@ func queueRun(t *testing.T, s drivers.Service, rate float64, window time.Duratio
 	return results.FromRecord(results.Setting{}, r)
 }
 
-// TestSearchFindsTheLoadOfTheory searches the highest rate at which the 90th percentile of the response time stays
-// below the limit. It must be 90 to 105 % of the rate at which the theory of queues says so, for every seed.
+// TestSearchFindsTheLoadOfTheory searches the highest rate at which the 90th percentile of the response time
+// stays below the limit. It must be 90 to 105 % of the rate at which the theory of queues says so, for every
+// seed.
 func TestSearchFindsTheLoadOfTheory(t *testing.T) {
 	seeds := uint64(20)
 	if testing.Short() {
@@ -105,8 +107,8 @@ func TestSearchFindsTheLoadOfTheory(t *testing.T) {
 	})
 }
 
-// TestNothingIsLostAtModerateLoad runs short windows at 60 % of what the service can do. An arrival often waits when
-// the window closes. It must be served, so that no time of the run is in doubt.
+// TestNothingIsLostAtModerateLoad runs short windows at 60 % of what the service can do. An arrival often
+// waits when the window closes. It must be served, so that no time of the run is in doubt.
 func TestNothingIsLostAtModerateLoad(t *testing.T) {
 	runtest.InBubble(t, func(t *testing.T, service drivers.Service) {
 		for seed := range uint64(50) {

@@ -152,8 +152,8 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// TestLostArrivalsCountAsInfinitelyLate checks that a run misses an objective if the percentile is among the arrivals
-// that were not served, and only then.
+// TestLostArrivalsCountAsInfinitelyLate checks that a run misses an objective if the percentile is among the
+// arrivals that were not served, and only then.
 func TestLostArrivalsCountAsInfinitelyLate(t *testing.T) {
 	for lost, want := range map[int64]sweeps.Outcome{0: sweeps.Met, 40: sweeps.Met, 60: sweeps.Missed} {
 		o, err := sweeps.ParseObjective("acquire.p99<50ms", []string{"acquire"})
