@@ -33,8 +33,8 @@ func (p Plan) powers() faults.Powers {
 	return powers
 }
 
-// checkFaults takes note of what faults of the run can break, and returns an error if one of the plan is not possible.
-// of are those of a part; nil if they are the plan's.
+// checkFaults takes note of what faults of the run can break, and returns an error if one of the plan is not
+// possible. of are those of a part; nil if they are the plan's.
 func (p *Plan) checkFaults(of *PartFaults) error {
 	servers, _ := p.Faults.Split()
 	p.faulty, p.serversFail = len(p.Faults) > 0 || of != nil, len(servers) > 0 || of != nil && of.Servers
@@ -70,7 +70,8 @@ func newActiveFaults(p Plan, part *Part) *activeFaults {
 	if part.Faults == nil {
 		return nil
 	}
-	t := &activeFaults{schedule: p.Faults, service: p.Service, log: part.Faults.Log, done: make(chan struct{}), isolated: make(map[int]bool)}
+	t := &activeFaults{schedule: p.Faults, service: p.Service, log: part.Faults.Log,
+		done: make(chan struct{}), isolated: make(map[int]bool)}
 	t.targets.Seed = p.Seed
 	if e, ok := p.Service.(drivers.Ensemble); ok {
 		t.targets.Servers = e.Members()

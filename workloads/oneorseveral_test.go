@@ -17,15 +17,16 @@ import (
 	"github.com/stampede-bench/stampede/workloads/exchange"
 )
 
-// allowed are the conditions that the test below would refuse, each by its file and its text, and why it is right.
+// allowed are the conditions that the test below would refuse, each by its file and its text, and why it is
+// right.
 var allowed = map[string]string{
 	"agents/journal/journal.go: len(m.Parts) > 0": "a message to a server has parts here: those of a multi",
 	"agents/merge/histogram.go: part == nil":      "a part is a histogram here, of a phase without times",
 	"recipetest/suite.go: form.Alone()":           "a form under test may need a service of its own",
 }
 
-// What asks whether a run has one part or several: comparisons with nil of what only one of the two would have,
-// comparisons of how many there are with a number, types, and methods.
+// What asks whether a run has one part or several: comparisons with nil of what only one of the two would
+// have, comparisons of how many there are with a number, types, and methods.
 var (
 	thing   = regexp.MustCompile(`(?i)^(parts?|own|sites?|exchanges?|runexchange|others?|elsewhere|divided|shares?|post|receive|tell|board|outbox|link)$`)
 	count   = regexp.MustCompile(`(?i)^(of|processes|process|parts|shares|agents|others)$`)
@@ -33,7 +34,8 @@ var (
 	inquiry = regexp.MustCompile(`^(Others|(Is|Has|Are)?(Alone|Divided|Shared|Single|Several|Many|Whole|Distributed))$`)
 )
 
-// name returns the last name of a variable, a field or a call, and whether it is a count of things: len, or a field.
+// name returns the last name of a variable, a field or a call, and whether it is a count of things: len, or a
+// field.
 func name(x ast.Expr) string {
 	switch x := x.(type) {
 	case *ast.Ident:
@@ -113,8 +115,9 @@ func parse(path, source string) (string, *ast.File, error) {
 	return source, f, err
 }
 
-// TestNothingAsksWhetherARunHasOnePart holds that a run in one process takes the paths of one in several: no code of
-// the workloads or of the agents asks which of the two it is in, apart from the conditions that are allowed.
+// TestNothingAsksWhetherARunHasOnePart holds that a run in one process takes the paths of one in several: no
+// code of the workloads or of the agents asks which of the two it is in, apart from the conditions that are
+// allowed.
 func TestNothingAsksWhetherARunHasOnePart(t *testing.T) {
 	used := map[string]bool{}
 	err := filepath.WalkDir(".", func(path string, _ fs.DirEntry, err error) error {
@@ -143,8 +146,8 @@ func TestNothingAsksWhetherARunHasOnePart(t *testing.T) {
 	}
 }
 
-// TestAPartDoesNotSayWhetherItIsTheOnlyOne has no flag in what a run knows of its part: what differs between one process
-// and several are its functions, which are always set.
+// TestAPartDoesNotSayWhetherItIsTheOnlyOne has no flag in what a run knows of its part: what differs between
+// one process and several are its functions, which are always set.
 func TestAPartDoesNotSayWhetherItIsTheOnlyOne(t *testing.T) {
 	part := reflect.ValueOf(*workloads.NewPart(exchange.Everywhere(), "/base"))
 	for i := range part.NumField() {

@@ -52,8 +52,8 @@ func NewPart(at exchange.Place, base string) *Part {
 	}
 }
 
-// A PartFaults says that faults are injected into the run: those of the plan into the clients that it names, each
-// by its process, and maybe others into the service.
+// A PartFaults says that faults are injected into the run: those of the plan into the clients that it names,
+// each by its process, and maybe others into the service.
 type PartFaults struct {
 	Log      *metrics.FaultLog // of what they do to this process's clients
 	Sessions int               // of the run
@@ -196,8 +196,8 @@ func (r *runner) awaitWindow(ctx context.Context) {
 	r.openWindow(time.Now())
 }
 
-// nextRound returns the present. In a closed loop with a window of so many rounds it first waits until one more
-// round has ended, and opens the window at that moment.
+// nextRound returns the present. In a closed loop with a window of so many rounds it first waits until one
+// more round has ended, and opens the window at that moment.
 func (r *runner) nextRound(ctx context.Context) time.Time {
 	if r.plan.Rounds > 0 && r.pacer == nil {
 		r.opensWith.Store(true)
@@ -240,8 +240,8 @@ func (r *runner) lastTurn(instance int) int64 {
 	return all.Most
 }
 
-// roundsEnded counts rounds that ended in the window, at the given time, and closes the window if they are enough, in
-// all processes together.
+// roundsEnded counts rounds that ended in the window, at the given time, and closes the window if they are
+// enough, in all processes together.
 func (r *runner) roundsEnded(rounds int64, at time.Time) {
 	r.inWindow.Add(rounds)
 	if limit := r.plan.Rounds; limit > 0 {
@@ -252,7 +252,8 @@ func (r *runner) roundsEnded(rounds int64, at time.Time) {
 	}
 }
 
-// awaitRounds closes the window when enough rounds have ended in all processes, if it is a window of so many rounds.
+// awaitRounds closes the window when enough rounds have ended in all processes, if it is a window of so many
+// rounds.
 func (r *runner) awaitRounds() {
 	if r.plan.Rounds == 0 {
 		return

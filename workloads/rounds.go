@@ -16,9 +16,9 @@ import (
 	"github.com/stampede-bench/stampede/workloads/openloop"
 )
 
-// Rounds manages the rounds of a workload that takes all clients together. Each round has a fresh
-// path on the service. It is created when the first client comes to the round and removed when the last one has
-// finished it, over an uncounted session of the process that has the first slot.
+// Rounds manages the rounds of a workload that takes all clients together. Each round has a fresh path on the
+// service. It is created when the first client comes to the round and removed when the last one has finished
+// it, over an uncounted session of the process that has the first slot.
 type Rounds struct {
 	Admin      drivers.Conn
 	PathPrefix string // of the rounds' paths
@@ -44,7 +44,7 @@ type Round struct {
 	// Times are those of the round's phases.
 	Times Times
 
-	arrival            *openloop.Ticket // holds the round's arrival; nil in a closed loop, and in other processes
+	arrival            *openloop.Ticket // holds the round's; nil in a closed loop and in other processes
 	asked              bool             // a client waits until the round is due
 	arrived            chan struct{}    // closed when it is
 	due                time.Time        // zero in a closed loop
@@ -152,8 +152,8 @@ func (r *Rounds) awaitDue(ctx context.Context, s *Slot, turn int64) (due time.Ti
 	return due, nil
 }
 
-// Record records how long a phase of a client's turn took, which ended at time now. In an open loop its response time
-// counts from when the round was due.
+// Record records how long a phase of a client's turn took, which ended at time now. In an open loop its
+// response time counts from when the round was due.
 func (r *Rounds) Record(l *metrics.Latency, round *Round, s *Slot, now time.Time, took time.Duration) {
 	s.RecordIn(&round.Times, l, took, took+r.Lag(round, now.Add(-took)))
 }
@@ -265,8 +265,9 @@ func (r *Rounds) create(ctx context.Context, now *Round) error {
 	return nil
 }
 
-// Finish records that the slot has done its part. It returns how many rounds ended with it: 1 for the last slot of a
-// round in the process that has the first slot. The round ends when the last slot of all has finished.
+// Finish records that the slot has done its part. It returns how many rounds ended with it: 1 for the last
+// slot of a round in the process that has the first slot. The round ends when the last slot of all has
+// finished.
 func (r *Rounds) Finish(ctx context.Context, s *Slot) (rounds int64, err error) {
 	over := r.leave(s)
 	r.Exchange.Announce("finished", s.turns)
@@ -305,7 +306,8 @@ func (r *Rounds) noteLeft(now *Round, s *Slot) {
 	r.Steps.Record(check.Step{Kind: check.Left, Client: s.Index, Turn: now.turn, Disturbed: now.disturbed(s)})
 }
 
-// End records which sessions were disturbed in rounds that never ended. It is called when all clients have ended.
+// End records which sessions were disturbed in rounds that never ended. It is called when all clients have
+// ended.
 func (r *Rounds) End() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -319,8 +321,8 @@ func (r *Rounds) End() {
 	clear(r.active)
 }
 
-// A RoundJudge judges rounds by the steps of all clients. It takes them in the order of [check.Ordered] or as they
-// happen, and remembers the rounds that have not ended.
+// A RoundJudge judges rounds by the steps of all clients. It takes them in the order of [check.Ordered] or as
+// they happen, and remembers the rounds that have not ended.
 type RoundJudge[T any] struct {
 	Slots int // how many slots take part in a round
 	// Share creates the state of a round, and Apply applies a client's step to it.

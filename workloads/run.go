@@ -77,8 +77,8 @@ type Progress struct {
 // to then.
 var ErrInterrupted = errors.New("interrupted")
 
-// Run executes the plan in this process and returns its measurements. With an error other than ErrInterrupted it
-// returns no Record.
+// Run executes the plan in this process and returns its measurements. With an error other than ErrInterrupted
+// it returns no Record.
 func Run(ctx context.Context, p Plan) (_ *metrics.Record, err error) {
 	s, err := NewSite(p)
 	if err != nil {
@@ -110,8 +110,8 @@ func Run(ctx context.Context, p Plan) (_ *metrics.Record, err error) {
 	return r.outcome(ctx, record)
 }
 
-// RunPart executes a part of the plan, as Run executes all of it. The caller has made a Site, and merges the records
-// of all parts.
+// RunPart executes a part of the plan, as Run executes all of it. The caller has made a Site, and merges the
+// records of all parts.
 func RunPart(ctx context.Context, p Plan, part *Part) (_ *metrics.Record, err error) {
 	p.window = metrics.NewWindow()
 	if err := p.checkFaults(part.Faults); err != nil {

@@ -128,8 +128,9 @@ func (s *Slot) belongs(arrival *openloop.Ticket, ended bool) bool {
 // EndsAt sets the time at which the turn in progress ends, for a client that has just read the clock.
 func (s *Slot) EndsAt(now time.Time) { s.ended, s.counts = now, s.window.Contains(now) }
 
-// EndRound records that a round that several clients share ends with the turn in progress. arrival is the round's,
-// nil in a closed loop and in a process that does not have it; the round was due at the given time, if that is known.
+// EndRound records that a round that several clients share ends with the turn in progress. arrival is the
+// round's, nil in a closed loop and in a process that does not have it; the round was due at the given time,
+// if that is known.
 func (s *Slot) EndRound(round *Times, arrival *openloop.Ticket, due time.Time) {
 	if s.window == nil {
 		return

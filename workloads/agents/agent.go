@@ -246,8 +246,8 @@ type agentRun struct {
 	laps    []*hdrhistogram.Histogram // the response times of each interval
 }
 
-// partEndTime is how long rounds in progress may take to end in an interrupted run: another process may be gone, for
-// whose clients they wait.
+// partEndTime is how long rounds in progress may take to end in an interrupted run: another process may be
+// gone, for whose clients they wait.
 const partEndTime = 5 * time.Second
 
 // join makes the part of the plan. The caller calls end when the run has ended.
@@ -256,16 +256,19 @@ func (p *agentRun) join(ctx context.Context, plan *workloads.Plan) (end func(), 
 	if err != nil {
 		return nil, err
 	}
-	at := exchange.Place{Process: p.work.number(p.agent.Name), Processes: len(p.work.Shares), First: p.share.First, Count: p.share.Count}
+	at := exchange.Place{Process: p.work.number(p.agent.Name), Processes: len(p.work.Shares),
+		First: p.share.First, Count: p.share.Count}
 	p.part = workloads.NewPart(at, p.work.Base)
 	p.part.Exchange = exchange.New(at, board.Post, board.Receive)
-	p.part.Steps, p.part.Meet, p.part.Window, p.part.EndTime = check.KeepSteps(p.agent.now), p.meet, p.awaitWindow, partEndTime
+	p.part.Steps, p.part.EndTime = check.KeepSteps(p.agent.now), partEndTime
+	p.part.Meet, p.part.Window = p.meet, p.awaitWindow
 	if of := p.share.Background; of.Count > 0 {
-		p.part.Background = workloads.NewPart(exchange.Place{First: of.First, Count: of.Count}, p.work.BackgroundBase)
+		at := exchange.Place{First: of.First, Count: of.Count}
+		p.part.Background = workloads.NewPart(at, p.work.BackgroundBase)
 	}
 	if p.work.Faulty {
-		p.part.Faults = &workloads.PartFaults{Log: metrics.NewFaultLog(p.share.Count), Sessions: p.work.sessions(), Servers: true,
-			Claims: claims{p.agent, p.work.site}}
+		p.part.Faults = &workloads.PartFaults{Log: metrics.NewFaultLog(p.share.Count),
+			Sessions: p.work.sessions(), Servers: true, Claims: claims{p.agent, p.work.site}}
 	}
 	if notifies(*plan) {
 		p.part.Probe = p.packets.Probe

@@ -41,8 +41,8 @@ type GroupMember struct {
 	moved chan struct{}
 }
 
-// NewMembership returns the membership of an ordinary group, or of a ring. tell passes the changes of this process's
-// members to other processes, whose Learn they reach in this order.
+// NewMembership returns the membership of an ordinary group, or of a ring. tell passes the changes of this
+// process's members to other processes, whose Learn they reach in this order.
 func NewMembership(ring bool, tell func(change string)) *Membership {
 	return &Membership{ring: ring, tell: tell}
 }

@@ -203,8 +203,9 @@ type Step struct {
 	Lag       time.Duration // of Began: the time since it was due
 }
 
-// Steps stamps what the clients of one process do with the time. It passes each step to the judge of the instance at
-// once, or keeps it for a judge that gets the steps of all processes. Its methods may be called from any goroutine.
+// Steps stamps what the clients of one process do with the time. It passes each step to the judge of the
+// instance at once, or keeps it for a judge that gets the steps of all processes. Its methods may be called
+// from any goroutine.
 type Steps struct {
 	group int
 	judge func(TimedStep) // of the instance; may be nil
@@ -230,7 +231,8 @@ func NewSteps(now func() time.Duration) *Steps {
 
 // KeepSteps returns Steps that keep each step.
 func KeepSteps(now func() time.Duration) *Steps {
-	return &Steps{log: &stepLog{now: now, take: func(s *Steps, step Step) { s.log.all = append(s.log.all, step) }}}
+	keep := func(s *Steps, step Step) { s.log.all = append(s.log.all, step) }
+	return &Steps{log: &stepLog{now: now, take: keep}}
 }
 
 // ForGroup returns where the clients of an instance record their steps, among those of the others.

@@ -95,7 +95,8 @@ func withGroup(sum *metrics.Safety, one metrics.Safety, group, groups int) *metr
 	return &all
 }
 
-// fillJudged adds the judged times to the phases. Processes record the times that begin and end in one of them.
+// fillJudged adds the judged times to the phases. Processes record the times that begin and end in one of
+// them.
 func fillJudged(r *metrics.Record, times []check.Time, w check.Window) {
 	for i := range r.Phases {
 		p, shared := &r.Phases[i], true // with the record of an agent

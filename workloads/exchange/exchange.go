@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// An Exchange passes what the clients of one instance of a recipe do to all other clients of the instance, in this
-// process and in others.
+// An Exchange passes what the clients of one instance of a recipe do to all other clients of the instance, in
+// this process and in others.
 //
 // It counts by topic. A topic belongs to a turn, and its count is over all processes. A message about a
 // topic is sent as soon as the one before has reached the control plane; what is announced meanwhile goes
@@ -84,8 +84,8 @@ func (e *Exchange) Tell(name, text string) {
 	e.all.pass(announcement{Topic: e.topic(name, 0), Text: text})
 }
 
-// After calls f when the topic has been announced n times, unless the context ends before: at once and with its error if
-// it has been, else later. The rounds have ended only when f has returned.
+// After calls f when the topic has been announced n times, unless the context ends before: at once and with
+// its error if it has been, else later. The rounds have ended only when f has returned.
 func (e *Exchange) After(ctx context.Context, name string, turn int64, n int, f func() error) error {
 	if e.Announced(name, turn) >= int64(n) {
 		return f()
@@ -105,8 +105,8 @@ func (e *Exchange) Handle(name string, handle func(text string)) {
 	e.all.handlers[e.topic(name, 0)] = handle
 }
 
-// OnLearn makes the exchange call f whenever other processes have announced something. It must be set before any
-// client begins.
+// OnLearn makes the exchange call f whenever other processes have announced something. It must be set before
+// any client begins.
 func (e *Exchange) OnLearn(f func()) {
 	e.all.mu.Lock()
 	defer e.all.mu.Unlock()
@@ -173,10 +173,13 @@ func Alone(at Place) *RunExchange {
 // Everywhere is the place of the only process of a run.
 func Everywhere() Place { return Place{Processes: 1, Count: math.MaxInt32} }
 
-// New returns the exchanges of the process at a place. post passes a message to all other processes. It returns when
-// they will get it. receive calls take with each message of the others, in the order in which each has posted its own,
-// until the context ends.
-func New(at Place, post func(ctx context.Context, text []byte) error, receive func(ctx context.Context, take func(text []byte) error) error) *RunExchange {
+// New returns the exchanges of the process at a place. post passes a message to all other processes. It
+// returns when they will get it. receive calls take with each message of the others, in the order in which
+// each has posted its own, until the context ends.
+func New(
+	at Place, post func(ctx context.Context, text []byte) error,
+	receive func(ctx context.Context, take func(text []byte) error) error,
+) *RunExchange {
 	x := Alone(at)
 	out := &outbox{all: x, post: post, counts: map[topic]Tally{}, pending: make(chan struct{}, 1)}
 	x.pass = out.add

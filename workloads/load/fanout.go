@@ -31,8 +31,9 @@ func Fanouts(watch Watch) workloads.Constructor {
 	return func(s workloads.Settings) workloads.Workload {
 		t := newFanoutTracker(s)
 		return &fanoutWorkload{
-			Timings: workloads.Timings{t.written, t.phases[firstPhase], t.phases[medianPhase], t.phases[lastPhase], t.phases[eachPhase]},
-			think:   s.ThinkTime(), updates: s.UpdateCount(), watch: watch, tracker: t,
+			Timings: workloads.Timings{t.written,
+				t.phases[firstPhase], t.phases[medianPhase], t.phases[lastPhase], t.phases[eachPhase]},
+			think: s.ThinkTime(), updates: s.UpdateCount(), watch: watch, tracker: t,
 			quiet: semaphore.NewWeighted(wholeCapacity),
 		}
 	}

@@ -11,8 +11,9 @@ import (
 	"github.com/stampede-bench/stampede/workloads/divided"
 )
 
-// A fanoutJudge judges the writes of a fan-out and the notifications of them by the steps of all clients. It takes them
-// in the order of [check.Ordered] or as they happen, and remembers the writes of which a watcher may still be notified.
+// A fanoutJudge judges the writes of a fan-out and the notifications of them by the steps of all clients. It
+// takes them in the order of [check.Ordered] or as they happen, and remembers the writes of which a watcher
+// may still be notified.
 type fanoutJudge struct {
 	watchers int
 	heard    func(*judgedWrite) // takes a write of which all watchers have heard
@@ -78,7 +79,9 @@ func (j *fanoutJudge) addFinding(s check.TimedStep, format string, number int64)
 func (w *judgedWrite) over() time.Duration { return slices.Max(append(w.notified, w.written.Middle())) }
 
 // measure calls record with the times of the phases of the write, and adds them to times.
-func (w *judgedWrite) measure(times *workloads.FanoutTimes, record func(phase string, service, response time.Duration)) {
+func (w *judgedWrite) measure(
+	times *workloads.FanoutTimes, record func(phase string, service, response time.Duration),
+) {
 	issued := w.issued.Middle()
 	after := w.notified
 	for i, at := range after {
@@ -102,11 +105,13 @@ func (w *fanoutWorkload) Judge(g divided.Gathered) divided.Findings {
 	f := divided.Findings{Fanout: &workloads.FanoutTimes{}}
 	judge := newFanoutJudge(g.Clients, func(u *judgedWrite) {
 		over := u.over()
-		if over < g.Window.Begin || over > g.Window.End && !(g.Open && u.issued.Middle()-u.issued.Lag <= g.Window.End) {
+		due := u.issued.Middle() - u.issued.Lag
+		if over < g.Window.Begin || over > g.Window.End && !(g.Open && due <= g.Window.End) {
 			return
 		}
 		u.measure(f.Fanout, func(phase string, service, response time.Duration) {
-			f.Times = append(f.Times, check.Time{Phase: phase, Service: service, Response: response, At: over, Error: u.wrong + u.issued.Error()})
+			f.Times = append(f.Times, check.Time{Phase: phase, Service: service, Response: response, At: over,
+				Error: u.wrong + u.issued.Error()})
 		})
 	})
 	var last []check.TimedStep // what each watcher saw last

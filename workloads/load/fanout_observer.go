@@ -138,13 +138,18 @@ func (e *Observer) notifiedOfNext(at time.Time) {
 	t := e.tracker
 	t.safety.Checked++
 	e.seen++
-	t.recorded.RecordAt(at, check.Step{Kind: check.Notified, Client: e.slot.Index, Turn: e.seen, Disturbed: e.disturbed()})
+	t.recorded.RecordAt(at, e.step(check.Notified))
 	t.exchange.Announce(heardTopic, e.seen)
 	if e.once {
 		e.unarmed = append(e.unarmed, e.seen)
 		return
 	}
 	t.exchange.Announce(armedTopic, e.seen)
+}
+
+// step returns a step of the client, about the last write that it knows of.
+func (e *Observer) step(kind check.StepKind) check.Step {
+	return check.Step{Kind: kind, Client: e.slot.Index, Turn: e.seen, Disturbed: e.disturbed()}
 }
 
 // missedUntil records that the watcher watches since this version, and missed the writes before it of which
@@ -156,7 +161,7 @@ func (e *Observer) missedUntil(version int64) {
 	}
 	for e.unarmed = nil; e.seen < version; {
 		e.seen++
-		t.recorded.Record(check.Step{Kind: check.Missed, Client: e.slot.Index, Turn: e.seen, Disturbed: e.disturbed()})
+		t.recorded.Record(e.step(check.Missed))
 		t.exchange.Announce(heardTopic, e.seen)
 		t.exchange.Announce(armedTopic, e.seen)
 	}

@@ -120,8 +120,8 @@ func (t *fanoutTracker) await(ctx context.Context, holds func() bool, or <-chan 
 	}
 }
 
-// mostOpen bounds the number of outstanding notifications before the writer waits, and mostWrites that of the writes
-// that they are of.
+// mostOpen bounds the number of outstanding notifications before the writer waits, and mostWrites that of the
+// writes that they are of.
 const (
 	mostOpen   = 1 << 20
 	mostWrites = exchange.KeptTurns / 2
@@ -130,7 +130,8 @@ const (
 // The conditions that the writer waits for. ready: all watchers listen, and not too many
 // notifications are outstanding. all: all watchers have been notified and watch again.
 func (t *fanoutTracker) ready() bool {
-	return t.told(listeningTopic, 0) >= len(t.observers) && len(t.open)*len(t.observers) < mostOpen && len(t.open) < mostWrites
+	few := len(t.open) < mostWrites && len(t.open)*len(t.observers) < mostOpen
+	return few && t.told(listeningTopic, 0) >= len(t.observers)
 }
 
 func (t *fanoutTracker) all() bool {
@@ -224,7 +225,9 @@ func (t *fanoutTracker) isHeard(u *fanoutWrite) bool {
 // recordTimes records the times of a write's notifications, if the judge knows all of them.
 func (t *fanoutTracker) recordTimes(number int64) {
 	if w := t.judged[number]; w != nil {
-		w.measure(t.times, func(phase string, service, response time.Duration) { t.phases[phase].Record(service, response) })
+		w.measure(t.times, func(phase string, service, response time.Duration) {
+			t.phases[phase].Record(service, response)
+		})
 	}
 }
 
@@ -236,7 +239,7 @@ func (t *fanoutTracker) verdict() metrics.Safety {
 	for _, e := range t.observers {
 		if e != nil {
 			s.Checked++
-			t.recorded.Record(check.Step{Kind: check.Saw, Client: e.slot.Index, Turn: e.seen, Disturbed: e.disturbed()})
+			t.recorded.Record(e.step(check.Saw))
 		}
 	}
 	return t.judge.safety.Add(s, check.MaxDetails)

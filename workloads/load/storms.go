@@ -107,7 +107,8 @@ func (w *stormWorkload) Judge(g divided.Gathered) divided.Findings {
 		}
 	}
 	for turn, all := range back {
-		if t := stormTime(begun[turn], all); elsewhere[turn] && len(all) == g.Clients && t.At >= g.Window.Begin && t.At <= g.Window.End {
+		t := stormTime(begun[turn], all)
+		if elsewhere[turn] && len(all) == g.Clients && g.Window.Contains(t.At) {
 			f.Times = append(f.Times, t)
 		}
 	}

@@ -50,8 +50,8 @@ type barrierWorkload struct {
 
 func (w *barrierWorkload) Attach(admin drivers.Conn, base string, clients int) {
 	w.clients = clients
-	w.rounds = workloads.Rounds{Admin: admin, PathPrefix: base + "/barrier-", Slots: clients + 1, Create: w.create,
-		Exchange: w.exchange, Steps: w.recorded}
+	w.rounds = workloads.Rounds{Admin: admin, PathPrefix: base + "/barrier-", Slots: clients + 1,
+		Create: w.create, Exchange: w.exchange, Steps: w.recorded}
 	w.judge = newBarrierJudge(clients)
 	w.recorded.JudgeBy(w.judge.Take)
 }
@@ -208,7 +208,8 @@ func (o *barrierOpener) openBarrier(ctx context.Context, r *workloads.Round) err
 	o.rounds.Arrive(r, o.slot, opensPoint)
 	began := time.Now()
 	o.rounds.Start(r, began)
-	o.rounds.Note(r, o.slot, began, check.Step{Kind: check.Began, Name: passesPhase, Lag: o.rounds.Lag(r, began)})
+	lag := o.rounds.Lag(r, began)
+	o.rounds.Note(r, o.slot, began, check.Step{Kind: check.Began, Name: passesPhase, Lag: lag})
 	if err := b.Open(ctx); err != nil {
 		return err
 	}

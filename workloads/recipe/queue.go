@@ -100,8 +100,9 @@ func newQueueWorkload(s workloads.Settings, priorities int, open queueOpener) wo
 	return w
 }
 
-// role returns whether a client puts, whether it takes, and its place among the consumers. Producers and consumers
-// alternate, so that each process, which has adjacent clients, has its part of both. A single client is both.
+// role returns whether a client puts, whether it takes, and its place among the consumers. Producers and
+// consumers alternate, so that each process, which has adjacent clients, has its part of both. A single
+// client is both.
 func (w *queueWorkload) role(index int) (puts, takes bool, place int) {
 	before := w.producersBefore(index)
 	puts = w.producersBefore(index+1) > before

@@ -70,9 +70,9 @@ func (c *queueClient) Turn(ctx context.Context) (rounds int64, err error) {
 	return rounds, err
 }
 
-// Finish takes the items that are left in the queue. When all producers have finished, the first puts an end item
-// for each consumer, behind all other items. So no consumer has to cancel a wait, and an end item
-// is a round like any other.
+// Finish takes the items that are left in the queue. When all producers have finished, the first puts an end
+// item for each consumer, behind all other items. So no consumer has to cancel a wait, and an end item is a
+// round like any other.
 func (c *queueClient) Finish(ctx context.Context) (rounds int64, err error) {
 	for c.puts {
 		due, err := c.endIsDue(ctx)

@@ -115,8 +115,8 @@ func (w *commitWorkload) Attach(admin drivers.Conn, base string, clients int) {
 		w.sites = append(w.sites, fmt.Sprintf("site-%d", i+1))
 	}
 	w.judge = w.newJudge(clients)
-	w.rounds = workloads.Rounds{Admin: admin, PathPrefix: base + "/transaction-", Slots: w.judge.Slots, Create: w.create,
-		Exchange: w.exchange, Steps: w.recorded}
+	w.rounds = workloads.Rounds{Admin: admin, PathPrefix: base + "/transaction-", Slots: w.judge.Slots,
+		Create: w.create, Exchange: w.exchange, Steps: w.recorded}
 	w.recorded.JudgeBy(w.judge.Take)
 }
 

@@ -126,8 +126,8 @@ func (s *updates) leave(ctx context.Context, slot *workloads.Slot) int64 {
 	return p.end(ctx)
 }
 
-// end returns 1 if this process made the update. It ends the update's arrival when all clients of all processes have
-// seen the update.
+// end returns 1 if this process made the update. It ends the update's arrival when all clients of all
+// processes have seen the update.
 func (p *update) end(ctx context.Context) int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
