@@ -74,7 +74,6 @@ func (e *Observer) Notified() {
 	default:
 		e.fired = true
 		e.notifiedOfNext(at)
-		t.removeFinished()
 	}
 }
 
@@ -125,9 +124,8 @@ func (e *Observer) setVersion(version int64) {
 	if !e.listening {
 		e.listening = true
 		e.slot.Marks.PhaseBegin()
-		t.exchange.Announce(listeningTopic, 0)
+		t.announce(listeningTopic, 0)
 	}
-	t.removeFinished()
 }
 
 // mostMissed is more writes than a watcher can miss.
@@ -139,12 +137,12 @@ func (e *Observer) notifiedOfNext(at time.Time) {
 	t.safety.Checked++
 	e.seen++
 	t.recorded.RecordAt(at, e.step(check.Notified))
-	t.exchange.Announce(heardTopic, e.seen)
+	t.announce(heardTopic, e.seen)
 	if e.once {
 		e.unarmed = append(e.unarmed, e.seen)
 		return
 	}
-	t.exchange.Announce(armedTopic, e.seen)
+	t.announce(armedTopic, e.seen)
 }
 
 // step returns a step of the client, about the last write that it knows of.
@@ -157,13 +155,13 @@ func (e *Observer) step(kind check.StepKind) check.Step {
 func (e *Observer) missedUntil(version int64) {
 	t := e.tracker
 	for _, number := range e.unarmed {
-		t.exchange.Announce(armedTopic, number)
+		t.announce(armedTopic, number)
 	}
 	for e.unarmed = nil; e.seen < version; {
 		e.seen++
 		t.recorded.Record(e.step(check.Missed))
-		t.exchange.Announce(heardTopic, e.seen)
-		t.exchange.Announce(armedTopic, e.seen)
+		t.announce(heardTopic, e.seen)
+		t.announce(armedTopic, e.seen)
 	}
 }
 

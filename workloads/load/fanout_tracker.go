@@ -100,6 +100,13 @@ func (t *fanoutTracker) told(topic string, number int64) int {
 	return int(t.exchange.Announced(topic, number))
 }
 
+// announce announces the topic of a write. What waits for all watchers goes on when the last has.
+func (t *fanoutTracker) announce(topic string, number int64) {
+	if t.exchange.AnnounceValue(topic, number, 0).Count >= int64(len(t.observers)) {
+		t.removeFinished()
+	}
+}
+
 // await waits until the condition holds, or the channel is closed, and returns true. It returns
 // false when the context ends. Only the writer calls it.
 func (t *fanoutTracker) await(ctx context.Context, holds func() bool, or <-chan struct{}) bool {
