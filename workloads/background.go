@@ -30,9 +30,6 @@ func (b Background) plan(p Plan) Plan {
 		Seed:   p.Seed + 1, // other random choices than the recipe's
 		window: p.window, faulty: p.faulty, serversFail: p.serversFail,
 	}
-	if p.Part != nil {
-		mix.Part = p.Part.Background
-	}
 	if b.Rate > 0 {
 		mix.Open = openloop.Options{Rate: openloop.PerSecond(b.Rate)}
 	}
@@ -49,21 +46,8 @@ type backgroundLoad struct {
 	undecided time.Duration
 }
 
-// open opens the clients' sessions. The caller must call close whether or not open fails.
-func (b Background) open(ctx context.Context, p Plan) (*backgroundLoad, error) {
-	plan := b.plan(p)
-	if b.Clients == 0 || plan.Part != nil && plan.Part.Count == 0 { // other processes have all clients
-		return nil, nil
-	}
-	c := newPool(plan)
-	return &backgroundLoad{runner: newRunner(ctx, plan, c)}, c.open(ctx, plan)
-}
-
-func (b *backgroundLoad) close() error {
-	if b == nil {
-		return nil
-	}
-	return b.pool.Close()
+func newBackground(ctx context.Context, mix Plan, c *Pool) *backgroundLoad {
+	return &backgroundLoad{runner: newRunner(ctx, mix, c)}
 }
 
 // start starts the clients. If they fail, the recipe stops too.
@@ -116,6 +100,14 @@ func (b *backgroundLoad) soFar() *metrics.Record {
 	return &r
 }
 
+// completeOwn allows for what was due while the window opened or closed.
+func (b *backgroundLoad) completeOwn(m *metrics.Record) {
+	b.runner.completeOwn(m)
+	if d := m.Duration; d > 0 {
+		m.Generator.PlannedError += m.Generator.Planned * b.undecided.Seconds() / d.Seconds()
+	}
+}
+
 // finish waits for the clients and returns the results, or nil without a background.
 func (b *backgroundLoad) finish(ctx context.Context) *metrics.Record {
 	if b == nil {
@@ -127,22 +119,9 @@ func (b *backgroundLoad) finish(ctx context.Context) *metrics.Record {
 	b.abandon()
 	b.record.Disturbed = len(b.errors) > 0 || b.cut
 	b.fillRounds(&b.record)
-	if d := b.record.Duration; d > 0 {
-		g := &b.record.Generator
-		g.PlannedError += g.Planned * b.undecided.Seconds() / d.Seconds()
-	}
 	b.record.Safety = b.pool.instances.verdict()
 	b.record.Errors = b.errors
 	return &b.record
-}
-
-// addViolations adds the background's safety violations to the recipe's. If several processes have the clients,
-// whoever judges all steps does.
-func (b *backgroundLoad) addViolations(s metrics.Safety) metrics.Safety {
-	if b == nil || b.plan.Part != nil {
-		return s
-	}
-	return WithBackground(s, &b.record)
 }
 
 // WithBackground adds the safety violations of the background, if there is one, to the recipe's.

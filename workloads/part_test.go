@@ -13,6 +13,7 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/check"
 	"github.com/stampede-bench/stampede/workloads/divided"
+	"github.com/stampede-bench/stampede/workloads/exchange"
 	. "github.com/stampede-bench/stampede/workloads/runtest"
 )
 
@@ -67,24 +68,25 @@ func TestPartsOfALock(t *testing.T) {
 		}
 		met, origin := newMeeting(2), time.Now()
 		now := func() time.Duration { return time.Since(origin) }
-		parts := []*workloads.Part{{First: 0, Count: 2}, {First: 2, Count: plan.Clients - 2}}
+		var parts []*workloads.Part
+		for _, at := range []exchange.Place{{Processes: 2, Count: 2}, {Process: 1, Processes: 2, First: 2, Count: plan.Clients - 2}} {
+			parts = append(parts, workloads.NewPart(at, site.Base()))
+		}
 		records := make([]*metrics.Record, len(parts))
 		tapped := map[int]bool{}
 		var mu sync.Mutex
 		var running sync.WaitGroup
 		for i, p := range parts {
-			p.Base, p.Steps, p.Meet = site.Base(), check.KeepSteps(now), met.meet
+			p.Steps, p.Meet = check.KeepSteps(now), met.meet
 			p.Probe = func(session int, probe drivers.Probe) drivers.Probe {
 				mu.Lock()
 				defer mu.Unlock()
 				tapped[session] = true
 				return probe
 			}
-			own := plan
-			own.Part = p
 			running.Go(func() {
 				var err error
-				if records[i], err = workloads.Run(t.Context(), own); err != nil {
+				if records[i], err = workloads.RunPart(t.Context(), plan, p); err != nil {
 					t.Error(err)
 				}
 			})
@@ -145,13 +147,14 @@ func TestAPartThatCannotMeetFails(t *testing.T) {
 			t.Fatal(err)
 		}
 		gone := errors.New("gone")
-		plan.Part = &workloads.Part{Count: plan.Clients, Base: site.Base(), Meet: func(_ context.Context, at workloads.Point) error {
+		part := workloads.NewPart(exchange.Everywhere(), site.Base())
+		part.Meet = func(_ context.Context, at workloads.Point) error {
 			if at == workloads.RoundsEnded {
 				return gone
 			}
 			return nil
-		}}
-		if _, err := workloads.Run(t.Context(), plan); !errors.Is(err, gone) {
+		}
+		if _, err := workloads.RunPart(t.Context(), plan, part); !errors.Is(err, gone) {
 			t.Errorf("got %v, want %v", err, gone)
 		}
 	})

@@ -521,7 +521,11 @@ func TestRunsOfAgentsInOtherShapes(t *testing.T) {
 				t.Fatal("there is no background")
 			}
 			g := b.Generator
-			if b.Rounds == 0 || b.Rounds != b.Mix.Reads+b.Mix.Writes || b.Safety.Violations > 0 || b.Safety.Checked == 0 || g.Unaccounted() != 0 || (g.Offered > 0) != (rate > 0) {
+			timed := b.Rounds
+			if rate > 0 { // also those that were due in the window and ended after it
+				timed = g.Completed
+			}
+			if b.Rounds == 0 || timed != b.Mix.Reads+b.Mix.Writes || b.Safety.Violations > 0 || b.Safety.Checked == 0 || g.Unaccounted() != 0 || (g.Offered > 0) != (rate > 0) {
 				t.Errorf("background: %d rounds, %+v, safety %+v, %+v", b.Rounds, b.Mix, b.Safety, g)
 			}
 			if rate == 0 && (b.Little == nil || b.Little.Most != 5) {
