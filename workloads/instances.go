@@ -95,21 +95,3 @@ func (all instances) verdict() (v metrics.Safety) {
 	}
 	return v
 }
-
-// Timings are the times of a workload's phases, in the order that results have them. A lap is one of the
-// first phase.
-type Timings []*metrics.Latency
-
-// Latencies returns the times of each phase.
-func (t Timings) Latencies() []*metrics.Latency { return t }
-
-// Lap returns the times of the first phase since the last call of Lap.
-func (t Timings) Lap() metrics.Lap { return t[0].Lap() }
-
-// Fill fills in the phases.
-func (t Timings) Fill(r *metrics.Record) {
-	r.Phases = nil
-	for _, l := range t {
-		r.Phases = append(r.Phases, l.Phase())
-	}
-}

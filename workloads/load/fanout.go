@@ -31,7 +31,7 @@ func Fanouts(watch Watch) workloads.Constructor {
 	return func(s workloads.Settings) workloads.Workload {
 		t := newFanoutTracker(s)
 		return &fanoutWorkload{
-			Timings: workloads.Timings{t.written,
+			Timings: metrics.Timings{t.written,
 				t.phases[firstPhase], t.phases[medianPhase], t.phases[lastPhase], t.phases[eachPhase]},
 			think: s.ThinkTime(), updates: s.UpdateCount(), watch: watch, tracker: t,
 			quiet: semaphore.NewWeighted(wholeCapacity),
@@ -44,7 +44,7 @@ func Fanouts(watch Watch) workloads.Constructor {
 const wholeCapacity = math.MaxInt64
 
 type fanoutWorkload struct {
-	workloads.Timings
+	metrics.Timings
 	think   time.Duration
 	updates int64 // of a settled run
 	watch   Watch

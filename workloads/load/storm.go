@@ -36,13 +36,13 @@ func Sessions(storm Storm) workloads.Constructor {
 			back: s.Latency("back"), over: s.Latency(overPhase),
 			during: s.Latency("ordinary"), before: s.Latency("calm"),
 		}
-		w.Timings = workloads.Timings{w.back, w.over, w.during, w.before}
+		w.Timings = metrics.Timings{w.back, w.over, w.during, w.before}
 		return w
 	}
 }
 
 type stormWorkload struct {
-	workloads.Timings
+	metrics.Timings
 	hold    time.Duration
 	storm   Storm
 	clients int

@@ -79,7 +79,7 @@ type lockTerms struct {
 }
 
 type lockWorkload struct {
-	workloads.Timings
+	metrics.Timings
 	holdTime, think time.Duration
 	polls           int
 	open            opener[Lock]

@@ -62,7 +62,7 @@ func (q oneClass) Put(ctx context.Context, _ int, item []byte) error { return q.
 
 // A queueWorkload is the workload of both kinds of queues.
 type queueWorkload struct {
-	workloads.Timings
+	metrics.Timings
 	hold, think time.Duration
 	chosen      workloads.QueueSettings
 	priorities  int // number of priorities
@@ -94,7 +94,7 @@ func newQueueWorkload(s workloads.Settings, priorities int, open queueOpener) wo
 		newQueue: s.NewQueue, atRate: s.AtRate(), finished: make(map[int]bool), ended: make(map[int]bool),
 		put: s.Latency("put"), handoff: s.Latency(handoffPhase), take: s.Latency("take"),
 	}
-	w.Timings = workloads.Timings{w.put, w.handoff, w.take}
+	w.Timings = metrics.Timings{w.put, w.handoff, w.take}
 	w.recorded.JudgeBy(w.judge.Take)
 	w.items = check.NewItems(w.recorded)
 	return w

@@ -15,7 +15,7 @@ import (
 
 // A gathering is the part of the workloads whose rounds each take all clients.
 type gathering struct {
-	workloads.Timings
+	metrics.Timings
 	counted   int  // the index of the phase whose times show how many rounds ended
 	perClient bool // a round has as many times of that phase as clients, not one
 	clients   int
