@@ -213,3 +213,21 @@ func (t *Times) Settle(count bool) {
 	}
 	t.all, t.counts = t.all[:0], t.counts[:0]
 }
+
+// Timings are the times of a workload's phases, in the order that results have them. A lap is one of the
+// first phase.
+type Timings []*Latency
+
+// Latencies returns the times of each phase.
+func (t Timings) Latencies() []*Latency { return t }
+
+// Lap returns the times of the first phase since the last call of Lap.
+func (t Timings) Lap() Lap { return t[0].Lap() }
+
+// Fill fills in the phases.
+func (t Timings) Fill(r *Record) {
+	r.Phases = nil
+	for _, l := range t {
+		r.Phases = append(r.Phases, l.Phase())
+	}
+}

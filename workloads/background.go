@@ -30,9 +30,6 @@ func (b Background) plan(p Plan) Plan {
 		Seed:   p.Seed + 1, // other random choices than the recipe's
 		window: p.window, faulty: p.faulty, serversFail: p.serversFail,
 	}
-	if p.Part != nil {
-		mix.Part = p.Part.Background
-	}
 	mix.Open.Rate = openloop.PerSecond(b.Rate)
 	return mix
 }
@@ -45,21 +42,8 @@ type backgroundLoad struct {
 	record  metrics.Record
 }
 
-// open opens the clients' sessions. The caller must call close whether or not open fails.
-func (b Background) open(ctx context.Context, p Plan) (*backgroundLoad, error) {
-	plan := b.plan(p)
-	if b.Clients == 0 || plan.Part != nil && plan.Part.Count == 0 { // other processes have all clients
-		return nil, nil
-	}
-	c := newPool(plan)
-	return &backgroundLoad{runner: newRunner(ctx, plan, c)}, c.open(ctx, plan)
-}
-
-func (b *backgroundLoad) close() error {
-	if b == nil {
-		return nil
-	}
-	return b.pool.Close()
+func newBackground(ctx context.Context, mix Plan, c *Pool) *backgroundLoad {
+	return &backgroundLoad{runner: newRunner(ctx, mix, c)}
 }
 
 // start starts the clients. If they fail, the recipe stops too.
@@ -122,15 +106,6 @@ func (b *backgroundLoad) finish(ctx context.Context) *metrics.Record {
 	b.record.Safety = b.pool.instances.verdict()
 	b.record.Errors = b.errors
 	return &b.record
-}
-
-// addViolations adds the background's safety violations to the recipe's. If several processes have the clients,
-// whoever judges all steps does.
-func (b *backgroundLoad) addViolations(s metrics.Safety) metrics.Safety {
-	if b == nil || b.plan.Part != nil {
-		return s
-	}
-	return WithBackground(s, &b.record)
 }
 
 // WithBackground adds the safety violations of the background, if there is one, to the recipe's.

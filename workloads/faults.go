@@ -33,12 +33,11 @@ func (p Plan) powers() faults.Powers {
 	return powers
 }
 
-// checkFaults takes note of what faults of the run can break, and returns an error if one is not possible. A part does
-// not know whether there are faults of servers, which another process injects.
-func (p *Plan) checkFaults() error {
+// checkFaults takes note of what faults of the run can break, and returns an error if one of the plan is not
+// possible. of are those of a part; nil if they are the plan's.
+func (p *Plan) checkFaults(of *PartFaults) error {
 	servers, _ := p.Faults.Split()
-	part := p.Part != nil && p.Part.Faults != nil
-	p.faulty, p.serversFail = part || len(p.Faults) > 0, part || len(servers) > 0
+	p.faulty, p.serversFail = len(p.Faults) > 0 || of != nil, len(servers) > 0 || of != nil && of.Servers
 	if !p.faulty {
 		return nil
 	}
@@ -58,7 +57,6 @@ type activeFaults struct {
 	schedule faults.Schedule
 	service  drivers.Service
 	targets  faults.Subjects
-	shared   bool // with other processes, which have some of the clients
 	log      *metrics.FaultLog
 	cancel   context.CancelFunc
 	done     chan struct{} // closed when all faults have been undone
@@ -68,11 +66,12 @@ type activeFaults struct {
 	isolated map[int]bool // members that are isolated, and that may still report that they lead
 }
 
-func newActiveFaults(p Plan) *activeFaults {
-	if len(p.Faults) == 0 && (p.Part == nil || p.Part.Faults == nil) {
+func newActiveFaults(p Plan, part *Part) *activeFaults {
+	if part.Faults == nil {
 		return nil
 	}
-	t := &activeFaults{schedule: p.Faults, service: p.Service, shared: p.Part != nil, done: make(chan struct{}), isolated: make(map[int]bool)}
+	t := &activeFaults{schedule: p.Faults, service: p.Service, log: part.Faults.Log,
+		done: make(chan struct{}), isolated: make(map[int]bool)}
 	t.targets.Seed = p.Seed
 	if e, ok := p.Service.(drivers.Ensemble); ok {
 		t.targets.Servers = e.Members()
@@ -85,34 +84,24 @@ func (t *activeFaults) prepare(c *Pool) {
 	if t == nil {
 		return
 	}
-	t.log = metrics.NewFaultLog(len(c.Slots))
-	if c.part != nil {
-		t.log = c.part.Faults.Log
-	}
 	for i, s := range c.Slots {
 		s.faults = &clientFaults{number: i, log: t.log, throughLink: t.schedule.OnClients()}
 		t.targets.Clients = append(t.targets.Clients, &faultTarget{s, t.service})
 	}
 	t.targets.Holder = c.holder
-	if c.part != nil {
-		t.targets.Clients = amongOthers(t.targets.Clients, c.part.First, c.part.Faults.Sessions)
-		t.targets.Claims = c.part.Faults.Claims
-	}
+	t.targets.Clients = amongOthers(t.targets.Clients, c.part.First, c.part.Faults.Sessions)
+	t.targets.Claims = c.part.Faults.Claims
 }
 
 // holder returns the number, among the slots of all processes, of a slot of this one that holds, in any instance.
 func (c *Pool) holder() (int, bool) {
-	first := 0
-	if c.part != nil {
-		first = c.part.First
-	}
 	for i, s := range c.Slots {
 		w, ok := c.instances[s.instance].(holder)
 		if !ok {
 			continue
 		}
 		if index, holds := w.Holder(); holds && index == s.Index {
-			return first + i, true
+			return c.part.First + i, true
 		}
 	}
 	return 0, false
@@ -150,8 +139,7 @@ func (t *activeFaults) do(ctx context.Context, told func()) error {
 // InjectFaults injects the plan's faults, which must be those of servers, into the plan's service, whose clients other
 // processes have. It undoes them when the context ends.
 func InjectFaults(ctx context.Context, p Plan, log *metrics.FaultLog) error {
-	t := newActiveFaults(p)
-	t.log = log
+	t := newActiveFaults(p, &Part{Faults: &PartFaults{Log: log}})
 	err := t.do(ctx, func() {})
 	t.watching.Wait()
 	return err
@@ -251,9 +239,9 @@ func (t *activeFaults) sample(c metrics.Counts) {
 	}
 }
 
-// fill fills in the faults and the recoveries from them, unless other processes have noted some of what happened.
+// fill fills in the faults and the recoveries from them.
 func (t *activeFaults) fill(r *metrics.Record) {
-	if t == nil || t.shared {
+	if t == nil {
 		return
 	}
 	r.Breaks, r.Recoveries = t.log.Breaks(), t.log.Recoveries(r.Duration)

@@ -7,7 +7,6 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads/check"
-	"github.com/stampede-bench/stampede/workloads/exchange"
 	"github.com/stampede-bench/stampede/workloads/namespace"
 )
 
@@ -15,30 +14,40 @@ import (
 // number of clients: many locks instead of one. They share nothing but their latency recorders.
 type instances []Workload
 
-// newInstances creates n instances, at least one. x is nil unless other processes have clients of them.
-func newInstances(n int, f Form, s Settings, x *exchange.RunExchange) instances {
+// newInstances creates n instances, at least one, for the clients of a part.
+func newInstances(n int, f Form, s Settings, part *Part) instances {
 	s.timings, s.fanout = make(map[string]*metrics.Latency), new(FanoutTimes)
 	all := make(instances, max(n, 1))
-	steps := s.Steps()
 	for i := range all {
-		s.steps, s.exchange = steps.ForGroup(i), x.Instance(i)
+		s.steps, s.exchange = part.Steps.ForGroup(i), part.Exchange.Instance(i)
 		all[i] = f.New(s)
 	}
 	return all
 }
 
-// setup creates the nodes that the clients of each instance share. Several instances each have a
-// node of their own.
-func (all instances) setup(ctx context.Context, c drivers.Conn, base string, clients int) error {
+// base returns the path of the nodes of an instance. Several instances each have a node of their own.
+func (all instances) base(of string, i int) string {
+	if len(all) == 1 {
+		return of
+	}
+	return fmt.Sprintf("%s/%d", of, i+1)
+}
+
+func (all instances) attach(admin drivers.Conn, base string, clients int) {
 	for i, w := range all {
-		at := base
-		if len(all) > 1 {
-			at = fmt.Sprintf("%s/%d", base, i+1)
+		w.Attach(admin, all.base(base, i), clients/len(all))
+	}
+}
+
+// setup creates the nodes that the clients of each instance share.
+func (all instances) setup(ctx context.Context, c drivers.Conn, base string) error {
+	for i, w := range all {
+		if at := all.base(base, i); at != base {
 			if err := namespace.CreateNode(ctx, c, at, nil, 0); err != nil {
 				return err
 			}
 		}
-		if err := w.Setup(ctx, c, at, clients/len(all)); err != nil {
+		if err := w.Setup(ctx, c); err != nil {
 			return err
 		}
 	}
@@ -85,22 +94,4 @@ func (all instances) verdict() (v metrics.Safety) {
 		v = v.Add(one, check.MaxDetails)
 	}
 	return v
-}
-
-// Timings are the times of a workload's phases, in the order that results have them. A lap is one of the
-// first phase.
-type Timings []*metrics.Latency
-
-// Latencies returns the times of each phase.
-func (t Timings) Latencies() []*metrics.Latency { return t }
-
-// Lap returns the times of the first phase since the last call of Lap.
-func (t Timings) Lap() metrics.Lap { return t[0].Lap() }
-
-// Fill fills in the phases.
-func (t Timings) Fill(r *metrics.Record) {
-	r.Phases = nil
-	for _, l := range t {
-		r.Phases = append(r.Phases, l.Phase())
-	}
 }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/metrics"
-	"github.com/stampede-bench/stampede/workloads/exchange"
 	"github.com/stampede-bench/stampede/workloads/openloop"
 )
 
@@ -18,9 +17,7 @@ func (r *runner) planWindow(ctx context.Context) (opens time.Time) {
 	if !p.Open.Rate.Open() || p.AwaitWindow != nil {
 		return opens
 	}
-	if p.Part != nil && p.Part.Window != nil {
-		opens = r.agreeWindow(ctx)
-	}
+	opens = r.agreeWindow(ctx, func() time.Time { return time.Now().Add(p.Warmup) })
 	r.window.Open(opens)
 	if p.Rounds == 0 {
 		r.window.Close(opens.Add(p.Duration))
@@ -35,10 +32,8 @@ func (r *runner) openLoop(warm time.Time) {
 	if !p.Open.Rate.Open() {
 		return
 	}
-	own := openloop.OwnArrivals{Origin: warm, Mine: func() bool { return true }, Share: 1}
-	if p.Part != nil {
-		own.Mine, own.Share = r.pool.arrivalsHere(p.Open.Arrival, p.Seed)
-	}
+	own := openloop.OwnArrivals{Origin: warm}
+	own.Mine, own.Share = r.pool.arrivalsHere(p.Open.Arrival, p.Seed)
 	r.pacer = openloop.New(p.Open, r.window, own, p.Warmup, p.Duration, p.Seed)
 	for _, s := range r.pool.Slots {
 		s.pacer, s.ticket = r.pacer, r.pacer.Ticket()
@@ -70,8 +65,8 @@ func (r *runner) drain(ctx context.Context, record *metrics.Record) {
 	defer context.AfterFunc(ctx, r.pacer.End)()
 	if !r.failed() {
 		r.pacer.Drain(limited)
-		if x := r.pool.exchanges; x != nil && r.pool.instances[0].Together() {
-			r.drainTogether(limited, x.Instance(noInstance), x.Processes)
+		if r.pool.instances[0].Together() {
+			r.drainTogether(limited)
 		}
 	}
 	r.pacer.End()
@@ -79,9 +74,10 @@ func (r *runner) drain(ctx context.Context, record *metrics.Record) {
 }
 
 // drainTogether waits until all processes have drained: until then their rounds need the clients of this one.
-func (r *runner) drainTogether(ctx context.Context, x *exchange.Exchange, processes int) {
-	x.AnnounceValue(drainedTopic, 0, 0)
-	_, _ = x.AwaitTally(ctx, drainedTopic, 0, exchange.Counted(processes)) // without an answer in time the run ends
+func (r *runner) drainTogether(ctx context.Context) {
+	x := r.part.Exchange.Instance(noInstance)
+	x.Announce(drainedTopic, 0)
+	_ = x.Await(ctx, drainedTopic, 0, x.Processes) // without an answer in time the run ends
 }
 
 // countArrivals fills in the outcomes of the arrivals of an open loop.
@@ -91,9 +87,6 @@ func (r *runner) countArrivals(g *metrics.Generator) {
 	}
 	arrivals(g, r.pacer.Counts())
 	g.Oldest, g.Wakes = r.pacer.Oldest(), r.pacer.Wakes()
-	if r.plan.Part == nil && r.window.IsOpen() {
-		g.Planned, g.PlannedError = r.pacer.Expected()
-	}
 }
 
 // A taker is a workload in which one client takes each arrival on behalf of all, if the loop is open.
@@ -118,7 +111,7 @@ func (c *Pool) arrivalsHere(arrival openloop.Arrival, seed uint64) (mine func() 
 			i := next()
 			taken[i]++
 			return here[[2]int{i, c.instances[i].(taker).Taker(taken[i] - 1)}]
-		}, 1 / float64(c.part.Of)
+		}, 1 / float64(c.part.Processes)
 	}
 	var all []bool // whether this process has the client, for all clients that take arrivals
 	have := 0

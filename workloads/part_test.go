@@ -13,6 +13,7 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/check"
 	"github.com/stampede-bench/stampede/workloads/divided"
+	"github.com/stampede-bench/stampede/workloads/exchange"
 	"github.com/stampede-bench/stampede/workloads/openloop"
 	. "github.com/stampede-bench/stampede/workloads/runtest"
 )
@@ -68,24 +69,25 @@ func TestPartsOfALock(t *testing.T) {
 		}
 		met, origin := newMeeting(2), time.Now()
 		now := func() time.Duration { return time.Since(origin) }
-		parts := []*workloads.Part{{First: 0, Count: 2}, {First: 2, Count: plan.Clients - 2}}
+		var parts []*workloads.Part
+		for _, at := range []exchange.Place{{Processes: 2, Count: 2}, {Process: 1, Processes: 2, First: 2, Count: plan.Clients - 2}} {
+			parts = append(parts, workloads.NewPart(at, site.Base()))
+		}
 		records := make([]*metrics.Record, len(parts))
 		tapped := map[int]bool{}
 		var mu sync.Mutex
 		var running sync.WaitGroup
 		for i, p := range parts {
-			p.Base, p.Steps, p.Meet = site.Base(), check.KeepSteps(now), met.meet
+			p.Steps, p.Meet = check.KeepSteps(now), met.meet
 			p.Probe = func(session int, probe drivers.Probe) drivers.Probe {
 				mu.Lock()
 				defer mu.Unlock()
 				tapped[session] = true
 				return probe
 			}
-			own := plan
-			own.Part = p
 			running.Go(func() {
 				var err error
-				if records[i], err = workloads.Run(t.Context(), own); err != nil {
+				if records[i], err = workloads.RunPart(t.Context(), plan, p); err != nil {
 					t.Error(err)
 				}
 			})
@@ -146,13 +148,14 @@ func TestAPartThatCannotMeetFails(t *testing.T) {
 			t.Fatal(err)
 		}
 		gone := errors.New("gone")
-		plan.Part = &workloads.Part{Count: plan.Clients, Base: site.Base(), Meet: func(_ context.Context, at workloads.Point) error {
+		part := workloads.NewPart(exchange.Everywhere(), site.Base())
+		part.Meet = func(_ context.Context, at workloads.Point) error {
 			if at == workloads.RoundsEnded {
 				return gone
 			}
 			return nil
-		}}
-		if _, err := workloads.Run(t.Context(), plan); !errors.Is(err, gone) {
+		}
+		if _, err := workloads.RunPart(t.Context(), plan, part); !errors.Is(err, gone) {
 			t.Errorf("got %v, want %v", err, gone)
 		}
 	})
@@ -174,15 +177,14 @@ func TestAPartWhoseWindowIsNotDecidedEnds(t *testing.T) {
 				t.Fatal(err)
 			}
 			ctx, interrupt := context.WithCancel(t.Context())
-			plan.Part = &workloads.Part{Count: plan.Clients, Base: site.Base(),
-				Meet: func(context.Context, workloads.Point) error { return nil },
-				Window: func(ctx context.Context) (time.Time, error) {
-					interrupt()
-					return time.Time{}, ctx.Err()
-				}}
+			part := workloads.NewPart(exchange.Everywhere(), site.Base())
+			part.Window = func(ctx context.Context, _ func() time.Time) (time.Time, error) {
+				interrupt()
+				return time.Time{}, ctx.Err()
+			}
 			var longest time.Duration
 			plan.Progress = func(p workloads.Progress) { longest = max(longest, p.Elapsed) }
-			r, err := workloads.Run(ctx, plan)
+			r, err := workloads.RunPart(ctx, plan, part)
 			if !errors.Is(err, workloads.ErrInterrupted) {
 				t.Fatalf("rate %v: %v, want that it was interrupted", rate, err)
 			}

@@ -1,7 +1,6 @@
 package workloads
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,57 +30,49 @@ type Pool struct {
 	// reads.
 	admin        drivers.Conn
 	base         string
-	watchers     []drivers.Conn        // the sessions of the preload
-	clients      int                   // of all processes
-	nodes        int                   // approximate number of nodes in the subtree
-	part         *Part                 // nil unless other processes have some of the run's sessions
-	exchanges    *exchange.RunExchange // with these processes
+	watchers     []drivers.Conn // the sessions of the preload
+	clients      int            // of all processes
+	nodes        int            // approximate number of nodes in the subtree
+	part         *Part          // the sessions of this process
 	Slots        []*Slot
 	turns        *metrics.TurnTrackers
 	faults       *activeFaults // nil in a run without faults
 	adminTimeout time.Duration // the session timeout of admin; 0: the default
 }
 
-func newPool(p Plan) *Pool {
+func newPool(p Plan, part *Part) *Pool {
 	s := p.Settings
 	// etcd answers a serializable read from whichever member is asked, with that member's data.
 	reads := p.Service.Info().Reads
 	s.ReadsLag, s.ReadsFresh = reads == "serializable", reads == "linearizable"
-	if p.Part != nil {
-		s.steps = p.Part.Steps
-	}
 	var patience time.Duration
 	if p.serversFail {
 		patience = faultsSessionTimeout
 	}
-	x, window := p.exchanges(), cmp.Or(p.window, metrics.NewWindow())
+	window := p.window
 	s.window, s.atRate = window, p.Open.Rate.Open()
-	return &Pool{Service: p.Service, Form: p.Form, instances: newInstances(p.Groups, p.Form, s, x),
-		Meter: fanout.NewMeter(window), Window: window, part: p.Part, exchanges: x,
+	c := &Pool{Service: p.Service, Form: p.Form, instances: newInstances(p.Groups, p.Form, s, part),
+		Meter: fanout.NewMeter(window), Window: window, part: part,
 		namespace: s.namespace(), seed: p.Seed, clients: p.Clients, nodes: p.Clients + p.Preload.Nodes + max(p.Groups, 1)*s.Mix.Keys,
-		faults: newActiveFaults(p), adminTimeout: patience,
+		faults: newActiveFaults(p, part), adminTimeout: patience,
 		turns: metrics.NewTurnTrackers(window)}
+	if p.Bin > 0 {
+		c.Meter.SetBin(p.Bin)
+	}
+	return c
 }
 
 // NewSettledPool returns the session pool of a settled run, which drives the workload itself.
 func NewSettledPool(service drivers.Service, form Form, w Workload, s Settings) *Pool {
 	window := metrics.NewWindow()
-	return &Pool{Service: service, Form: form, instances: instances{w},
-		Meter: fanout.NewMeter(window), Window: window, namespace: s.namespace()}
+	base := s.namespace().NewBase()
+	return &Pool{Service: service, Form: form, instances: instances{w}, Meter: fanout.NewMeter(window),
+		Window: window, namespace: s.namespace(), base: base, part: NewPart(exchange.Everywhere(), base)}
 }
 
-// open creates the subtree and opens a session for each of the plan's clients, and for their
-// leader if they have one. The caller must call Close whether or not open fails.
-func (c *Pool) open(ctx context.Context, p Plan) error {
-	if err := c.stage(ctx, p); err != nil {
-		return err
-	}
-	return c.OpenSessions(ctx, p.Clients, func(_ int, p drivers.Probe) drivers.Probe { return p })
-}
-
-// stage creates the subtree and what the plan has on the service before its clients arrive.
-func (c *Pool) stage(ctx context.Context, p Plan) error {
-	if err := c.Prepare(ctx, p.Clients); err != nil || c.part != nil {
+// create creates the subtree and what the plan has on the service before its clients arrive.
+func (c *Pool) create(ctx context.Context, p Plan) error {
+	if err := c.Prepare(ctx, p.Clients); err != nil {
 		return err
 	}
 	if err := c.preload(ctx, p.Preload); err != nil {
@@ -90,8 +81,22 @@ func (c *Pool) stage(ctx context.Context, p Plan) error {
 	return nil
 }
 
-// Prepare creates the subtree and the nodes that n clients share, unless another process has.
+// Prepare creates the subtree and the nodes that n clients share.
 func (c *Pool) Prepare(ctx context.Context, n int) error {
+	if err := c.attach(ctx, n); err != nil {
+		return err
+	}
+	if err := c.namespace.MakeBase(ctx, c.admin, c.base); err != nil {
+		return err
+	}
+	if err := c.instances.setup(ctx, c.admin, c.base); err != nil {
+		return fmt.Errorf("set up %v: %w", c.Form, err)
+	}
+	return nil
+}
+
+// attach prepares the pool for n clients of all processes, whose nodes are in the part's subtree.
+func (c *Pool) attach(ctx context.Context, n int) error {
 	err := c.retry(func() (err error) {
 		admin, err := c.Service.Dial(ctx, drivers.Options{Probe: heartbeats{c.Meter.Session()}, SessionTimeout: c.adminTimeout})
 		if err == nil {
@@ -99,41 +104,30 @@ func (c *Pool) Prepare(ctx context.Context, n int) error {
 		}
 		return err
 	})
-	if err != nil {
-		return err
+	if err == nil {
+		c.instances.attach(c.admin, c.part.Base, n)
 	}
-	if c.part != nil {
-		return c.instances.setup(ctx, writelessConn{c.admin}, c.part.Base, n)
-	}
-	if c.base == "" {
-		c.base = c.namespace.NewBase()
-	}
-	if err := c.namespace.MakeBase(ctx, c.admin, c.base); err != nil {
-		return err
-	}
-	if err := c.instances.setup(ctx, c.admin, c.base, n); err != nil {
-		return fmt.Errorf("set up %v: %w", c.Form, err)
-	}
-	return nil
+	return err
+}
+
+// open opens a session for each of the plan's clients in this process, and for their leader if they have one.
+func (c *Pool) open(ctx context.Context, p Plan) error {
+	return c.OpenSessions(ctx, p.Clients, func(_ int, p drivers.Probe) drivers.Probe { return p })
 }
 
 // OpenSessions opens the sessions. tap wraps the probe of each.
 func (c *Pool) OpenSessions(ctx context.Context, n int, tap func(i int, p drivers.Probe) drivers.Probe) error {
 	c.Slots = c.instances.slots(n)
-	if c.part != nil {
-		c.Slots = c.Slots[c.part.First:][:c.part.Count]
-	}
+	c.Slots = c.Slots[c.part.First:][:min(c.part.Count, len(c.Slots)-c.part.First)]
 	c.faults.prepare(c)
 	lags := c.Service.Info().Lags()
 	return parallel.ForEach(len(c.Slots), func(i int) error {
 		s := c.Slots[i]
 		s.lags = lags
-		if c.part != nil {
-			i += c.part.First
-		}
+		i += c.part.First
 		s.number, s.trackers, s.Tracker = i, c.turns, c.turns.Tracker(i, 0)
 		s.Marks, s.Rand = c.Meter.Session(), rand.New(rand.NewPCG(c.seed, uint64(i)))
-		s.probe, s.service = c.part.tapped(i, tap(i, s.Marks)), c.Service
+		s.probe, s.service = c.part.Probe(i, tap(i, s.Marks)), c.Service
 		return c.retry(func() error { return s.Open(ctx) })
 	})
 }

@@ -16,34 +16,27 @@ import (
 	"github.com/stampede-bench/stampede/workloads/openloop"
 )
 
-// Rounds manages the rounds of a workload that takes all clients together. Each round has a fresh
-// path on the service, and a T that its clients share in this process. The round's first client
-// has the path created and its last client has it removed, over an uncounted session. If several processes
-// have the clients, the one that has the first slot does both.
-type Rounds[T any] struct {
+// Rounds manages the rounds of a workload that takes all clients together. Each round has a fresh path on the
+// service. It is created when the first client comes to the round and removed when the last one has finished
+// it, over an uncounted session of the process that has the first slot.
+type Rounds struct {
 	Admin      drivers.Conn
 	PathPrefix string // of the rounds' paths
 	Slots      int    // how many slots take part in a round
-	// Share creates what a round's slots share, and Create what the round needs on the service.
-	Share  func() *T
+	// Create creates what a round needs on the service.
 	Create func(ctx context.Context, c drivers.Conn, path string) error
-	// Judge adds the findings of a round that is over to the safety verdict. disturbed reports
-	// whether a slot's session was disturbed during the round.
-	Judge func(s *metrics.Safety, share *T, disturbed func(check.Client) bool)
 	// Exchange and Steps are those of the Settings.
 	Exchange *exchange.Exchange
 	Steps    *check.Steps
 
 	mu     sync.Mutex
-	active map[int64]*Round[T] // by turn
-	safety metrics.Safety
+	active map[int64]*Round // by turn
 }
 
-// A Round is the state of one round.
-type Round[T any] struct {
-	Path   string
-	Shared *T
-	turn   int64
+// A Round is the state of one round in this process.
+type Round struct {
+	Path string
+	turn int64
 
 	begun chan struct{} // closed when begin has returned
 	err   error         // of begin
@@ -51,29 +44,36 @@ type Round[T any] struct {
 	// Times are those of the round's phases.
 	Times metrics.Times
 
-	arrival            *openloop.Ticket       // holds the round's arrival; nil in a closed loop, and before any client has joined
-	arrived            chan struct{}          // closed when the round's arrival is due
-	due                time.Time              // when the arrival was due; zero in a closed loop
-	left               int                    // how many slots of this process have not finished the round
-	disturbancesBefore map[check.Client]int64 // the slots' disturbances when they joined the round
+	arrival            *openloop.Ticket // holds the round's; nil in a closed loop and in other processes
+	asked              bool             // a client waits until the round is due
+	arrived            chan struct{}    // closed when it is
+	due                time.Time        // zero in a closed loop
+	left               int              // how many slots of this process have not finished the round
+	disturbancesBefore map[*Slot]int64  // the slots' disturbances when they joined the round
+	came               map[coming]bool
+	started            time.Time // see Start
 }
 
-func (r *Round[T]) disturbed(s check.Client) bool {
+// A coming is a slot that has come to a point of a round.
+type coming struct {
+	slot  *Slot
+	point string
+}
+
+func (r *Round) disturbed(s *Slot) bool {
 	before, joined := r.disturbancesBefore[s]
 	return joined && s.Disturbances() != before
 }
 
-// First creates the first round's path before any client exists, so that its creation is not
+// CreateFirst creates the first round's path before any client exists, so that its creation is not
 // counted.
-func (r *Rounds[T]) First(ctx context.Context) error {
-	r.active = make(map[int64]*Round[T])
-	_, err := r.begun(ctx, 0)
-	return err
-}
+func (r *Rounds) CreateFirst(ctx context.Context) error { return r.Create(ctx, r.Admin, r.path(0)) }
+
+func (r *Rounds) path(turn int64) string { return fmt.Sprintf("%s%d", r.PathPrefix, turn+1) }
 
 // Join returns the round of the slot's current turn. A slot that joins again with a new session
 // joins the same round.
-func (r *Rounds[T]) Join(ctx context.Context, s *Slot) (*Round[T], error) {
+func (r *Rounds) Join(ctx context.Context, s *Slot) (*Round, error) {
 	now, err := r.begun(ctx, s.turns)
 	if err != nil {
 		return nil, err
@@ -95,23 +95,21 @@ func (r *Rounds[T]) Join(ctx context.Context, s *Slot) (*Round[T], error) {
 }
 
 // awaitArrival waits until the round is due, in an open loop. The first client to join waits for the
-// arrival on behalf of all.
-func (r *Rounds[T]) awaitArrival(ctx context.Context, s *Slot, now *Round[T]) error {
+// arrival on behalf of all in this process.
+func (r *Rounds) awaitArrival(ctx context.Context, s *Slot, now *Round) (err error) {
 	if !s.OpenLoop() {
 		return nil
 	}
-	if r.Exchange != nil && !r.Exchange.Owner(r.Slots) {
-		return r.awaitDue(ctx, s, now.turn)
-	}
 	r.mu.Lock()
-	first := now.arrival == nil
-	if first {
-		now.arrival = s.NewArrival()
-	}
+	first := !now.asked
+	now.asked = true
 	r.mu.Unlock()
-	if first {
-		now.due = r.firstArrival(ctx, s, now) // at the end, clients that have joined still finish it
-		r.Steps.RecordAt(now.due, check.Step{Kind: check.Due, Client: s.Index, Turn: now.turn})
+	if first { // at the end, clients that have joined still finish the round
+		if r.Exchange.Owner(r.Slots) {
+			now.due = r.takeArrival(ctx, s, now)
+		} else if now.due, err = r.awaitDue(ctx, s, now.turn); err != nil {
+			return err
+		}
 		close(now.arrived)
 	}
 	select {
@@ -122,12 +120,9 @@ func (r *Rounds[T]) awaitArrival(ctx context.Context, s *Slot, now *Round[T]) er
 	}
 }
 
-// firstArrival waits until the round is due, and tells other processes before, as soon as it knows when.
-func (r *Rounds[T]) firstArrival(ctx context.Context, s *Slot, now *Round[T]) time.Time {
-	if r.Exchange == nil {
-		due, _ := s.AwaitArrival(ctx, now.arrival)
-		return due
-	}
+// takeArrival waits until the round is due, and tells other processes before, as soon as it knows when.
+func (r *Rounds) takeArrival(ctx context.Context, s *Slot, now *Round) time.Time {
+	now.arrival = s.NewArrival()
 	told := false
 	due, _ := s.awaitArrival(ctx, now.arrival, func(due time.Duration) {
 		told = true
@@ -140,77 +135,108 @@ func (r *Rounds[T]) firstArrival(ctx context.Context, s *Slot, now *Round[T]) ti
 }
 
 // awaitDue waits until the round is due, by what another process tells.
-func (r *Rounds[T]) awaitDue(ctx context.Context, s *Slot, turn int64) error {
+func (r *Rounds) awaitDue(ctx context.Context, s *Slot, turn int64) (due time.Time, err error) {
 	told, err := r.Exchange.AwaitTally(ctx, "due", turn, exchange.Counted(1))
 	if err != nil {
-		return err
+		return due, err
 	}
-	t := time.NewTimer(time.Until(s.pacer.Origin().Add(time.Duration(told.Sum))))
+	due = s.pacer.Origin().Add(time.Duration(told.Sum))
+	t := time.NewTimer(time.Until(due))
 	defer t.Stop()
 	select {
 	case <-t.C:
 	case <-s.Stopping:
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		return due, context.Cause(ctx)
 	}
-	return nil
+	return due, nil
 }
 
-// Record records how long a phase of a client's turn took, which ended at time now.
-func (r *Rounds[T]) Record(l *metrics.Latency, round *Round[T], s *Slot, now time.Time, took time.Duration) {
-	switch {
-	case r.Exchange != nil && s.OpenLoop(): // another process may know when the round was due
-		r.Steps.RecordAt(now, check.Step{Kind: check.Timed, Client: s.Index, Turn: round.turn, Name: l.Name(), Lag: took})
-	case round.due.IsZero():
-		s.RecordIn(&round.Times, l, took, took)
-	default:
-		s.RecordIn(&round.Times, l, took, now.Sub(round.due))
-	}
+// Record records how long a phase of a client's turn took, which ended at time now. In an open loop its
+// response time counts from when the round was due.
+func (r *Rounds) Record(l *metrics.Latency, round *Round, s *Slot, now time.Time, took time.Duration) {
+	s.RecordIn(&round.Times, l, took, took+r.Lag(round, now.Add(-took)))
 }
 
-// Arrive records that the client comes to a point of the round, for which name stands.
-func (r *Rounds[T]) Arrive(round *Round[T], s *Slot, at *check.Barrier, name string) {
-	if !at.Arrive(s) {
+// Lag returns the time since the round was due, 0 in a closed loop.
+func (r *Rounds) Lag(round *Round, now time.Time) time.Duration {
+	if round.due.IsZero() {
+		return 0
+	}
+	return now.Sub(round.due)
+}
+
+// Arrive records that the client comes to a point of the round.
+func (r *Rounds) Arrive(round *Round, s *Slot, point string) {
+	r.mu.Lock()
+	again := round.came[coming{s, point}]
+	round.came[coming{s, point}] = true
+	r.mu.Unlock()
+	if again {
 		return
 	}
-	r.Steps.Record(check.Step{Kind: check.Arrived, Client: s.Index, Turn: round.turn, Name: name})
-	r.Exchange.Announce(name, round.turn)
+	r.Steps.Record(check.Step{Kind: check.Arrived, Client: s.Index, Turn: round.turn, Name: point})
+	r.Exchange.Announce(point, round.turn)
+}
+
+// Here returns how many clients of this process have come to the point.
+func (r *Rounds) Here(round *Round, point string) (n int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for c := range round.came {
+		if c.point == point {
+			n++
+		}
+	}
+	return n
+}
+
+// Start records when a client started what all others wait for.
+func (r *Rounds) Start(round *Round, at time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	round.started = at
+}
+
+// Started returns when that was; known is false if no client of this process has started it.
+func (r *Rounds) Started(round *Round) (at time.Time, known bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return round.started, !round.started.IsZero()
 }
 
 // Wait waits until n clients have come to the point. It is for waiting that is not under test.
-func (r *Rounds[T]) Wait(ctx context.Context, round *Round[T], at *check.Barrier, name string, n int) error {
-	if r.Exchange == nil {
-		return at.Wait(ctx)
-	}
-	return r.Exchange.Await(ctx, name, round.turn, n)
+func (r *Rounds) Wait(ctx context.Context, round *Round, point string, n int) error {
+	return r.Exchange.Await(ctx, point, round.turn, n)
 }
 
 // AllArrived reports whether n clients have come to the point.
-func (r *Rounds[T]) AllArrived(round *Round[T], at *check.Barrier, name string, n int) bool {
-	if r.Exchange == nil {
-		return at.AllArrived()
-	}
-	return r.Exchange.Announced(name, round.turn) >= int64(n)
+func (r *Rounds) AllArrived(round *Round, point string, n int) bool {
+	return r.Exchange.Announced(point, round.turn) >= int64(n)
 }
 
-// Note records a step of the client in the round, if other processes have clients of the round.
-func (r *Rounds[T]) Note(round *Round[T], s *Slot, at time.Time, step check.Step) {
+// Note records a step of the client in the round.
+func (r *Rounds) Note(round *Round, s *Slot, at time.Time, step check.Step) {
 	step.Client, step.Turn = s.Index, round.turn
 	r.Steps.RecordAt(at, step)
 }
 
 // begun returns the round of a turn. The first caller creates it.
-func (r *Rounds[T]) begun(ctx context.Context, turn int64) (*Round[T], error) {
+func (r *Rounds) begun(ctx context.Context, turn int64) (*Round, error) {
 	r.mu.Lock()
 	now, known := r.active[turn]
 	if !known {
-		now = &Round[T]{Path: fmt.Sprintf("%s%d", r.PathPrefix, turn+1), turn: turn, begun: make(chan struct{}), arrived: make(chan struct{}),
-			left: r.slotsHere(), disturbancesBefore: make(map[check.Client]int64)}
+		_, here := r.Exchange.Sessions(r.Slots)
+		now = &Round{Path: r.path(turn), turn: turn, begun: make(chan struct{}), arrived: make(chan struct{}),
+			left: here, disturbancesBefore: make(map[*Slot]int64), came: make(map[coming]bool)}
+		if r.active == nil {
+			r.active = make(map[int64]*Round)
+		}
 		r.active[turn] = now
 	}
 	r.mu.Unlock()
 	if !known {
-		now.Shared, now.err = r.Share(), r.create(ctx, turn, now.Path)
+		now.err = r.create(ctx, now)
 		close(now.begun)
 	}
 	select {
@@ -224,143 +250,143 @@ func (r *Rounds[T]) begun(ctx context.Context, turn int64) (*Round[T], error) {
 	return now, nil
 }
 
-// slotsHere returns how many of the slots are in this process.
-func (r *Rounds[T]) slotsHere() int {
-	if r.Exchange == nil {
-		return r.Slots
-	}
-	_, n := r.Exchange.Sessions(r.Slots)
-	return n
-}
-
 // create creates what the round needs on the service, or waits until another process has.
-func (r *Rounds[T]) create(ctx context.Context, turn int64, path string) error {
+func (r *Rounds) create(ctx context.Context, now *Round) error {
 	switch {
-	case r.Exchange == nil:
-		return r.Create(ctx, r.Admin, path)
-	case turn == 0: // whoever made the subtree has
+	case now.turn == 0: // see CreateFirst
 		return nil
 	case !r.Exchange.Owner(r.Slots):
-		return r.Exchange.Await(ctx, "created", turn, 1)
+		return r.Exchange.Await(ctx, "created", now.turn, 1)
 	}
-	if err := r.Create(ctx, fullConn(r.Admin), path); err != nil {
+	if err := r.Create(ctx, r.Admin, now.Path); err != nil {
 		return err
 	}
-	r.Exchange.Announce("created", turn)
+	r.Exchange.Announce("created", now.turn)
 	return nil
 }
 
-// Finish records that the slot has done its part. It returns how many rounds ended with it: 1 for
-// the last slot of a round, and 1 for the first slot if several processes have the slots.
-func (r *Rounds[T]) Finish(ctx context.Context, s *Slot) (int64, error) {
+// Finish records that the slot has done its part. It returns how many rounds ended with it: 1 for the last
+// slot of a round in the process that has the first slot. The round ends when the last slot of all has
+// finished.
+func (r *Rounds) Finish(ctx context.Context, s *Slot) (rounds int64, err error) {
 	over := r.leave(s)
-	if r.Exchange != nil {
-		return r.finishPart(ctx, s, over)
-	}
-	if over == nil {
+	r.Exchange.Announce("finished", s.turns)
+	if over == nil || !r.Exchange.Owner(r.Slots) {
 		return 0, nil
 	}
-	if _, err := namespace.RemoveTree(ctx, r.Admin, over.Path); err != nil {
-		return 0, fmt.Errorf("remove %s: %w", over.Path, err)
+	if err := r.Exchange.CallWhen(ctx, "finished", over.turn, r.Slots, func() error {
+		if over.arrival != nil {
+			over.arrival.Finish()
+		}
+		if _, err := namespace.RemoveTree(ctx, r.Admin, over.Path); err != nil {
+			return fmt.Errorf("remove %s: %w", over.Path, err)
+		}
+		return nil
+	}); err != nil {
+		return 0, err
 	}
 	return 1, nil
 }
 
-// finishPart is Finish where several processes have the slots. over is not nil for the last slot of this
-// process. The round ends when the last slot of all has finished.
-func (r *Rounds[T]) finishPart(ctx context.Context, s *Slot, over *Round[T]) (rounds int64, err error) {
-	if s.Index == 0 {
-		rounds = 1
-	}
-	r.Exchange.Announce("finished", s.turns)
-	if over == nil || !r.Exchange.Owner(r.Slots) {
-		return rounds, nil
-	}
-	r.Exchange.Go(func() {
-		if r.Exchange.Await(ctx, "finished", over.turn, r.Slots) != nil {
-			return
-		}
-		if over.arrival != nil {
-			over.arrival.Finish()
-		}
-		_, _ = namespace.RemoveTree(ctx, fullConn(r.Admin), over.Path) // what is left goes with the run's subtree
-	})
-	return rounds, nil
-}
-
 // leave returns the round if the slot was the last of this process to leave it, and nil otherwise.
-func (r *Rounds[T]) leave(s *Slot) *Round[T] {
+func (r *Rounds) leave(s *Slot) *Round {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := r.active[s.turns]
-	if r.Exchange != nil && now.disturbed(s) {
-		r.Steps.Record(check.Step{Kind: check.Troubled, Client: s.Index, Turn: now.turn})
-	}
+	r.noteLeft(now, s)
 	if now.left--; now.left > 0 {
 		return nil
 	}
 	delete(r.active, s.turns)
-	s.EndRound(&now.Times, now.arrival)
-	if r.Exchange != nil {
-		return now
-	}
-	if now.arrival != nil {
-		now.arrival.Finish()
-	}
-	r.Judge(&r.safety, now.Shared, now.disturbed)
+	s.EndRound(&now.Times, now.arrival, now.due)
 	return now
 }
 
-// JudgeSteps judges the steps of the slots of all processes. apply gives what the slots of a round share one
-// of its steps.
-func (r *Rounds[T]) JudgeSteps(steps []check.TimedStep, apply func(share *T, c check.Client, s check.TimedStep)) (safety metrics.Safety) {
-	type place struct {
-		turn   int64
-		client check.Client
-	}
-	shares, troubled := map[int64]*T{}, map[place]bool{}
-	for _, s := range check.Ordered(steps) {
-		client := check.Replayed(s.Client)
-		if s.Kind == check.Troubled {
-			troubled[place{s.Turn, client}] = true
-			continue
-		}
-		if shares[s.Turn] == nil {
-			shares[s.Turn] = r.Share()
-		}
-		apply(shares[s.Turn], client, s)
-	}
-	for _, turn := range slices.Sorted(maps.Keys(shares)) {
-		r.Judge(&safety, shares[turn], func(c check.Client) bool { return troubled[place{turn, c}] })
-	}
-	return safety
+func (r *Rounds) noteLeft(now *Round, s *Slot) {
+	r.Steps.Record(check.Step{Kind: check.Left, Client: s.Index, Turn: now.turn, Disturbed: now.disturbed(s)})
 }
 
-// Verdict also judges the rounds that never ended, and returns all findings. If several processes have the
-// slots, JudgeSteps judges them instead.
-func (r *Rounds[T]) Verdict() metrics.Safety {
+// End records which sessions were disturbed in rounds that never ended. It is called when all clients have
+// ended.
+func (r *Rounds) End() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.Exchange != nil {
-		r.noteTroubled()
-		return metrics.Safety{}
-	}
 	for _, now := range r.active {
-		if now.Shared != nil {
-			r.Judge(&r.safety, now.Shared, now.disturbed)
-		}
-	}
-	clear(r.active)
-	return r.safety
-}
-
-// noteTroubled records the slots whose sessions were disturbed in rounds that never ended.
-func (r *Rounds[T]) noteTroubled() {
-	for turn, now := range r.active {
-		for c := range now.disturbancesBefore {
-			if now.disturbed(c) {
-				r.Steps.Record(check.Step{Kind: check.Troubled, Client: c.Number() - 1, Turn: turn})
+		for s := range now.disturbancesBefore {
+			if now.disturbed(s) {
+				r.noteLeft(now, s)
 			}
 		}
 	}
+	clear(r.active)
+}
+
+// A RoundJudge judges rounds by the steps of all clients. It takes them in the order of [check.Ordered] or as
+// they happen, and remembers the rounds that have not ended.
+type RoundJudge[T any] struct {
+	Slots int // how many slots take part in a round
+	// Share creates the state of a round, and Apply applies a client's step to it.
+	Share func() *T
+	Apply func(share *T, c check.Client, s check.TimedStep)
+	// Judge adds the findings of a round that is over to the safety verdict. disturbed reports
+	// whether a client's session was disturbed during the round.
+	Judge func(s *metrics.Safety, share *T, disturbed func(check.Client) bool)
+
+	mu     sync.Mutex
+	active map[int64]*judgedRound[T] // by turn
+	safety metrics.Safety
+}
+
+// A judgedRound is a round that has not ended.
+type judgedRound[T any] struct {
+	share     *T
+	left      int
+	disturbed map[check.Client]bool
+}
+
+// Take takes the next step.
+func (j *RoundJudge[T]) Take(s check.TimedStep) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	now := j.active[s.Turn]
+	if now == nil {
+		if j.active == nil {
+			j.active = map[int64]*judgedRound[T]{}
+		}
+		now = &judgedRound[T]{share: j.Share(), disturbed: map[check.Client]bool{}}
+		j.active[s.Turn] = now
+	}
+	client := check.Replayed(s.Client)
+	if s.Kind != check.Left {
+		j.Apply(now.share, client, s)
+		return
+	}
+	now.disturbed[client] = s.Disturbed
+	if now.left++; now.left == j.Slots {
+		j.end(s.Turn)
+	}
+}
+
+func (j *RoundJudge[T]) end(turn int64) {
+	now := j.active[turn]
+	delete(j.active, turn)
+	j.Judge(&j.safety, now.share, func(c check.Client) bool { return now.disturbed[c] })
+}
+
+// TakeAll takes the steps of all processes and returns the findings.
+func (j *RoundJudge[T]) TakeAll(steps []check.TimedStep) metrics.Safety {
+	for _, s := range check.Ordered(steps) {
+		j.Take(s)
+	}
+	return j.Verdict()
+}
+
+// Verdict also judges the rounds that never ended, and returns all findings.
+func (j *RoundJudge[T]) Verdict() metrics.Safety {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, turn := range slices.Sorted(maps.Keys(j.active)) {
+		j.end(turn)
+	}
+	return j.safety
 }

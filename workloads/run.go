@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
@@ -17,7 +18,7 @@ import (
 type Plan struct {
 	Service drivers.Service
 	Form    Form
-	Clients int
+	Clients int // in all processes
 	// Groups is the number of instances of the recipe among which the clients are divided. It must
 	// divide Clients; 0 means one.
 	Groups   int
@@ -51,9 +52,6 @@ type Plan struct {
 	// AwaitWindow, if set, is called after the warm-up, while the clients go on. The window opens when it
 	// returns.
 	AwaitWindow func(context.Context)
-	// Part, if set, makes this run one part of a run that several processes share. Clients is then
-	// their number in all processes.
-	Part *Part
 	// Progress, if set, is called a few times a second.
 	Progress func(Progress)
 	// Watch, if set, is called with the running run when its window opens; see Live.
@@ -80,37 +78,100 @@ type Progress struct {
 // to then.
 var ErrInterrupted = errors.New("interrupted")
 
-// Run executes the plan and returns its measurements. With an error other than ErrInterrupted and
-// ServiceLost it returns no Record.
+// Run executes the plan in this process and returns its measurements. With an error other than ErrInterrupted
+// and ServiceLost it returns no Record.
 func Run(ctx context.Context, p Plan) (_ *metrics.Record, err error) {
-	if err := p.checkFaults(); err != nil {
-		return nil, err
-	}
-	p.window = metrics.NewWindow()
-	c := newPool(p)
-	if p.Bin > 0 {
-		c.Meter.SetBin(p.Bin)
-	}
-	defer func() {
-		if e := c.Close(); err == nil {
-			err = e
-		}
-	}()
-	if err := c.open(ctx, p); err != nil {
-		return nil, err
-	}
-	r := newRunner(ctx, p, c)
-	r.background, err = p.Background.open(ctx, p)
-	defer func() {
-		if e := r.background.close(); err == nil {
-			err = e
-		}
-	}()
+	s, err := NewSite(p)
 	if err != nil {
 		return nil, err
 	}
+	defer func() {
+		if e := s.Close(); err == nil {
+			err = e
+		}
+	}()
+	if err := s.pool.create(ctx, s.plan); err != nil {
+		return nil, err
+	}
+	if err := s.pool.open(ctx, s.plan); err != nil {
+		return nil, err
+	}
+	r := newRunner(ctx, s.plan, s.pool)
+	if s.background != nil {
+		if err := s.background.create(ctx, s.mix); err != nil {
+			return nil, err
+		}
+		if err := s.background.open(ctx, s.mix); err != nil {
+			return nil, err
+		}
+		r.background = newBackground(ctx, s.mix, s.background)
+	}
 	record := r.run(ctx)
+	r.complete(record)
 	return r.outcome(ctx, record)
+}
+
+// RunPart executes a part of the plan, as Run executes all of it. The caller has made a Site, and merges the
+// records of all parts.
+func RunPart(ctx context.Context, p Plan, part *Part) (_ *metrics.Record, err error) {
+	p.window = metrics.NewWindow()
+	if err := p.checkFaults(part.Faults); err != nil {
+		return nil, err
+	}
+	var pools []*Pool
+	defer func() {
+		for _, c := range slices.Backward(pools) {
+			if e := c.Close(); err == nil {
+				err = e
+			}
+		}
+	}()
+	open := func(p Plan, part *Part) (*Pool, error) {
+		c := newPool(p, part)
+		pools = append(pools, c)
+		if err := c.attach(ctx, p.Clients); err != nil {
+			return nil, err
+		}
+		return c, c.open(ctx, p)
+	}
+	c, err := open(p, part)
+	if err != nil {
+		return nil, err
+	}
+	r := newRunner(ctx, p, c)
+	if part.Background != nil {
+		mix := p.Background.plan(p)
+		c, err := open(mix, part.Background)
+		if err != nil {
+			return nil, err
+		}
+		r.background = newBackground(ctx, mix, c)
+	}
+	return r.outcome(ctx, r.run(ctx))
+}
+
+// complete fills in what is known only of all parts together.
+func (r *runner) complete(m *metrics.Record) {
+	r.pool.faults.fill(m)
+	r.addUp(m)
+	if b := m.Background; b != nil {
+		r.background.addUp(b)
+	}
+	m.Safety = WithBackground(m.Safety, m.Background)
+	m.Warn(MissedRate(m, r.plan.Clients)...)
+}
+
+// addUp fills in what rounds and arrivals add up to.
+func (r *runner) addUp(m *metrics.Record) {
+	timed := r.pool.instances.fill(new(metrics.Record))
+	if r.pacer == nil {
+		m.Untimed = m.Rounds - timed
+		return
+	}
+	m.Untimed = m.Generator.Completed - timed
+	if r.window.IsOpen() {
+		m.Generator.Planned, m.Generator.PlannedError = r.pacer.Expected()
+	}
 }
 
 // outcome returns the record, or the error that voids it. A record that breaks an identity is a
@@ -160,7 +221,7 @@ func (r *runner) run(ctx context.Context) *metrics.Record {
 		s.beginStates()
 	}
 	watch.begin()
-	r.countTogether(ctx)
+	r.awaitRounds()
 	r.background.begin()
 	r.pool.faults.begin(r)
 	live := r.observe(self)
@@ -193,9 +254,7 @@ func (r *runner) run(ctx context.Context) *metrics.Record {
 	r.fillRounds(record)
 	record.Herd = meter.Herd()
 	record.Safety = r.pool.instances.verdict()
-	record.Safety = r.background.addViolations(record.Safety)
 	record.Errors = r.errors
-	r.pool.faults.fill(record)
 	stopWatching()
 	r.warn(record)
 	watch.warn(record)
@@ -205,7 +264,7 @@ func (r *runner) run(ctx context.Context) *metrics.Record {
 // fillRounds fills in the rounds of the window and their times when all clients have ended: a client may
 // have read the clock before the window closed and have recorded its turn after that.
 func (r *runner) fillRounds(m *metrics.Record) {
-	timed := r.pool.instances.fill(m)
+	r.pool.instances.fill(m)
 	r.countArrivals(&m.Generator)
 	m.Rounds = r.done()
 	if n := len(m.Intervals); n > 0 {
@@ -214,12 +273,5 @@ func (r *runner) fillRounds(m *metrics.Record) {
 			rest -= i.Rounds
 		}
 		m.Intervals[n-1].Rounds = rest
-	}
-	switch {
-	case r.plan.Part != nil: // a round may end in one process and have its times in others
-	case r.pacer != nil:
-		m.Untimed = m.Generator.Completed - timed
-	default:
-		m.Untimed = m.Rounds - timed
 	}
 }

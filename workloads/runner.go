@@ -18,6 +18,7 @@ import (
 type runner struct {
 	plan  Plan
 	pool  *Pool
+	part  *Part
 	pacer *openloop.Pacer // of an open loop; nil in a closed one
 	// background is the background load; nil if there is none.
 	background *backgroundLoad
@@ -36,7 +37,8 @@ type runner struct {
 	opened      chan struct{} // closed when it has opened with a round
 	enough      chan struct{} // closed when all rounds of a window of so many rounds have ended
 	closing     sync.Once
-	shut        atomic.Bool    // met is known
+	shut        atomic.Bool // met is known
+	opening     sync.Once
 	before, met metrics.Counts // the messages before the window and until its end
 
 	mu      sync.Mutex
@@ -50,7 +52,7 @@ type runner struct {
 }
 
 func newRunner(ctx context.Context, p Plan, c *Pool) *runner {
-	return &runner{plan: p, pool: c, rounds: context.WithoutCancel(ctx), window: c.Window,
+	return &runner{plan: p, pool: c, part: c.part, rounds: context.WithoutCancel(ctx), window: c.Window,
 		stop: make(chan struct{}), opened: make(chan struct{}), enough: make(chan struct{}),
 		turns: make([]int64, len(c.instances)), errors: make(map[string]int64)}
 }
@@ -77,9 +79,6 @@ const (
 // back before other clients can continue.
 const faultsEndTime = time.Minute
 
-// partEndTime is the limit in an interrupted part of a run.
-const partEndTime = 5 * time.Second
-
 // awaitEnd waits until the rounds in progress have ended. It abandons those that do not end in time,
 // or that cannot at the rate the window measured.
 func (r *runner) awaitEnd(clients *sync.WaitGroup, abandon context.CancelFunc, window *metrics.Record) {
@@ -90,8 +89,8 @@ func (r *runner) awaitEnd(clients *sync.WaitGroup, abandon context.CancelFunc, w
 	if r.plan.faulty && !r.interrupted {
 		limit = faultsEndTime
 	}
-	if r.plan.Part != nil && r.interrupted { // another process may be gone, for whose clients these wait
-		limit = partEndTime
+	if r.interrupted {
+		limit = min(limit, r.part.EndTime)
 	}
 	if r.queued = r.queueTime(window) > limit; r.queued {
 		limit = 0
@@ -104,9 +103,7 @@ func (r *runner) awaitEnd(clients *sync.WaitGroup, abandon context.CancelFunc, w
 	})
 	defer t.Stop()
 	clients.Wait()
-	if x := r.pool.exchanges; x != nil {
-		x.Wait()
-	}
+	r.part.Exchange.Wait()
 }
 
 // queueTime estimates how long the turns in progress at the end of a closed loop's window take at
@@ -248,7 +245,7 @@ func (r *runner) takesTurnTogether(s *Slot) (takes, decided bool) {
 	case s.turns < r.turns[s.instance]: // other clients have begun this turn
 		return true, true
 	case r.stopping.Load():
-		return false, r.pool.exchanges == nil
+		return false, false
 	}
 	r.turns[s.instance] = s.turns + 1
 	return true, true
@@ -268,11 +265,7 @@ func (r *runner) ended(rounds int64, counts bool) {
 	if !counts {
 		return
 	}
-	done, limit := r.inWindow.Add(rounds), r.plan.Rounds
-	if limit > 0 && r.pool.exchanges == nil && done >= limit && done-rounds < limit {
-		r.closeWindow()
-		close(r.enough)
-	}
+	r.countRounds(rounds)
 }
 
 // done returns how many rounds have ended in the window.

@@ -47,8 +47,8 @@ type Settings struct {
 	// read returns every write that was acknowledged before it, by any client. Run sets both.
 	ReadsLag, ReadsFresh bool
 
-	steps    *check.Steps       // nil: this process has all clients
-	exchange *exchange.Exchange // with the other processes of such a run; nil for others
+	steps    *check.Steps       // nil without a run
+	exchange *exchange.Exchange // nil without a run
 
 	atRate  bool                        // work arrives at a rate
 	window  *metrics.Window             // of the run; nil: of a settled run
@@ -132,16 +132,13 @@ func (f Form) Uses() []string {
 
 // Steps returns where the workload records the steps of its clients, which its judge gets.
 func (s Settings) Steps() *check.Steps {
-	if s.steps == nil {
-		began := time.Now()
-		return check.NewSteps(func() time.Duration { return time.Since(began) })
-	}
-	return s.steps
+	return cmp.Or(s.steps, NewPart(exchange.Everywhere(), "").Steps)
 }
 
-// Exchange returns the exchange with the processes that have other clients of this instance, nil if there are
-// none.
-func (s Settings) Exchange() *exchange.Exchange { return s.exchange }
+// Exchange returns the exchange with the other clients of this instance.
+func (s Settings) Exchange() *exchange.Exchange {
+	return cmp.Or(s.exchange, exchange.Alone(exchange.Everywhere()).Instance(0))
+}
 
 // HoldTime returns how long a holder keeps what it acquired.
 func (s Settings) HoldTime() time.Duration {

@@ -132,13 +132,18 @@ func (s *Slot) belongs(arrival *openloop.Ticket, ended bool) bool {
 func (s *Slot) EndsAt(now time.Time) { s.ended, s.counts = now, s.window.Contains(now) }
 
 // EndRound records that a round that several clients share ends with the turn in progress. arrival is the
-// round's, nil in a closed loop.
-func (s *Slot) EndRound(round *metrics.Times, arrival *openloop.Ticket) {
+// round's, nil in a closed loop and in a process that does not have it; the round was due at the given time,
+// if that is known.
+func (s *Slot) EndRound(round *metrics.Times, arrival *openloop.Ticket, due time.Time) {
 	if s.window == nil {
 		return
 	}
 	s.EndsAt(time.Now())
-	round.Settle(s.belongs(arrival, s.counts))
+	count := s.counts
+	if !due.IsZero() {
+		count = s.window.Contains(due)
+	}
+	round.Settle(s.belongs(arrival, count))
 }
 
 // endTurn records that the turn in progress has ended, and so many rounds with it.

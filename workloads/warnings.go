@@ -29,9 +29,6 @@ func (r *runner) warn(m *metrics.Record) {
 	doubts, warnings := turnsInProgress(m)
 	m.Doubt(doubts...)
 	m.Warn(warnings...)
-	if r.plan.Part == nil { // else rounds may be counted in another process than their arrivals
-		m.Warn(MissedRate(m, r.plan.Clients)...)
-	}
 	if m.Background != nil {
 		warnOfBackground(m)
 	}

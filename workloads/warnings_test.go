@@ -97,6 +97,7 @@ func TestMissedRateIsNoDoubt(t *testing.T) {
 	m := &metrics.Record{Rounds: 900}
 	m.Generator.Offered, m.Generator.Completed = 1000, 1000
 	(&runner{plan: Plan{Clients: 4}}).warn(m)
+	m.Warn(MissedRate(m, 4)...)
 	if len(m.Warnings) != 1 || m.Warnings[0].Code != metrics.Behind || len(m.Doubts) != 0 {
 		t.Errorf("warnings %v, doubts %v; want one warning", m.Warnings, m.Doubts)
 	}

@@ -31,7 +31,7 @@ func (r *runner) openWindow() {
 	if !r.window.IsOpen() {
 		r.window.OpenNow()
 	}
-	r.before = r.pool.Meter.Counts()
+	r.opening.Do(func() { r.before = r.pool.Meter.Counts() })
 }
 
 // closeWindow closes the window now, unless it is closed, and takes the counts of its messages. It never closes
@@ -71,9 +71,6 @@ func (r *runner) measure(ctx context.Context, live *Live) {
 		i, d := metrics.Interval{Start: from, Rounds: done - rounds}, now.Sub(last)
 		first := r.pool.instances[0].Lap() // all instances share it
 		i.P50, i.P90, i.P99 = first.P50, first.P90, first.P99
-		if r.plan.Part != nil {
-			i.Times = first.Times
-		}
 		i.Notifications, i.Reads, i.Writes = d.Notifications, d.Reads, d.Writes
 		live.lap(i)
 		last, from, rounds = now, elapsed, done
@@ -132,21 +129,29 @@ type serverReading struct {
 // countersTime is how long the server may take to tell its counters.
 const countersTime = 2 * time.Second
 
+// serverCounters returns how the only part of a run reads the server's own counters.
+func serverCounters(service drivers.Service) func(context.Context) (*drivers.Counters, error) {
+	return func(ctx context.Context) (*drivers.Counters, error) {
+		w, ok := service.(drivers.ServerStats)
+		if !ok {
+			return nil, nil
+		}
+		c, err := w.Counters(ctx)
+		return &c, err
+	}
+}
+
 // readServer reads the server's own counters, outside the window. The server reads them at some time between
 // request and reply, so the rounds are those at the middle.
 func (r *runner) readServer(ctx context.Context) serverReading {
-	w, ok := r.pool.Service.(drivers.ServerStats)
-	if !ok || r.plan.Part != nil { // else the server counts what other processes do, too
-		return serverReading{}
-	}
 	asked := r.all.Load()
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), countersTime)
 	defer cancel()
-	c, err := w.Counters(limited)
-	if err != nil {
+	c, err := r.part.Counters(limited)
+	if err != nil || c == nil {
 		return serverReading{}
 	}
-	return serverReading{&c, (asked + r.all.Load()) / 2}
+	return serverReading{c, (asked + r.all.Load()) / 2}
 }
 
 // countServer sets the record's Server and ServerRounds to what was counted since the first reading.

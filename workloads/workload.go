@@ -11,8 +11,11 @@ import (
 
 // A Workload is one recipe in one form, ready for one run.
 type Workload interface {
-	// Setup creates the nodes that all clients share, below base, which exists.
-	Setup(ctx context.Context, c drivers.Conn, base string, clients int) error
+	// Attach prepares for the clients, of all processes, whose nodes are below base. admin is a session whose
+	// requests are not counted.
+	Attach(admin drivers.Conn, base string, clients int)
+	// Setup creates the nodes that all clients share. Their parent exists.
+	Setup(ctx context.Context, c drivers.Conn) error
 	// Join creates the client of a slot.
 	Join(s *Slot) (Client, error)
 	// Together reports whether a round takes all clients: either all of them take their n-th turn
@@ -23,7 +26,7 @@ type Workload interface {
 	// Fill fills in what the workload has measured so far, such as Phases and Fairness. Rounds is how
 	// many rounds have their times in Phases.
 	Fill(r *metrics.Record)
-	// Verdict returns the findings of the safety check since Setup. Call it when every round that
+	// Verdict returns the findings of the safety check since Attach. Call it when every round that
 	// began has ended.
 	Verdict() metrics.Safety
 }

@@ -128,10 +128,11 @@ type counter struct {
 
 func newCounter(more int) *counter { return &counter{timed: metrics.NewLatency("count"), more: more} }
 
-func (c *counter) Setup(context.Context, drivers.Conn, string, int) error { return nil }
-func (c *counter) Together() bool                                         { return false }
-func (c *counter) Lap() metrics.Lap                                       { return c.timed.Lap() }
-func (c *counter) Verdict() metrics.Safety                                { return metrics.Safety{} }
+func (c *counter) Attach(drivers.Conn, string, int)          {}
+func (c *counter) Setup(context.Context, drivers.Conn) error { return nil }
+func (c *counter) Together() bool                            { return false }
+func (c *counter) Lap() metrics.Lap                          { return c.timed.Lap() }
+func (c *counter) Verdict() metrics.Safety                   { return metrics.Safety{} }
 
 func (c *counter) Fill(r *metrics.Record) {
 	r.Phases = []metrics.Phase{c.timed.Phase()}

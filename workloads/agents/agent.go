@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/HdrHistogram/hdrhistogram-go"
+
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads"
@@ -15,6 +17,7 @@ import (
 	"github.com/stampede-bench/stampede/workloads/agents/journal"
 	"github.com/stampede-bench/stampede/workloads/agents/merge"
 	"github.com/stampede-bench/stampede/workloads/check"
+	"github.com/stampede-bench/stampede/workloads/exchange"
 )
 
 // An Agent runs parts of the load of a coordinator.
@@ -217,12 +220,12 @@ func (a *Agent) measure(ctx context.Context, work assignment, s share) (_ report
 		}
 	}()
 	began := a.now()
-	p := &agentRun{agent: a, work: work, share: s, steps: check.KeepSteps(a.now), packets: journal.New(a.now)}
+	p := &agentRun{agent: a, work: work, share: s, packets: journal.New(a.now)}
 	end, err := p.join(ctx, &plan)
 	if err != nil {
 		return report{}, err
 	}
-	record, err := workloads.Run(ctx, plan)
+	record, err := workloads.RunPart(ctx, plan, p.part)
 	end()
 	if errors.Is(err, workloads.ErrInterrupted) && record != nil && context.Cause(ctx) == errAborted {
 		err = nil // the coordinator wants what was measured until then
@@ -238,31 +241,43 @@ type agentRun struct {
 	agent   *Agent
 	work    assignment
 	share   share
-	steps   *check.Steps
+	part    *workloads.Part
 	packets *journal.Journal
-	faults  *metrics.FaultLog // nil in a run without faults
+	laps    []*hdrhistogram.Histogram // the response times of each interval
 }
 
-// join makes the plan that of the part. The caller calls end when the run has ended.
+// partEndTime is how long rounds in progress may take to end in an interrupted run: another process may be
+// gone, for whose clients they wait.
+const partEndTime = 5 * time.Second
+
+// join makes the part of the plan. The caller calls end when the run has ended.
 func (p *agentRun) join(ctx context.Context, plan *workloads.Plan) (end func(), err error) {
 	board, err := p.agent.Plane.Board(ctx, p.work.document("board"), p.agent.Name, p.work.names())
 	if err != nil {
 		return nil, err
 	}
-	plan.Part = &workloads.Part{
-		First: p.share.First, Count: p.share.Count, Number: p.work.number(p.agent.Name), Of: len(p.work.Shares), Base: p.work.Base,
-		Steps: p.steps, Meet: p.meet, Post: board.Post, Receive: board.Receive, Window: p.awaitWindow,
-		Background: &workloads.Part{First: p.share.Background.First, Count: p.share.Background.Count, Base: p.work.BackgroundBase},
+	at := exchange.Place{Process: p.work.number(p.agent.Name), Processes: len(p.work.Shares),
+		First: p.share.First, Count: p.share.Count}
+	p.part = workloads.NewPart(at, p.work.Base)
+	p.part.Exchange = exchange.New(at, board.Post, board.Receive)
+	p.part.Steps, p.part.EndTime = check.KeepSteps(p.agent.now), partEndTime
+	p.part.Meet, p.part.Window = p.meet, p.awaitWindow
+	if of := p.share.Background; of.Count > 0 {
+		at := exchange.Place{First: of.First, Count: of.Count}
+		p.part.Background = workloads.NewPart(at, p.work.BackgroundBase)
 	}
 	if p.work.Faulty {
-		plan.Part.Faults = &workloads.PartFaults{Log: metrics.NewFaultLog(p.share.Count), Sessions: p.work.sessions(), Claims: claims{p.agent, p.work.site}}
-		p.faults = plan.Part.Faults.Log
+		p.part.Faults = &workloads.PartFaults{Log: metrics.NewFaultLog(p.share.Count),
+			Sessions: p.work.sessions(), Servers: true, Claims: claims{p.agent, p.work.site}}
 	}
 	if notifies(*plan) {
-		plan.Part.Probe = p.packets.Probe
+		p.part.Probe = p.packets.Probe
 	}
 	w := &stateWriter{state: state{Run: p.work.Number}}
-	plan.Progress = w.add
+	plan.Progress = func(now workloads.Progress) {
+		p.laps = append(p.laps, now.Lap.Times)
+		w.add(now)
+	}
 	return p.writeStates(ctx, w), nil
 }
 
@@ -282,7 +297,7 @@ func (p *agentRun) meet(ctx context.Context, at workloads.Point) error {
 }
 
 // awaitWindow waits until all clients are warm, and returns the time at which all agents open the window.
-func (p *agentRun) awaitWindow(ctx context.Context) (time.Time, error) {
+func (p *agentRun) awaitWindow(ctx context.Context, _ func() time.Time) (time.Time, error) {
 	a := p.agent
 	if err := a.Plane.Meet(ctx, p.work.document(warm), len(p.work.Shares)+1); err != nil {
 		return time.Time{}, err
@@ -297,6 +312,9 @@ func (p *agentRun) awaitWindow(ctx context.Context) (time.Time, error) {
 
 // report returns what the agent hands in.
 func (p *agentRun) report(m *metrics.Record, began time.Duration) (r report, err error) {
+	for i, times := range p.laps {
+		m.Intervals[i].Times = times
+	}
 	if r.Record, err = merge.Marshal(m); err != nil {
 		return r, err
 	}
@@ -304,9 +322,9 @@ func (p *agentRun) report(m *metrics.Record, began time.Duration) (r report, err
 	if _, err := p.packets.WriteTo(&packets); err != nil {
 		return r, err
 	}
-	r.Journal, r.Steps = packets.Bytes(), p.steps.All()
-	if p.faults != nil {
-		r.Faults, r.FaultsBegan = p.faults.Events(), p.agent.now()-time.Since(p.faults.Begun())
+	r.Journal, r.Steps = packets.Bytes(), p.part.Steps.All()
+	if f := p.part.Faults; f != nil {
+		r.Faults, r.FaultsBegan = f.Log.Events(), p.agent.now()-time.Since(f.Log.Begun())
 	}
 	if r.Clock, err = timelineOf(p.agent.offset, began, p.agent.now()); err != nil {
 		return r, err

@@ -1,11 +1,8 @@
 package check
 
 import (
-	"context"
 	"fmt"
 	"slices"
-	"sync"
-	"time"
 
 	"github.com/stampede-bench/stampede/metrics"
 )
@@ -19,13 +16,10 @@ import (
 // service no longer waits for a lost session: passing early is then a belief overlap. Otherwise it
 // is a violation.
 type Barrier struct {
-	need  int           // how many clients must arrive
-	early string        // what a client did that passed too early, for messages
-	all   chan struct{} // closed when all have arrived
+	need  int    // how many clients must arrive
+	early string // what a client did that passed too early, for messages
 
-	mu      sync.Mutex
 	arrived []Client // in order of arrival
-	last    time.Time
 	passed  []passage
 }
 
@@ -35,60 +29,21 @@ type passage struct {
 	arrived int
 }
 
-func NewBarrier(need int, early string) *Barrier {
-	return &Barrier{need: need, early: early, all: make(chan struct{})}
-}
+func NewBarrier(need int, early string) *Barrier { return &Barrier{need: need, early: early} }
 
-// Arrive records that the client has arrived, and reports whether that is new. Arriving again with a new
-// session changes nothing.
-func (g *Barrier) Arrive(s Client) bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if slices.Contains(g.arrived, s) {
-		return false
-	}
-	g.arrived = append(g.arrived, s)
-	if len(g.arrived) == g.need {
-		g.last = time.Now()
-		close(g.all)
-	}
-	return true
-}
-
-// AllArrived reports whether all have arrived.
-func (g *Barrier) AllArrived() bool {
-	select {
-	case <-g.all:
-		return true
-	default:
-		return false
+// Arrive records that the client has arrived. Arriving again changes nothing.
+func (g *Barrier) Arrive(s Client) {
+	if !slices.Contains(g.arrived, s) {
+		g.arrived = append(g.arrived, s)
 	}
 }
 
-// Wait returns when all have arrived. It is for waiting that is not under test.
-func (g *Barrier) Wait(ctx context.Context) error {
-	select {
-	case <-g.all:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
-
-// Pass records that the client has passed the barrier. It returns how long ago the last client
-// arrived, and false if not all have arrived.
-func (g *Barrier) Pass(s Client, now time.Time) (time.Duration, bool) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.passed = append(g.passed, passage{s, len(g.arrived)})
-	return now.Sub(g.last), len(g.arrived) >= g.need
-}
+// Pass records that the client has passed the barrier.
+func (g *Barrier) Pass(s Client) { g.passed = append(g.passed, passage{s, len(g.arrived)}) }
 
 // Judge adds the barrier's findings to the safety verdict. awaits reports whether the barrier holds client
 // s until other has arrived.
 func (g *Barrier) Judge(safety *metrics.Safety, awaits func(s, other Client) bool, disturbed func(Client) bool) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
 	for _, p := range g.passed {
 		safety.Checked++
 		// in an abandoned round, the barrier does not know which clients never arrived
@@ -136,9 +91,7 @@ func addDetail(safety *metrics.Safety, text string) {
 // abort, or a site that may have died. A vote is recorded before it is cast and a decision after
 // it is known, so that every finding is real.
 type Votes struct {
-	sites int
-
-	mu        sync.Mutex
+	sites     int
 	votes     map[Client]bool
 	abort     bool // at least one site wants to abort
 	decisions []decision
@@ -156,30 +109,21 @@ func NewVotes(sites int) *Votes {
 	return &Votes{sites: sites, votes: make(map[Client]bool)}
 }
 
-// Vote records the client's vote before it is cast and returns it. If the client voted in an earlier
-// session, vote returns that vote.
-func (b *Votes) Vote(s Client, commit bool) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if earlier, voted := b.votes[s]; voted {
-		return earlier
+// Vote records the client's vote before it is cast. Its first vote stands.
+func (b *Votes) Vote(s Client, commit bool) {
+	if _, voted := b.votes[s]; !voted {
+		b.votes[s] = commit
+		b.abort = b.abort || !commit
 	}
-	b.votes[s] = commit
-	b.abort = b.abort || !commit
-	return commit
 }
 
 // Decided records the decision that the client learned.
 func (b *Votes) Decided(s Client, commit bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
 	b.decisions = append(b.decisions, decision{s, commit, len(b.votes), b.abort})
 }
 
 // JudgeVotes adds the findings about the transaction to the safety verdict.
 func JudgeVotes(safety *metrics.Safety, b *Votes, disturbed func(Client) bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
 	died := false
 	for s := range b.votes {
 		died = died || disturbed(s)

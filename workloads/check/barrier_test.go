@@ -3,7 +3,6 @@ package check
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stampede-bench/stampede/metrics"
 )
@@ -32,7 +31,7 @@ func (c *barrierScript) play(script string) {
 		if step[0] == '+' {
 			c.Arrive(s)
 		} else {
-			c.Pass(s, time.Time{})
+			c.Pass(s)
 		}
 	}
 }
@@ -92,19 +91,4 @@ func TestBarrierThatAwaitsSomeClients(t *testing.T) {
 	x.awaits = func(s, other Client) bool { return other.Number() < s.Number() }
 	x.play("+1 -1 +3 -3 +2 -2")
 	x.want(1, 0, "violation: client 3 was in before all had come")
-}
-
-func TestBarrierReturnsTheTimeSinceTheLastArrival(t *testing.T) {
-	x := newBarrierScript(t)
-	x.play("+1 +2")
-	if _, ok := x.Pass(x.clients[0], time.Now()); ok {
-		t.Error("a client passed in time before all had arrived")
-	}
-	x.play("+3")
-	if d, ok := x.Pass(x.clients[0], x.last.Add(3*time.Millisecond)); !ok || d != 3*time.Millisecond {
-		t.Errorf("past after %v, %v; want 3ms", d, ok)
-	}
-	if err := x.Wait(t.Context()); err != nil {
-		t.Errorf("all have come, and waiting for them fails: %v", err)
-	}
 }

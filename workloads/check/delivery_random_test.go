@@ -9,8 +9,8 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 )
 
-// A simQueue is a priority queue with clients that put and take in a random order of events, one each millisecond. It
-// is correct except for one planted fault.
+// A simQueue is a priority queue with clients that put and take in a random order of events, one each
+// millisecond. It is correct except for one planted fault.
 type simQueue struct {
 	r          *rand.Rand
 	priorities int
@@ -136,7 +136,8 @@ func (q *simQueue) take(consumer int, all ...*simItem) {
 	}
 }
 
-// The faults that can be planted, each in items whose puts have returned. They report false if this is not the moment.
+// The faults that can be planted, each in items whose puts have returned. They report false if this is not
+// the moment.
 var queuePlants = map[string]func(q *simQueue, consumer int) bool{
 	"an item taken again": func(q *simQueue, consumer int) bool {
 		for _, p := range q.taken {
@@ -208,7 +209,8 @@ func judgeQueue(steps []TimedStep) metrics.Safety {
 	return j.Verdict(2)
 }
 
-// TestPlantedFaultsOfQueues judges random schedules with one fault each, as one process and as several see them.
+// TestPlantedFaultsOfQueues judges random schedules with one fault each, as one process and as several see
+// them.
 func TestPlantedFaultsOfQueues(t *testing.T) {
 	seeds := 3000
 	if testing.Short() {
@@ -234,8 +236,8 @@ func TestPlantedFaultsOfQueues(t *testing.T) {
 	}
 }
 
-// TestCorrectQueuesAreNeverAccused judges random schedules of correct queues, as one process sees them and as several do
-// whose clocks are wrong by up to the time between five events.
+// TestCorrectQueuesAreNeverAccused judges random schedules of correct queues, as one process sees them and as
+// several do whose clocks are wrong by up to the time between five events.
 func TestCorrectQueuesAreNeverAccused(t *testing.T) {
 	n := uint64(50_000)
 	if testing.Short() {

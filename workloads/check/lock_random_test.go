@@ -11,8 +11,8 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// A simLock is a lock of several clients in a random order of events, one each millisecond. It is correct except for
-// one planted fault.
+// A simLock is a lock of several clients in a random order of events, one each millisecond. It is correct
+// except for one planted fault.
 type simLock struct {
 	r       *rand.Rand
 	clients [4]simClient
@@ -157,7 +157,8 @@ func (l *simLock) undisturbed(state simState) (*simClient, int, bool) {
 	return nil, 0, false
 }
 
-// The faults that can be planted, each in a hold that nothing excuses. They report false if this is not the moment.
+// The faults that can be planted, each in a hold that nothing excuses. They report false if this is not the
+// moment.
 var plants = map[string]func(*simLock) bool{
 	"a second holder": func(l *simLock) bool {
 		h, _, held := l.undisturbed(holds)
@@ -224,8 +225,8 @@ func newSimLock(r *rand.Rand) *simLock {
 	return &simLock{r: r, token: 10, shared: r.IntN(3) == 0, tokens: r.IntN(3) > 0, faults: r.IntN(2) == 0}
 }
 
-// violations counts the contradictions of holds that nothing excuses, by comparing all holds with each other, and the
-// holders that were deposed without the right.
+// violations counts the contradictions of holds that nothing excuses, by comparing all holds with each other,
+// and the holders that were deposed without the right.
 func violations(steps []TimedStep) (n int64) {
 	type span struct {
 		shared, excused bool
@@ -271,8 +272,8 @@ func violations(steps []TimedStep) (n int64) {
 	return n + max(deposed, 0)
 }
 
-// TestPlantedFaultsOfLocks judges random schedules with one fault each, as one process and as several see them. Both
-// find all violations that a comparison of all holds finds.
+// TestPlantedFaultsOfLocks judges random schedules with one fault each, as one process and as several see
+// them. Both find all violations that a comparison of all holds finds.
 func TestPlantedFaultsOfLocks(t *testing.T) {
 	seeds := 5000
 	if testing.Short() {
@@ -306,8 +307,8 @@ func TestPlantedFaultsOfLocks(t *testing.T) {
 	}
 }
 
-// TestCorrectLocksAreNeverAccused judges random schedules of correct locks, as one process sees them and as several do
-// whose clocks are wrong by up to the time between five events.
+// TestCorrectLocksAreNeverAccused judges random schedules of correct locks, as one process sees them and as
+// several do whose clocks are wrong by up to the time between five events.
 func TestCorrectLocksAreNeverAccused(t *testing.T) {
 	n := uint64(1_000_000)
 	if testing.Short() {

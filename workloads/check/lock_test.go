@@ -167,8 +167,8 @@ func TestHandoffs(t *testing.T) {
 	}
 }
 
-// TestHandoffsByClocksThatAreWrong compares the hand-offs of ten holds with those that are known. The first clocks
-// are wrong by less than a hand-off takes, the others by more.
+// TestHandoffsByClocksThatAreWrong compares the hand-offs of ten holds with those that are known. The first
+// clocks are wrong by less than a hand-off takes, the others by more.
 func TestHandoffsByClocksThatAreWrong(t *testing.T) {
 	var steps []TimedStep
 	for i := range 10 {
@@ -228,8 +228,8 @@ func TestOverlapBeyondTheErrorIsFound(t *testing.T) {
 	}
 }
 
-// TestATokenThatGoesBackWithinTheErrorOfClocks has a token that is too small by that of a hold that came certainly
-// before, and not by those of the others, which may have come later.
+// TestATokenThatGoesBackWithinTheErrorOfClocks has a token that is too small by that of a hold that came
+// certainly before, and not by those of the others, which may have come later.
 func TestATokenThatGoesBackWithinTheErrorOfClocks(t *testing.T) {
 	var steps []TimedStep
 	for i, at := range []time.Duration{0, 15 * ms, 18 * ms, 25 * ms} {
@@ -243,7 +243,8 @@ func TestATokenThatGoesBackWithinTheErrorOfClocks(t *testing.T) {
 	}
 }
 
-// TestTheJudgeOfALockForgets judges a long run of a lock that is often wrong. What the judge remembers does not grow.
+// TestTheJudgeOfALockForgets judges a long run of a lock that is often wrong. What the judge remembers does
+// not grow.
 func TestTheJudgeOfALockForgets(t *testing.T) {
 	const holds = 20_000
 	for _, e := range []time.Duration{0, 100 * time.Microsecond} {

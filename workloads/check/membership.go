@@ -19,10 +19,8 @@ import (
 // only the first must. Each other member of a ring must see the member directly ahead of it, and
 // none of those that were directly ahead of it and have gone.
 type Membership struct {
-	Ring bool
-	// Tell, if set, passes the changes of this process's members to other processes, whose Learn they reach in
-	// this order.
-	Tell func(change string)
+	ring bool
+	tell func(change string)
 
 	mu      sync.Mutex
 	members []*GroupMember // in the order of their places
@@ -43,11 +41,17 @@ type GroupMember struct {
 	moved chan struct{}
 }
 
+// NewMembership returns the membership of an ordinary group, or of a ring. tell passes the changes of this
+// process's members to other processes, whose Learn they reach in this order.
+func NewMembership(ring bool, tell func(change string)) *Membership {
+	return &Membership{ring: ring, tell: tell}
+}
+
 // Joined records a new member. It replaces the membership of the same client's lost session.
 func (r *Membership) Joined(client int, name string, place int64) *GroupMember {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.tell(change{client, name, place})
+	r.tell(change{client, name, place}.text())
 	return r.joined(client, name, place)
 }
 
@@ -72,7 +76,7 @@ func (r *Membership) Left(m *GroupMember) {
 // withdraw removes the member if it still is one.
 func (r *Membership) withdraw(m *GroupMember) {
 	if i := slices.Index(r.members, m); i >= 0 {
-		r.tell(change{Client: m.client})
+		r.tell(change{Client: m.client}.text())
 		r.remove(i)
 		r.moveAll()
 	}
@@ -85,15 +89,12 @@ type change struct {
 	Place  int64
 }
 
-func (r *Membership) tell(c change) {
-	if r.Tell == nil {
-		return
-	}
+func (c change) text() string {
 	text, err := json.Marshal(c)
 	if err != nil {
 		panic(err) // it has no field that JSON cannot represent
 	}
-	r.Tell(string(text))
+	return string(text)
 }
 
 // Learn records a change of another process's members.
@@ -194,7 +195,7 @@ func (r *Membership) wrong(m *GroupMember) string {
 	switch want := r.names(); {
 	case m.sees == nil:
 		return "saw nothing of the group"
-	case r.Ring && i > 0:
+	case r.ring && i > 0:
 		for _, gone := range m.gone {
 			if slices.Contains(m.sees, gone) {
 				return "did not see that the member ahead of it has gone"

@@ -37,7 +37,7 @@ func TestMembership(t *testing.T) {
 			[]string{"violation: client 1 saw 4 members, and not the current 3"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := Membership{Ring: c.ring}
+			r := NewMembership(c.ring, func(string) {})
 			var members []*GroupMember
 			for place, name := range []string{"a", "b", "d", "c"} {
 				members = append(members, r.Joined(place, name, int64(place)))
@@ -61,7 +61,7 @@ func TestMembership(t *testing.T) {
 // TestMembershipForgetsALostSession checks that a client that joins with a new session replaces its
 // lost membership.
 func TestMembershipForgetsALostSession(t *testing.T) {
-	r := Membership{}
+	r := NewMembership(false, func(string) {})
 	r.Joined(0, "a", 1)
 	b := r.Joined(1, "b", 2)
 	r.Joined(0, "a2", 3)
@@ -77,7 +77,7 @@ func TestMembershipForgetsALostSession(t *testing.T) {
 func TestMembershipDoesNotWaitForALostMember(t *testing.T) {
 	for _, ring := range []bool{false, true} {
 		for _, lost := range []error{drivers.ErrSessionLost, drivers.ErrNoNode} {
-			r := Membership{Ring: ring}
+			r := NewMembership(ring, func(string) {})
 			a, b, c := r.Joined(0, "a", 1), r.Joined(1, "b", 2), r.Joined(2, "c", 3)
 			r.Saw(a, []string{"a", "c"})
 			r.Saw(c, []string{"a", "c"})

@@ -156,7 +156,7 @@ const (
 	Decided  // it learned the decision
 	Updating // it makes the update Turn, of the value that Value numbers
 	Saw      // it saw that update
-	Troubled // its session was disturbed during the turn
+	Left     // it has finished its part in the turn
 
 	// Of queues. Turn is the number of the item. Putting and Taking are recorded before a call.
 	Putting // it begins to put an item of the priority Value
@@ -170,8 +170,6 @@ const (
 	// Of times that end in another process than they begin. Name is the phase.
 	Began   // the times of the turn begin
 	Reached // a time of the turn ends that began with that step, maybe in another process
-	Due     // the turn was due
-	Timed   // a time of the turn ends that began in the same process; Lag is its service time
 
 	// Of a fan-out. Turn is the number of the write.
 	Written  // the write is acknowledged
@@ -202,12 +200,12 @@ type Step struct {
 	Name      string
 	Turn      int64
 	Value     int64
-	Lag       time.Duration // of Began: the time since it was due; of Timed: the service time
+	Lag       time.Duration // of Began: the time since it was due
 }
 
-// Steps stamps what the clients of one process do with the time. If all clients of the run are in this
-// process, it passes each step to the judge of the instance at once. Otherwise it keeps the steps, for a
-// judge that gets those of all processes. Its methods may be called from any goroutine.
+// Steps stamps what the clients of one process do with the time. It passes each step to the judge of the
+// instance at once, or keeps it for a judge that gets the steps of all processes. Its methods may be called
+// from any goroutine.
 type Steps struct {
 	group int
 	judge func(TimedStep) // of the instance; may be nil
@@ -215,18 +213,27 @@ type Steps struct {
 }
 
 type stepLog struct {
-	now   func() time.Duration
-	keeps bool
-	mu    sync.Mutex
-	last  time.Duration
-	all   []Step
+	now  func() time.Duration
+	take func(s *Steps, step Step) // the caller holds the lock
+	mu   sync.Mutex
+	last time.Duration
+	all  []Step
 }
 
 // NewSteps returns Steps that pass each step on, with a clock, which must be monotonic.
-func NewSteps(now func() time.Duration) *Steps { return &Steps{log: &stepLog{now: now}} }
+func NewSteps(now func() time.Duration) *Steps {
+	return &Steps{log: &stepLog{now: now, take: func(s *Steps, step Step) {
+		if s.judge != nil {
+			s.judge(TimedStep{step, step.At, step.At})
+		}
+	}}}
+}
 
-// KeepSteps is NewSteps for a run whose other clients are in other processes.
-func KeepSteps(now func() time.Duration) *Steps { return &Steps{log: &stepLog{now: now, keeps: true}} }
+// KeepSteps returns Steps that keep each step.
+func KeepSteps(now func() time.Duration) *Steps {
+	keep := func(s *Steps, step Step) { s.log.all = append(s.log.all, step) }
+	return &Steps{log: &stepLog{now: now, take: keep}}
+}
 
 // ForGroup returns where the clients of an instance record their steps, among those of the others.
 func (s *Steps) ForGroup(group int) *Steps { return &Steps{group: group, log: s.log} }
@@ -253,12 +260,7 @@ func (s *Steps) RecordAt(at time.Time, step Step) {
 
 func (s *Steps) pass(step Step, at time.Duration) {
 	step.Group, step.At = s.group, at
-	switch {
-	case s.log.keeps:
-		s.log.all = append(s.log.all, step)
-	case s.judge != nil:
-		s.judge(TimedStep{step, at, at})
-	}
+	s.log.take(s, step)
 }
 
 // All returns the steps that were kept, in the order in which they were recorded.

@@ -153,31 +153,20 @@ type beginning struct {
 }
 
 // TimesOf returns the times that ended in the window: those of Reached steps from the step Began of their
-// phase and turn, and those of Timed steps, whose response time counts from the step Due of their turn. In an
-// open loop times of turns that were due in the window may end later.
+// phase and turn. In an open loop times of turns that were due in the window may end later.
 func TimesOf(steps []TimedStep, w Window, open bool) (all []Time) {
-	began, due := map[beginning]TimedStep{}, map[int64]TimedStep{}
+	began := map[beginning]TimedStep{}
 	for _, s := range steps {
-		switch s.Kind {
-		case Began:
-			if key := (beginning{s.Name, s.Turn}); began[key].Kind == 0 {
-				began[key] = s
-			}
-		case Due:
-			due[s.Turn] = s
+		if key := (beginning{s.Name, s.Turn}); s.Kind == Began && began[key].Kind == 0 {
+			began[key] = s
 		}
 	}
 	for _, s := range steps {
-		var t Time
-		var known bool
-		from := due[s.Turn].Middle()
-		switch s.Kind {
-		case Reached:
-			t, from, known = s.reached(began[beginning{s.Name, s.Turn}], due[s.Turn])
-		case Timed:
-			t, known = s.timed(due[s.Turn])
+		if s.Kind != Reached {
+			continue
 		}
-		if known && s.Middle() >= w.Begin && (s.Middle() <= w.End || open && from <= w.End) {
+		t, due, known := s.reached(began[beginning{s.Name, s.Turn}])
+		if known && s.Middle() >= w.Begin && (s.Middle() <= w.End || open && due <= w.End) {
 			all = append(all, t)
 		}
 	}
@@ -186,23 +175,11 @@ func TimesOf(steps []TimedStep, w Window, open bool) (all []Time) {
 
 // reached returns the time since a beginning, and when that was due. It is unknown if the step came before
 // it: what the client saw was something else then.
-func (s TimedStep) reached(began, due TimedStep) (t Time, from time.Duration, known bool) {
+func (s TimedStep) reached(began TimedStep) (t Time, due time.Duration, known bool) {
 	took, wrong := s.Middle()-began.Middle(), s.Error()+began.Error()
 	if began.Kind == 0 || took < -wrong {
 		return t, 0, false
 	}
 	took = max(took, 0)
-	response, from := took+began.Lag, began.Middle()-began.Lag
-	if due.Kind != 0 {
-		response, from, wrong = max(s.Middle()-due.Middle(), took), due.Middle(), max(wrong, s.Error()+due.Error())
-	}
-	return Time{s.Name, took, response, s.Middle(), wrong}, from, true
-}
-
-// timed returns the time that ended with the step, and began in the same process.
-func (s TimedStep) timed(due TimedStep) (t Time, known bool) {
-	if due.Kind == 0 {
-		return t, false
-	}
-	return Time{s.Name, s.Lag, max(s.Middle()-due.Middle(), s.Lag), s.Middle(), s.Error() + due.Error()}, true
+	return Time{s.Name, took, took + began.Lag, s.Middle(), wrong}, began.Middle() - began.Lag, true
 }

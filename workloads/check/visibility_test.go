@@ -70,8 +70,8 @@ func TestANewViewMaySeeOlderUpdates(t *testing.T) {
 	}
 }
 
-// TestTheJudgeOfUpdatesForgets judges a long run. What the judge remembers does not grow, and it still finds an update
-// that was seen before it was made.
+// TestTheJudgeOfUpdatesForgets judges a long run. What the judge remembers does not grow, and it still finds
+// an update that was seen before it was made.
 func TestTheJudgeOfUpdatesForgets(t *testing.T) {
 	var j UpdateJudge
 	for number := range int64(1000) {

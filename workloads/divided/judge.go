@@ -1,6 +1,7 @@
 package divided
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -94,43 +95,45 @@ func withGroup(sum *metrics.Safety, one metrics.Safety, group, groups int) *metr
 	return &all
 }
 
-// fillJudged replaces the phases of which there are judged times. Processes record none of these times
-// themselves.
+// fillJudged adds the judged times to the phases. Processes record the times that begin and end in one of
+// them.
 func fillJudged(r *metrics.Record, times []check.Time, w check.Window) {
-	for i, p := range r.Phases {
-		judged := metrics.NewLatency(p.Name)
-		known, wrong := false, time.Duration(0)
+	for i := range r.Phases {
+		p, shared := &r.Phases[i], true // with the record of an agent
 		for _, t := range times {
 			if t.Phase == p.Name {
-				judged.Record(t.Service, t.Response)
-				known, wrong = true, max(wrong, t.Error)
+				if shared {
+					p.Service, p.Response, shared = p.Service.Clone(), p.Response.Clone(), false
+				}
+				metrics.RecordDuration(p.Service, t.Service)
+				metrics.RecordDuration(p.Response, t.Response)
+				p.Error = max(p.Error, t.Error)
 			}
 		}
-		if !known {
-			continue
-		}
-		r.Phases[i] = judged.Phase()
-		r.Phases[i].Error = wrong
-		if i == 0 {
-			fillIntervals(r, p.Name, times, w)
-		}
+	}
+	if len(r.Phases) > 0 {
+		fillIntervals(r, r.Phases[0].Name, times, w)
 	}
 }
 
-// fillIntervals fills in the percentiles of the recipe's first phase if its times are judged.
+// fillIntervals fills in the percentiles of the recipe's first phase, also of judged times.
 func fillIntervals(r *metrics.Record, phase string, times []check.Time, w check.Window) {
 	for i := range r.Intervals {
 		end := r.Duration
 		if i+1 < len(r.Intervals) {
 			end = r.Intervals[i+1].Start
 		}
-		lap := metrics.NewLatency(phase)
+		lap := cmp.Or(r.Intervals[i].Times, metrics.NewDurations())
 		for _, t := range times {
 			if at := t.At - w.Begin; t.Phase == phase && at >= r.Intervals[i].Start && at < end {
-				lap.Record(t.Service, t.Response)
+				metrics.RecordDuration(lap, t.Response)
 			}
 		}
-		l := lap.Lap()
-		r.Intervals[i].P50, r.Intervals[i].P90, r.Intervals[i].P99 = l.P50, l.P90, l.P99
+		at := func(percentile float64) time.Duration {
+			v, _ := metrics.Percentile(lap, percentile)
+			return time.Duration(v)
+		}
+		m := &r.Intervals[i]
+		m.P50, m.P90, m.P99, m.Times = at(50), at(90), at(99), nil
 	}
 }

@@ -10,35 +10,41 @@ import (
 	"github.com/stampede-bench/stampede/internal/bubble"
 )
 
+// silence receives nothing.
+func silence(ctx context.Context, _ func([]byte) error) error {
+	<-ctx.Done()
+	return nil
+}
+
 // connect returns the runs of n processes, whose messages reach all others, until the test ends.
 func connect(t *testing.T, n int) (runs []*RunExchange) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
-	var sending sync.WaitGroup
+	var running sync.WaitGroup
 	for process := range n {
 		post := func(_ context.Context, text []byte) error {
 			for i, other := range runs {
 				if i == process {
 					continue
 				}
-				if err := other.Receive(text); err != nil {
+				if err := other.take(text); err != nil {
 					return err
 				}
 			}
 			return nil
 		}
-		runs = append(runs, New(Place{Process: process, Processes: n, First: 2 * process, Count: 2}, post))
+		runs = append(runs, New(Place{Process: process, Processes: n, First: 2 * process, Count: 2}, post, silence))
 	}
 	for _, r := range runs {
-		sending.Go(func() {
-			if err := r.Send(ctx); err != nil {
+		running.Go(func() {
+			if err := r.Run(ctx); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	t.Cleanup(func() {
 		cancel()
-		sending.Wait()
+		running.Wait()
 	})
 	return runs
 }
@@ -88,9 +94,9 @@ func TestTextsComeInOrderAndBeforeLaterCounts(t *testing.T) {
 func TestNothingIsAwaitedForEver(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		broken := errors.New("broken")
-		r := New(Place{Processes: 2}, func(context.Context, []byte) error { return broken })
+		r := New(Place{Processes: 2}, func(context.Context, []byte) error { return broken }, silence)
 		ended := make(chan error)
-		go func() { ended <- r.Send(t.Context()) }()
+		go func() { ended <- r.Run(t.Context()) }()
 		ctx, cancel := context.WithCancelCause(t.Context())
 		go func() { ended <- r.Instance(0).Await(ctx, "never", 1, 1) }()
 		cancel(broken)
@@ -106,12 +112,12 @@ func TestNothingIsAwaitedForEver(t *testing.T) {
 
 // TestTheLastAnnouncementIsSent ends a process right after it has announced something.
 func TestTheLastAnnouncementIsSent(t *testing.T) {
-	other := New(Place{Processes: 2}, nil)
-	r := New(Place{Processes: 2}, func(_ context.Context, text []byte) error { return other.Receive(text) })
+	other := Alone(Place{Processes: 2})
+	r := New(Place{Processes: 2}, func(_ context.Context, text []byte) error { return other.take(text) }, silence)
 	ctx, cancel := context.WithCancel(t.Context())
 	r.Instance(0).Announce("finished", 7)
 	cancel()
-	if err := r.Send(ctx); err != nil {
+	if err := r.Run(ctx); err != nil {
 		t.Error(err)
 	}
 	if n := other.Instance(0).Announced("finished", 7); n != 1 {
@@ -120,19 +126,34 @@ func TestTheLastAnnouncementIsSent(t *testing.T) {
 }
 
 func TestADamagedMessageIsAnError(t *testing.T) {
-	if err := New(Place{}, nil).Receive([]byte("{")); err == nil {
+	if err := Alone(Place{}).take([]byte("{")); err == nil {
 		t.Error("it is taken")
 	}
 }
 
-func TestOneProcessExchangesNothing(t *testing.T) {
-	var none *RunExchange
-	e := none.Instance(3)
-	e.Announce("made", 1)
+// TestOneProcessCountsForItself lets the only process of a run announce, wait, and act after an announcement.
+func TestOneProcessCountsForItself(t *testing.T) {
+	r := Alone(Everywhere())
+	if err := r.Run(t.Context()); err != nil {
+		t.Error(err)
+	}
+	e := r.Instance(3)
 	e.Tell("members", "a")
-	e.Handle("members", nil)
-	if e != nil {
-		t.Error("one process has an exchange")
+	if first, n := e.Sessions(5); first != 0 || n != 5 || !e.Owner(5) {
+		t.Errorf("it has %d sessions from %d, want all", n, first)
+	}
+	broken, early := errors.New("broken"), make(chan struct{})
+	if err := e.CallWhen(t.Context(), "made", 1, 2, func() error { close(early); return broken }); err != nil {
+		t.Errorf("got %v before anything was announced", err)
+	}
+	if got := e.AnnounceValue("made", 1, 5); got != (Tally{1, 5, 5}) {
+		t.Errorf("got %+v", got)
+	}
+	e.Announce("made", 1)
+	r.Wait()
+	<-early
+	if err := e.CallWhen(t.Context(), "made", 1, 2, func() error { return broken }); !errors.Is(err, broken) {
+		t.Errorf("got %v, want the error of what is done at once", err)
 	}
 }
 
@@ -146,7 +167,7 @@ func TestSessionsOfAProcess(t *testing.T) {
 	}{
 		{0, 3, 0, 0, 3, true}, {0, 3, 1, 0, 0, false}, {3, 4, 0, 3, 2, false}, {3, 4, 1, 0, 2, true}, {7, 3, 1, 2, 3, false}, {0, 10, 1, 0, 5, true},
 	} {
-		e := New(Place{First: c.first, Count: c.count}, nil).Instance(c.instance)
+		e := Alone(Place{First: c.first, Count: c.count}).Instance(c.instance)
 		first, n := e.Sessions(5)
 		if n != c.wantN || n > 0 && first != c.wantFirst || e.Owner(5) != c.owner {
 			t.Errorf("%+v: it has %d sessions from %d, owner %v", c, n, first, e.Owner(5))

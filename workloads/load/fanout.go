@@ -31,8 +31,9 @@ func Fanouts(watch Watch) workloads.Constructor {
 	return func(s workloads.Settings) workloads.Workload {
 		t := newFanoutTracker(s)
 		return &fanoutWorkload{
-			Timings: workloads.Timings{t.written, t.first, t.median, t.last, t.each},
-			think:   s.ThinkTime(), updates: s.UpdateCount(), watch: watch, tracker: t,
+			Timings: metrics.Timings{t.written,
+				t.phases[firstPhase], t.phases[medianPhase], t.phases[lastPhase], t.phases[eachPhase]},
+			think: s.ThinkTime(), updates: s.UpdateCount(), watch: watch, tracker: t,
 			quiet: semaphore.NewWeighted(wholeCapacity),
 		}
 	}
@@ -43,7 +44,7 @@ func Fanouts(watch Watch) workloads.Constructor {
 const wholeCapacity = math.MaxInt64
 
 type fanoutWorkload struct {
-	workloads.Timings
+	metrics.Timings
 	think   time.Duration
 	updates int64 // of a settled run
 	watch   Watch
@@ -55,12 +56,12 @@ type fanoutWorkload struct {
 	quiet *semaphore.Weighted
 }
 
-func (w *fanoutWorkload) Setup(ctx context.Context, c drivers.Conn, base string, clients int) error {
+func (w *fanoutWorkload) Attach(_ drivers.Conn, base string, clients int) {
 	w.node, w.clients = base+"/node", clients
 	w.tracker.expect(clients)
-	if w.tracker.exchange != nil { // whoever made the subtree has created the node
-		return nil
-	}
+}
+
+func (w *fanoutWorkload) Setup(ctx context.Context, c drivers.Conn) error {
 	return namespace.CreateNode(ctx, c, w.node, check.UpdateData(0), 0)
 }
 
@@ -116,7 +117,6 @@ type fanoutWatcher struct {
 func (c *fanoutWatcher) Turn(ctx context.Context) (int64, error) {
 	following, stop := context.WithCancel(ctx)
 	defer stop()
-	c.tracker.follow(ctx)
 	go func() {
 		select {
 		case <-c.tracker.over:
@@ -155,7 +155,6 @@ type fanoutWriter struct {
 // Turn makes one write. It repeats the last write if that was never acknowledged because the
 // session was lost.
 func (c *fanoutWriter) Turn(ctx context.Context) (int64, error) {
-	c.tracker.follow(ctx)
 	if !c.tracker.await(ctx, c.tracker.ready, c.slot.Stopping) {
 		return 0, context.Cause(ctx)
 	}
@@ -201,7 +200,6 @@ func (c *fanoutWriter) set(ctx context.Context, due time.Time, ticket *openloop.
 	repeated := u != nil
 	if !repeated {
 		u = c.tracker.issue(due, ticket)
-		c.tracker.followWrite(ctx, u)
 	}
 	for {
 		_, err := c.slot.Conn.Set(ctx, c.node, check.UpdateData(u.number), int32(u.number-1))

@@ -25,10 +25,9 @@ type Observer struct {
 	seen      int64       // the last write that it knows of
 	once      bool        // its watch fires once
 	fired     bool        // the watch has fired since it was armed
-	rearming  bool        // its one-shot watch has fired and is not armed again
 	arming    bool        // a watch is being armed
 	pending   []time.Time // times of the notifications since then
-	unarmed   []int64     // the writes that it was notified of since its one-shot watch was armed, if processes share the run
+	unarmed   []int64     // the writes that it was notified of since its one-shot watch was armed
 }
 
 // join returns the ear of a client's new session. A client that listened before still counts as
@@ -39,24 +38,13 @@ func (t *fanoutTracker) join(s *workloads.Slot, quiet *semaphore.Weighted) *Obse
 	e := &Observer{slot: s, disturbancesBefore: s.Disturbances(), tracker: t, quiet: quiet}
 	if before := t.observers[s.Index]; before != nil {
 		before.replaced = true
-		e.listening, e.seen, e.rearming, e.unarmed = before.listening, before.seen, before.rearming, before.unarmed
+		e.listening, e.seen, e.unarmed = before.listening, before.seen, before.unarmed
 	}
 	t.observers[s.Index] = e
 	return e
 }
 
 func (e *Observer) disturbed() bool { return e.slot.Disturbances() != e.disturbancesBefore }
-
-// setRearming records whether the client is about to watch again.
-func (e *Observer) setRearming(so bool) {
-	switch {
-	case so && !e.rearming:
-		e.tracker.rearming++
-	case !so && e.rearming:
-		e.tracker.rearming--
-	}
-	e.rearming = so
-}
 
 // Arm records that a watch is about to be armed, one-shot if once is set, or that a persistent
 // watch may have missed changes. The next Read or Caught determines which changes the
@@ -85,9 +73,7 @@ func (e *Observer) Notified() {
 		e.pending = append(e.pending, at)
 	default:
 		e.fired = true
-		e.setRearming(e.once)
 		e.notifiedOfNext(at)
-		t.removeFinished()
 	}
 }
 
@@ -124,46 +110,58 @@ func (e *Observer) setVersion(version int64) {
 	}
 	t.safety.Checked++
 	switch {
-	case version > t.made && t.exchange == nil:
-		e.addFinding("read version %d, which was never written", version)
+	case version > e.seen+mostMissed:
+		e.addFinding("read version %d after %d", version, e.seen)
+		version = e.seen
 	case version < e.seen:
 		e.addFinding("read version %d after %d", version, e.seen)
 	}
-	e.missedElsewhere(version)
-	for ; e.seen < min(version, t.made); e.seen++ {
-		if u := t.write(e.seen + 1); u != nil {
-			u.missed++
-		}
-	}
+	e.missedUntil(version)
 	for _, at := range e.pending {
 		e.notifiedOfNext(at)
 	}
-	e.setRearming(e.once && len(e.pending) > 0)
 	e.arming, e.pending = false, e.pending[:0]
 	if !e.listening {
 		e.listening = true
 		e.slot.Marks.PhaseBegin()
-		t.listening++
-		t.exchange.Announce(listeningTopic, 0)
+		t.announce(listeningTopic, 0)
 	}
-	t.removeFinished()
 }
+
+// mostMissed is more writes than a watcher can miss.
+const mostMissed = 1 << 20
 
 // notifiedOfNext records a notification of the next change.
 func (e *Observer) notifiedOfNext(at time.Time) {
 	t := e.tracker
 	t.safety.Checked++
-	if t.exchange != nil {
-		e.notifiedElsewhere(at)
-		return
-	}
-	if e.seen == t.made {
-		e.addFinding("was notified of write %d, which was not made", t.made+1)
-		return
-	}
 	e.seen++
-	if u := t.write(e.seen); u != nil {
-		u.notified = append(u.notified, at.Sub(u.issued))
+	t.recorded.RecordAt(at, e.step(check.Notified))
+	t.announce(heardTopic, e.seen)
+	if e.once {
+		e.unarmed = append(e.unarmed, e.seen)
+		return
+	}
+	t.announce(armedTopic, e.seen)
+}
+
+// step returns a step of the client, about the last write that it knows of.
+func (e *Observer) step(kind check.StepKind) check.Step {
+	return check.Step{Kind: kind, Client: e.slot.Index, Turn: e.seen, Disturbed: e.disturbed()}
+}
+
+// missedUntil records that the watcher watches since this version, and missed the writes before it of which
+// it was not notified.
+func (e *Observer) missedUntil(version int64) {
+	t := e.tracker
+	for _, number := range e.unarmed {
+		t.announce(armedTopic, number)
+	}
+	for e.unarmed = nil; e.seen < version; {
+		e.seen++
+		t.recorded.Record(e.step(check.Missed))
+		t.announce(heardTopic, e.seen)
+		t.announce(armedTopic, e.seen)
 	}
 }
 

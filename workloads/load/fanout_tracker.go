@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -25,22 +24,20 @@ import (
 // write counts as made from just before its request is sent, so that a notification that is too
 // early is a real finding.
 type fanoutTracker struct {
-	written                   *metrics.Latency       // until the writer receives the acknowledgement
-	first, median, last, each *metrics.Latency       // from the request of the write
-	times                     *workloads.FanoutTimes // from the acknowledgement of the write
+	written *metrics.Latency            // until the writer receives the acknowledgement
+	phases  map[string]*metrics.Latency // from the request of the write
+	times   *workloads.FanoutTimes      // from the acknowledgement of the write
 
-	exchange *exchange.Exchange // nil: this process has all clients
+	exchange *exchange.Exchange
 	recorded *check.Steps
-	follows  sync.Once // see follow
-	elsewhere
+	judge    *fanoutJudge
+	judged   map[int64]*judgedWrite // by number: those whose watchers the judge has heard of
 
 	changed chan struct{} // has an element when the writer should check again what it waits for
 	over    chan struct{} // closed when no more notifications can come and all watchers have read again
 
 	mu        sync.Mutex
 	observers []*Observer // by client; nil before the client has joined
-	listening int         // how many ears listen
-	rearming  int         // how many ears are about to watch again
 	made      int64
 	open      []*fanoutWrite // writes of which a watcher may still be notified, in order
 	ending    bool           // no more writes are made
@@ -53,10 +50,15 @@ type fanoutWrite struct {
 	number                    int64
 	due, issued, acknowledged time.Time
 	ticket                    *openloop.Ticket // holds the write's arrival; nil in a closed loop
-	notified                  []time.Duration  // time of each notification after issued
-	missed                    int              // number of watchers that will never be notified
-	heard                     bool             // all watchers of all processes were notified or never will be
 }
+
+// The topics by which the writer learns of the watchers, by write, and the watchers that the run is over.
+const (
+	listeningTopic = "listening" // a watcher listens; of no write
+	heardTopic     = "heard"     // a watcher was notified, or never will be
+	armedTopic     = "armed"     // it watches again
+	overTopic      = "over"      // of no write
+)
 
 // The phases from the request of a write until the first of its notifications has arrived, half of them, the
 // last, and each.
@@ -68,15 +70,42 @@ const (
 )
 
 func newFanoutTracker(s workloads.Settings) *fanoutTracker {
-	return &fanoutTracker{
-		written: s.Latency("write"), first: s.Latency(firstPhase), median: s.Latency(medianPhase),
-		last: s.Latency(lastPhase), each: s.Latency(eachPhase),
+	t := &fanoutTracker{
+		written: s.Latency("write"), phases: map[string]*metrics.Latency{},
 		times: s.FanoutTimes(), exchange: s.Exchange(), recorded: s.Steps(),
-		changed: make(chan struct{}, 1), over: make(chan struct{}),
+		changed: make(chan struct{}, 1), over: make(chan struct{}), judged: map[int64]*judgedWrite{},
 	}
+	for _, phase := range []string{firstPhase, medianPhase, lastPhase, eachPhase} {
+		t.phases[phase] = s.Latency(phase)
+	}
+	return t
 }
 
-func (t *fanoutTracker) expect(watchers int) { t.observers = make([]*Observer, watchers) }
+func (t *fanoutTracker) expect(watchers int) {
+	t.observers = make([]*Observer, watchers)
+	t.judge = newFanoutJudge(watchers, func(w *judgedWrite) { t.judged[w.number] = w })
+	t.recorded.JudgeBy(t.judge.Take)
+	t.exchange.OnLearn(func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.removeFinished()
+		if t.told(overTopic, 0) > 0 && !t.isOver() {
+			close(t.over)
+		}
+	})
+}
+
+// told returns how many clients of all processes have announced the topic of a write.
+func (t *fanoutTracker) told(topic string, number int64) int {
+	return int(t.exchange.Announced(topic, number))
+}
+
+// announce announces the topic of a write. What waits for all watchers goes on when the last has.
+func (t *fanoutTracker) announce(topic string, number int64) {
+	if t.exchange.AnnounceValue(topic, number, 0).Count >= int64(len(t.observers)) {
+		t.removeFinished()
+	}
+}
 
 // await waits until the condition holds, or the channel is closed, and returns true. It returns
 // false when the context ends. Only the writer calls it.
@@ -98,25 +127,30 @@ func (t *fanoutTracker) await(ctx context.Context, holds func() bool, or <-chan 
 	}
 }
 
-// mostOpen bounds the number of outstanding notifications before the writer waits. Each takes
-// eight bytes.
-const mostOpen = 1 << 20
+// mostOpen bounds the number of outstanding notifications before the writer waits, and mostWrites that of the
+// writes that they are of.
+const (
+	mostOpen   = 1 << 20
+	mostWrites = exchange.KeptTurns / 2
+)
 
 // The conditions that the writer waits for. ready: all watchers listen, and not too many
 // notifications are outstanding. all: all watchers have been notified and watch again.
 func (t *fanoutTracker) ready() bool {
-	listening := t.listening == len(t.observers) || t.allListen
-	return listening && len(t.open)*len(t.observers) < mostOpen
+	few := len(t.open) < mostWrites && len(t.open)*len(t.observers) < mostOpen
+	return few && t.told(listeningTopic, 0) >= len(t.observers)
 }
 
-func (t *fanoutTracker) all() bool { return len(t.open) == 0 && t.rearming == 0 && t.unarmed == 0 }
+func (t *fanoutTracker) all() bool {
+	return len(t.open) == 0 && (t.made == 0 || t.told(armedTopic, t.made) >= len(t.observers))
+}
 
 // issue records that the next write is about to be made.
 func (t *fanoutTracker) issue(due time.Time, ticket *openloop.Ticket) *fanoutWrite {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.made++
-	u := &fanoutWrite{number: t.made, due: due, issued: time.Now(), ticket: ticket, notified: make([]time.Duration, 0, len(t.observers))}
+	u := &fanoutWrite{number: t.made, due: due, issued: time.Now(), ticket: ticket}
 	t.open = append(t.open, u)
 	t.recorded.RecordAt(u.issued, check.Step{Kind: check.Updating, Client: len(t.observers), Turn: u.number, Lag: u.issued.Sub(u.due)})
 	return u
@@ -160,22 +194,16 @@ func (t *fanoutTracker) isOver() bool {
 	}
 }
 
-// write returns the write of that number if a watcher may still be notified of it, and else nil.
-func (t *fanoutTracker) write(number int64) *fanoutWrite {
-	if len(t.open) == 0 || number < t.open[0].number || number > t.made {
-		return nil
-	}
-	return t.open[number-t.open[0].number]
-}
-
 // removeFinished removes the writes that are over.
 func (t *fanoutTracker) removeFinished() {
-	for len(t.open) > 0 && t.open[0].isOver(len(t.observers)) {
+	for len(t.open) > 0 && t.isHeard(t.open[0]) {
 		u := t.open[0]
 		t.open[0], t.open = nil, t.open[1:]
 		if t.writer.EndWork(u.ticket) {
-			t.recordTimes(u)
+			t.written.Record(u.acknowledged.Sub(u.issued), u.acknowledged.Sub(u.due))
+			t.recordTimes(u.number)
 		}
+		delete(t.judged, u.number)
 		if u.ticket != nil {
 			u.ticket.Finish()
 		}
@@ -195,35 +223,19 @@ func (t *fanoutTracker) signal() {
 	}
 }
 
-// isOver reports whether the write is acknowledged and every watcher has been notified of it or
+// isHeard reports whether the write is acknowledged and every watcher has been notified of it or
 // never will be.
-func (u *fanoutWrite) isOver(watchers int) bool {
-	return !u.acknowledged.IsZero() && (len(u.notified)+u.missed >= watchers || u.heard)
+func (t *fanoutTracker) isHeard(u *fanoutWrite) bool {
+	return !u.acknowledged.IsZero() && t.told(heardTopic, u.number) >= len(t.observers)
 }
 
-// recordTimes records the times of the write and of its notifications. Those of notifications are judged by
-// the steps if several processes have the watchers.
-func (t *fanoutTracker) recordTimes(u *fanoutWrite) {
-	t.written.Record(u.acknowledged.Sub(u.issued), u.acknowledged.Sub(u.due))
-	if t.exchange != nil {
-		return
+// recordTimes records the times of a write's notifications, if the judge knows all of them.
+func (t *fanoutTracker) recordTimes(number int64) {
+	if w := t.judged[number]; w != nil {
+		w.measure(t.times, func(phase string, service, response time.Duration) {
+			t.phases[phase].Record(service, response)
+		})
 	}
-	slices.Sort(u.notified) // they are almost in order
-	if n := len(u.notified); n > 0 {
-		t.first.Record(u.latency(u.notified[0]))
-		t.median.Record(u.latency(u.notified[(n-1)/2]))
-		t.last.Record(u.latency(u.notified[n-1]))
-	}
-	for _, d := range u.notified {
-		t.each.Record(u.latency(d))
-	}
-	t.times.Add(u.acknowledged.Sub(u.issued), u.notified, u.missed)
-}
-
-// latency returns how long after the write's issue, and after it was due, a notification arrived.
-// issued is the first of the two.
-func (u *fanoutWrite) latency(issued time.Duration) (service, response time.Duration) {
-	return issued, issued + u.issued.Sub(u.due)
 }
 
 // verdict returns all findings. A watcher that was never notified of an acknowledged write is one.
@@ -232,19 +244,12 @@ func (t *fanoutTracker) verdict() metrics.Safety {
 	defer t.mu.Unlock()
 	s := t.safety
 	for _, e := range t.observers {
-		if e == nil {
-			continue
-		}
-		s.Checked++
-		if t.exchange != nil {
-			t.recorded.Record(check.Step{Kind: check.Saw, Client: e.slot.Index, Turn: e.seen, Disturbed: e.disturbed()})
-			continue
-		}
-		if u := t.write(e.seen + 1); u != nil && !u.acknowledged.IsZero() {
-			check.AddFinding(&s, e.disturbed(), fmt.Sprintf("client %d was never notified of write %d", e.slot.Index+1, u.number))
+		if e != nil {
+			s.Checked++
+			t.recorded.Record(e.step(check.Saw))
 		}
 	}
-	return s
+	return t.judge.safety.Add(s, check.MaxDetails)
 }
 
 // OneShot watches with watches that fire once: after each notification the client reads the node

@@ -60,15 +60,18 @@ type mixWorkload struct {
 // keysInFolder bounds the length of a list.
 const keysInFolder = 100
 
-// Setup creates the keys. A first node shows whether the service accepts values of this size: a
-// service that does not closes the connection at each attempt.
-func (w *mixWorkload) Setup(ctx context.Context, c drivers.Conn, base string, clients int) error {
+func (w *mixWorkload) Attach(_ drivers.Conn, base string, clients int) {
 	w.clients, w.made = clients, make([]freshNodes, clients*w.InFlight)
 	w.keys = namespace.Folders{Path: base + "/keys", Nodes: w.Keys, PerFolder: keysInFolder}
 	for i := range w.Keys {
 		w.paths = append(w.paths, w.keys.NodePath(i))
 	}
 	w.folder = base + "/own"
+}
+
+// Setup creates the keys. A first node shows whether the service accepts values of this size: a
+// service that does not closes the connection at each attempt.
+func (w *mixWorkload) Setup(ctx context.Context, c drivers.Conn) error {
 	_, err := c.Create(ctx, w.folder, w.value, 0)
 	if errors.Is(err, drivers.ErrConnectionLoss) {
 		if w.Size > safeSize {

@@ -76,7 +76,8 @@ func joined(b *testing.B, m workloads.MixSettings) (*mixWorkload, *workloads.Slo
 	if err := namespace.CreateNode(b.Context(), conn, "/mix", nil, 0); err != nil {
 		b.Fatal(err)
 	}
-	if err := w.Setup(b.Context(), conn, "/mix", 1); err != nil {
+	w.Attach(conn, "/mix", 1)
+	if err := w.Setup(b.Context(), conn); err != nil {
 		b.Fatal(err)
 	}
 	return w, &workloads.Slot{Conn: conn, Rand: rand.New(rand.NewPCG(1, 0)), Stopping: make(chan struct{})}

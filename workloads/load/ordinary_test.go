@@ -26,7 +26,7 @@ func TestOrdinaryClientKeepsItsSchedule(t *testing.T) {
 		bubble.Test(t, func(t *testing.T) {
 			c := &ordinaryClient{slot: &workloads.Slot{Conn: prompt{}}, sleep: func(_ context.Context, d time.Duration) { time.Sleep(d + late) }}
 			l, began := metrics.NewLatency("ordinary"), time.Now()
-			made, omitted, err := c.writeUntil(t.Context(), &workloads.Round[stormRound]{Path: "/node"}, l, func() bool { return time.Since(began) >= time.Second })
+			made, omitted, err := c.writeUntil(t.Context(), &workloads.Round{Path: "/node"}, l, func() bool { return time.Since(began) >= time.Second })
 			if err != nil || made+omitted < 1000 || made+omitted > 1006 || omitted > 5 {
 				t.Errorf("timers %v late: %d writes, %d omitted, %v; want 1,000 in all", late, made, omitted, err)
 			}

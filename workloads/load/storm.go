@@ -36,17 +36,18 @@ func Sessions(storm Storm) workloads.Constructor {
 			back: s.Latency("back"), over: s.Latency(overPhase),
 			during: s.Latency("ordinary"), before: s.Latency("calm"),
 		}
-		w.Timings = workloads.Timings{w.back, w.over, w.during, w.before}
+		w.Timings = metrics.Timings{w.back, w.over, w.during, w.before}
 		return w
 	}
 }
 
 type stormWorkload struct {
-	workloads.Timings
+	metrics.Timings
 	hold    time.Duration
 	storm   Storm
 	clients int
-	rounds  workloads.Rounds[stormRound]
+	rounds  workloads.Rounds
+	judge   *workloads.RoundJudge[string]
 
 	exchange *exchange.Exchange
 	recorded *check.Steps
@@ -59,43 +60,47 @@ type stormWorkload struct {
 	made, omitted atomic.Int64 // writes of the ordinary client during storms, and writes due but never made
 }
 
-// A stormRound is the state of one round of a storm.
-type stormRound struct {
-	ready *check.Barrier // each client comes to it, then the ordinary client starts the storm
-	begun *check.Barrier // the ordinary client comes to it, which starts the storm
-	back  *check.Barrier // each client comes to it, then the storm is over
-	wrong string         // what is wrong after the storm
-}
-
-func (w *stormWorkload) Setup(ctx context.Context, c drivers.Conn, base string, clients int) error {
+func (w *stormWorkload) Attach(admin drivers.Conn, base string, clients int) {
 	w.clients = clients
-	w.rounds = workloads.Rounds[stormRound]{Admin: c, PathPrefix: base + "/storm-", Slots: clients + 1, Share: w.share, Create: w.create, Judge: judgeStorm,
+	w.rounds = workloads.Rounds{Admin: admin, PathPrefix: base + "/storm-", Slots: clients + 1, Create: w.create,
 		Exchange: w.exchange, Steps: w.recorded}
-	return w.rounds.First(ctx)
+	w.judge = newStormJudge(clients)
+	w.recorded.JudgeBy(w.judge.Take)
 }
 
-func (w *stormWorkload) share() *stormRound {
-	return &stormRound{ready: check.NewBarrier(w.clients, ""), begun: check.NewBarrier(1, ""), back: check.NewBarrier(w.clients, "")}
+func (w *stormWorkload) Setup(ctx context.Context, _ drivers.Conn) error {
+	return w.rounds.CreateFirst(ctx)
 }
 
 func (w *stormWorkload) create(ctx context.Context, c drivers.Conn, path string) error {
 	return namespace.CreateNode(ctx, c, path, nil, 0)
 }
 
-// The points of a round, at which clients of several processes wait for each other, and the phase that
-// begins in one process and ends in another.
+// The points of a round, and the phase that may begin in one process and end in another.
 const (
-	readyPoint = "ready"
-	begunPoint = "begun"
-	backPoint  = "back"
+	readyPoint = "ready" // each client comes to it, then the ordinary client starts the storm
+	begunPoint = "begun" // the ordinary client comes to it, which starts the storm
+	backPoint  = "back"  // each client comes to it, then the storm is over
 	overPhase  = "over"
 )
 
-func judgeStorm(s *metrics.Safety, q *stormRound, _ func(check.Client) bool) {
-	s.Checked++
-	if q.wrong != "" {
-		s.Violations++
-		s.Details = append(s.Details, q.wrong)
+// newStormJudge returns the judge of what is wrong after each storm.
+func newStormJudge(clients int) *workloads.RoundJudge[string] {
+	return &workloads.RoundJudge[string]{
+		Slots: clients + 1,
+		Share: func() *string { return new(string) },
+		Apply: func(wrong *string, _ check.Client, s check.TimedStep) {
+			if s.Kind == check.Decided {
+				*wrong = s.Name
+			}
+		},
+		Judge: func(s *metrics.Safety, wrong *string, _ func(check.Client) bool) {
+			s.Checked++
+			if *wrong != "" {
+				s.Violations++
+				s.Details = append(s.Details, *wrong)
+			}
+		},
 	}
 }
 
@@ -117,7 +122,10 @@ func (w *stormWorkload) Fill(r *metrics.Record) {
 	r.Storm = &metrics.Storm{Made: w.made.Load(), Omitted: w.omitted.Load()}
 }
 
-func (w *stormWorkload) Verdict() metrics.Safety { return w.rounds.Verdict() }
+func (w *stormWorkload) Verdict() metrics.Safety {
+	w.rounds.End()
+	return w.judge.Verdict()
+}
 
 // A stormClient is a client that the storm hits in each round.
 type stormClient struct {
@@ -133,22 +141,21 @@ func (c *stormClient) Turn(ctx context.Context) (int64, error) {
 	if err := c.storm.Prepare(ctx, c.slot, r.Path); err != nil {
 		return 0, fmt.Errorf("before the storm: %w", err)
 	}
-	c.rounds.Arrive(r, c.slot, r.Shared.ready, readyPoint)
-	if err := c.rounds.Wait(ctx, r, r.Shared.begun, begunPoint, 1); err != nil {
+	c.rounds.Arrive(r, c.slot, readyPoint)
+	if err := c.rounds.Wait(ctx, r, begunPoint, 1); err != nil {
 		return 0, err
 	}
-	began := time.Now()
+	began, here := c.rounds.Started(r)
+	if !here { // in another process: here the storm begins when this process knows of it
+		began = time.Now()
+	}
 	if err := c.storm.Hit(ctx, c.slot, r.Path); err != nil {
 		return 0, fmt.Errorf("in the storm: %w", err)
 	}
 	now := time.Now()
-	took, _ := r.Shared.begun.Pass(c.slot, now)
-	if c.exchange != nil {
-		took = now.Sub(began) // here the storm begins when this process knows of it
-		c.rounds.Note(r, c.slot, now, check.Step{Kind: check.Passed})
-	}
-	c.rounds.Record(c.back, r, c.slot, now, took)
-	c.rounds.Arrive(r, c.slot, r.Shared.back, backPoint)
+	c.rounds.Note(r, c.slot, now, check.Step{Kind: check.Passed})
+	c.rounds.Record(c.back, r, c.slot, now, now.Sub(began))
+	c.rounds.Arrive(r, c.slot, backPoint)
 	return c.rounds.Finish(ctx, c.slot)
 }
 
@@ -164,32 +171,35 @@ func (b *ordinaryClient) Turn(ctx context.Context) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	q := r.Shared
-	if err := b.rounds.Wait(ctx, r, q.ready, readyPoint, b.clients); err != nil {
+	if err := b.rounds.Wait(ctx, r, readyPoint, b.clients); err != nil {
 		return 0, err
 	}
 	until := time.Now().Add(b.hold)
 	if _, _, err := b.writeUntil(ctx, r, b.before, func() bool { return time.Now().After(until) }); err != nil {
 		return 0, err
 	}
-	b.rounds.Arrive(r, b.slot, q.begun, begunPoint)
-	over := func() bool { return b.rounds.AllArrived(r, q.back, backPoint, b.clients) }
+	began := time.Now()
+	b.rounds.Start(r, began)
+	b.rounds.Arrive(r, b.slot, begunPoint)
+	over := func() bool { return b.rounds.AllArrived(r, backPoint, b.clients) }
 	made, omitted, err := b.writeUntil(ctx, r, b.during, over)
 	if err != nil {
 		return 0, err
 	}
 	r.Times.Count(&b.made, made)
 	r.Times.Count(&b.omitted, omitted)
-	if err := b.rounds.Wait(ctx, r, q.back, backPoint, b.clients); err != nil {
+	if err := b.rounds.Wait(ctx, r, backPoint, b.clients); err != nil {
 		return 0, err
 	}
 	now := time.Now()
-	if q.wrong, err = b.storm.Outcome(ctx, b.slot.Conn, r.Path); err != nil {
+	wrong, err := b.storm.Outcome(ctx, b.slot.Conn, r.Path)
+	if err != nil {
 		return 0, err
 	}
-	b.rounds.Note(r, b.slot, now, check.Step{Kind: check.Decided, Name: q.wrong})
-	if took, _ := q.begun.Pass(b.slot, now); b.exchange == nil {
-		b.rounds.Record(b.over, r, b.slot, now, took)
+	elsewhere := b.clients - b.rounds.Here(r, backPoint)
+	b.rounds.Note(r, b.slot, now, check.Step{Kind: check.Decided, Name: wrong, Value: int64(elsewhere)})
+	if elsewhere <= 0 { // else the steps of all processes show how long the storm lasted
+		b.rounds.Record(b.over, r, b.slot, now, now.Sub(began))
 	}
 	return b.rounds.Finish(ctx, b.slot)
 }
@@ -202,7 +212,7 @@ const writeInterval = time.Millisecond
 // due. A write that becomes due while the client sleeps counts from when it wakes: a late timer is not
 // the service's. It returns how many writes it made, and how many were due but not made when it was done.
 func (b *ordinaryClient) writeUntil(
-	ctx context.Context, round *workloads.Round[stormRound], l *metrics.Latency, done func() bool,
+	ctx context.Context, round *workloads.Round, l *metrics.Latency, done func() bool,
 ) (made, omitted int64, err error) {
 	var woke time.Time
 	for due := time.Now(); ; due = due.Add(writeInterval) {

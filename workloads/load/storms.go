@@ -93,26 +93,22 @@ func noFinding(context.Context, drivers.Conn, string) (string, error) { return "
 // Judge returns what was wrong after the storms, and how long each lasted: from the moment when the ordinary
 // client began it until the last client was back.
 func (w *stormWorkload) Judge(g divided.Gathered) divided.Findings {
-	w.clients = g.Clients
-	w.rounds = workloads.Rounds[stormRound]{Share: w.share, Judge: judgeStorm}
-	f := divided.Findings{}
-	safety := w.rounds.JudgeSteps(g.Steps, func(q *stormRound, _ check.Client, s check.TimedStep) {
-		if s.Kind == check.Decided {
-			q.wrong = s.Name
-		}
-	})
-	f.Safety = &safety
-	begun, back := map[int64]check.TimedStep{}, map[int64][]check.TimedStep{}
+	safety := newStormJudge(g.Clients).TakeAll(g.Steps)
+	f := divided.Findings{Safety: &safety}
+	begun, back, elsewhere := map[int64]check.TimedStep{}, map[int64][]check.TimedStep{}, map[int64]bool{}
 	for _, s := range g.Steps {
 		switch {
 		case s.Kind == check.Arrived && s.Name == begunPoint:
 			begun[s.Turn] = s
 		case s.Kind == check.Passed:
 			back[s.Turn] = append(back[s.Turn], s)
+		case s.Kind == check.Decided:
+			elsewhere[s.Turn] = s.Value > 0
 		}
 	}
 	for turn, all := range back {
-		if t := stormTime(begun[turn], all); len(all) == g.Clients && t.At >= g.Window.Begin && t.At <= g.Window.End {
+		t := stormTime(begun[turn], all)
+		if elsewhere[turn] && len(all) == g.Clients && g.Window.Contains(t.At) {
 			f.Times = append(f.Times, t)
 		}
 	}

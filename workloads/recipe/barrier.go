@@ -40,30 +40,24 @@ type barrierWorkload struct {
 	hold       time.Duration
 	polls      int
 	newBarrier opener[Barrier]
-	rounds     workloads.Rounds[barrierRound]
+	rounds     workloads.Rounds
+
+	judge *workloads.RoundJudge[check.Barrier]
 
 	pass *metrics.Latency // from the opening until one client is past
 	open *metrics.Latency
 }
 
-// A barrierRound is the state of one round: one barrier that is opened once.
-type barrierRound struct {
-	waiting *check.Barrier // each client comes to it, then the opener opens the barrier
-	opened  *check.Barrier // the opener comes to it, then clients may be past
-}
-
-func (w *barrierWorkload) Setup(ctx context.Context, c drivers.Conn, base string, clients int) error {
+func (w *barrierWorkload) Attach(admin drivers.Conn, base string, clients int) {
 	w.clients = clients
-	w.rounds = workloads.Rounds[barrierRound]{Admin: c, PathPrefix: base + "/barrier-", Slots: clients + 1, Share: w.share, Create: w.create,
-		Judge: judgeBarrier, Exchange: w.exchange, Steps: w.recorded}
-	return w.rounds.First(ctx)
+	w.rounds = workloads.Rounds{Admin: admin, PathPrefix: base + "/barrier-", Slots: clients + 1,
+		Create: w.create, Exchange: w.exchange, Steps: w.recorded}
+	w.judge = newBarrierJudge(clients)
+	w.recorded.JudgeBy(w.judge.Take)
 }
 
-func (w *barrierWorkload) share() *barrierRound {
-	return &barrierRound{
-		waiting: check.NewBarrier(w.clients, ""),
-		opened:  check.NewBarrier(1, "was past the barrier before it was opened"),
-	}
+func (w *barrierWorkload) Setup(ctx context.Context, _ drivers.Conn) error {
+	return w.rounds.CreateFirst(ctx)
 }
 
 func (w *barrierWorkload) create(ctx context.Context, c drivers.Conn, path string) error {
@@ -83,21 +77,27 @@ const (
 
 // Judge judges whether clients were past a barrier before it was opened.
 func (w *barrierWorkload) Judge(g divided.Gathered) divided.Findings {
-	w.clients = g.Clients
-	w.rounds = workloads.Rounds[barrierRound]{Share: w.share, Judge: judgeBarrier}
-	safety := w.rounds.JudgeSteps(g.Steps, func(r *barrierRound, c check.Client, s check.TimedStep) {
-		switch {
-		case s.Kind == check.Arrived && s.Name == opensPoint:
-			r.opened.Arrive(c)
-		case s.Kind == check.Reached:
-			r.opened.Pass(c, time.Time{})
-		}
-	})
+	safety := newBarrierJudge(g.Clients).TakeAll(g.Steps)
 	return divided.Findings{Safety: &safety}
 }
 
-func judgeBarrier(s *metrics.Safety, o *barrierRound, disturbed func(check.Client) bool) {
-	o.opened.Judge(s, check.AllClients, disturbed)
+// newBarrierJudge returns the judge of barriers. The opener comes to each, then clients may be past.
+func newBarrierJudge(clients int) *workloads.RoundJudge[check.Barrier] {
+	return &workloads.RoundJudge[check.Barrier]{
+		Slots: clients + 1,
+		Share: func() *check.Barrier { return check.NewBarrier(1, "was past the barrier before it was opened") },
+		Apply: func(opened *check.Barrier, c check.Client, s check.TimedStep) {
+			switch {
+			case s.Kind == check.Arrived && s.Name == opensPoint:
+				opened.Arrive(c)
+			case s.Kind == check.Passed:
+				opened.Pass(c)
+			}
+		},
+		Judge: func(s *metrics.Safety, opened *check.Barrier, disturbed func(check.Client) bool) {
+			opened.Judge(s, check.AllClients, disturbed)
+		},
+	}
 }
 
 // Leads returns true: the leader opens the barrier.
@@ -110,7 +110,10 @@ func (w *barrierWorkload) Join(s *workloads.Slot) (workloads.Client, error) {
 	return &barrierClient{w, s}, nil
 }
 
-func (w *barrierWorkload) Verdict() metrics.Safety { return w.rounds.Verdict() }
+func (w *barrierWorkload) Verdict() metrics.Safety {
+	w.rounds.End()
+	return w.judge.Verdict()
+}
 
 // Settle lets all clients come to the barrier, one at a time, and opens it. Forms that poll look
 // Polls more times, the last time just after the opening.
@@ -153,7 +156,7 @@ func (c *barrierClient) Turn(ctx context.Context) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	c.rounds.Arrive(r, c.slot, r.Shared.waiting, waitsPoint)
+	c.rounds.Arrive(r, c.slot, waitsPoint)
 	c.slot.Marks.PhaseBegin()
 	err = b.Wait(ctx)
 	now := time.Now()
@@ -161,16 +164,17 @@ func (c *barrierClient) Turn(ctx context.Context) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	took, opened := r.Shared.opened.Pass(c.slot, now)
-	switch {
-	case c.exchange != nil:
-		c.rounds.Note(r, c.slot, now, check.Step{Kind: check.Reached, Name: passesPhase})
-	case opened:
-		c.rounds.Record(c.pass, r, c.slot, now, took)
+	c.rounds.Note(r, c.slot, now, check.Step{Kind: check.Passed})
+	opened, known := c.rounds.Started(r)
+	if known {
+		c.rounds.Record(c.pass, r, c.slot, now, now.Sub(opened))
 	}
 	// No client may run ahead through barriers that fail to block.
-	if err := c.rounds.Wait(ctx, r, r.Shared.opened, opensPoint, 1); err != nil {
+	if err := c.rounds.Wait(ctx, r, opensPoint, 1); err != nil {
 		return 0, err
+	}
+	if _, here := c.rounds.Started(r); !here { // a client of another process has opened it
+		c.rounds.Note(r, c.slot, now, check.Step{Kind: check.Reached, Name: passesPhase})
 	}
 	return c.rounds.Finish(ctx, c.slot)
 }
@@ -186,7 +190,7 @@ func (o *barrierOpener) Turn(ctx context.Context) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := o.rounds.Wait(ctx, r, r.Shared.waiting, waitsPoint, o.clients); err != nil {
+	if err := o.rounds.Wait(ctx, r, waitsPoint, o.clients); err != nil {
 		return 0, err
 	}
 	o.slot.Hold(ctx, o.hold)
@@ -196,14 +200,16 @@ func (o *barrierOpener) Turn(ctx context.Context) (int64, error) {
 	return o.rounds.Finish(ctx, o.slot)
 }
 
-func (o *barrierOpener) openBarrier(ctx context.Context, r *workloads.Round[barrierRound]) error {
+func (o *barrierOpener) openBarrier(ctx context.Context, r *workloads.Round) error {
 	b, err := o.newBarrier(o.slot.Conn, r.Path)
 	if err != nil {
 		return err
 	}
-	o.rounds.Arrive(r, o.slot, r.Shared.opened, opensPoint)
+	o.rounds.Arrive(r, o.slot, opensPoint)
 	began := time.Now()
-	o.rounds.Note(r, o.slot, began, check.Step{Kind: check.Began, Name: passesPhase})
+	o.rounds.Start(r, began)
+	lag := o.rounds.Lag(r, began)
+	o.rounds.Note(r, o.slot, began, check.Step{Kind: check.Began, Name: passesPhase, Lag: lag})
 	if err := b.Open(ctx); err != nil {
 		return err
 	}

@@ -50,10 +50,13 @@ type configWorkload struct {
 	update   *metrics.Latency // from the request for a change until it is acknowledged
 }
 
-func (w *configWorkload) Setup(ctx context.Context, c drivers.Conn, base string, clients int) error {
+func (w *configWorkload) Attach(_ drivers.Conn, base string, clients int) {
 	w.path = base + "/config"
 	w.visibility = check.NewVisibility(clients, 1, w.recorded)
 	w.updates = newUpdates(clients, w.exchange, w.recorded, w.converge)
+}
+
+func (w *configWorkload) Setup(ctx context.Context, c drivers.Conn) error {
 	return namespace.CreateNode(ctx, c, w.path, check.UpdateData(0), 0)
 }
 
@@ -138,7 +141,7 @@ func (c *configClient) Turn(ctx context.Context) (rounds int64, err error) {
 	}
 	c.slot.Marks.PhaseEnd()
 	s.converged(c.slot, seen)
-	return c.updates.leave(c.slot), nil
+	return c.updates.leave(ctx, c.slot), nil
 }
 
 // follow passes each observed value to the check until the client can observe no more.

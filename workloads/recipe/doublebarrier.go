@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
@@ -53,36 +52,32 @@ type doubleBarrierWorkload struct {
 	gathering
 	hold         time.Duration
 	newBarrier   func(c drivers.Conn, path string, clients int) (DoubleBarrier, error)
-	rounds       workloads.Rounds[doubleBarrierRound]
+	rounds       workloads.Rounds
+	judge        *workloads.RoundJudge[doubleBarrierRound]
 	enter, leave *metrics.Latency
 }
 
-// A doubleBarrierRound is the state of one round: all clients enter and all leave.
+// A doubleBarrierRound is what the judge knows of one round: all clients enter and all leave.
 type doubleBarrierRound struct {
 	in, out *check.Barrier
-
-	mu     sync.Mutex
-	places map[check.Client]int64 // of a Placed form
+	places  map[check.Client]int64 // of a Placed form
 }
 
-func (w *doubleBarrierWorkload) Setup(ctx context.Context, c drivers.Conn, base string, clients int) error {
+func (w *doubleBarrierWorkload) Attach(admin drivers.Conn, base string, clients int) {
 	w.clients = clients
-	w.rounds = workloads.Rounds[doubleBarrierRound]{Admin: c, PathPrefix: base + "/barrier-", Slots: clients, Share: w.share, Create: createPath,
-		Judge: judgeDoubleBarrier, Exchange: w.exchange, Steps: w.recorded}
-	return w.rounds.First(ctx)
+	w.rounds = workloads.Rounds{Admin: admin, PathPrefix: base + "/barrier-", Slots: clients, Create: createPath,
+		Exchange: w.exchange, Steps: w.recorded}
+	w.judge = newDoubleBarrierJudge(clients)
+	w.recorded.JudgeBy(w.judge.Take)
+}
+
+func (w *doubleBarrierWorkload) Setup(ctx context.Context, _ drivers.Conn) error {
+	return w.rounds.CreateFirst(ctx)
 }
 
 // createPath creates the node of a round.
 func createPath(ctx context.Context, c drivers.Conn, path string) error {
 	return namespace.CreateNode(ctx, c, path, nil, 0)
-}
-
-func (w *doubleBarrierWorkload) share() *doubleBarrierRound {
-	return &doubleBarrierRound{
-		in:     check.NewBarrier(w.clients, "was in before all clients arrived"),
-		out:    check.NewBarrier(w.clients, "was out before the clients that it waits for wanted to leave"),
-		places: make(map[check.Client]int64),
-	}
 }
 
 // The points of a round.
@@ -93,23 +88,37 @@ const (
 
 // Judge judges whether clients were in, or out, too early.
 func (w *doubleBarrierWorkload) Judge(g divided.Gathered) divided.Findings {
-	w.clients = g.Clients
-	w.rounds = workloads.Rounds[doubleBarrierRound]{Share: w.share, Judge: judgeDoubleBarrier}
-	safety := w.rounds.JudgeSteps(g.Steps, func(r *doubleBarrierRound, c check.Client, s check.TimedStep) {
-		at := r.in
-		if s.Name == leavesPoint {
-			at = r.out
-		}
-		switch s.Kind {
-		case check.Arrived:
-			at.Arrive(c)
-		case check.Passed:
-			at.Pass(c, time.Time{})
-		case check.Placed:
-			r.placed(c, s.Value)
-		}
-	})
+	safety := newDoubleBarrierJudge(g.Clients).TakeAll(g.Steps)
 	return divided.Findings{Safety: &safety}
+}
+
+func newDoubleBarrierJudge(clients int) *workloads.RoundJudge[doubleBarrierRound] {
+	return &workloads.RoundJudge[doubleBarrierRound]{
+		Slots: clients,
+		Share: func() *doubleBarrierRound {
+			return &doubleBarrierRound{
+				in:     check.NewBarrier(clients, "was in before all clients arrived"),
+				out:    check.NewBarrier(clients, "was out before the clients that it waits for wanted to leave"),
+				places: make(map[check.Client]int64),
+			}
+		},
+		Apply: applyDoubleBarrier, Judge: judgeDoubleBarrier,
+	}
+}
+
+func applyDoubleBarrier(r *doubleBarrierRound, c check.Client, s check.TimedStep) {
+	at := r.in
+	if s.Name == leavesPoint {
+		at = r.out
+	}
+	switch s.Kind {
+	case check.Arrived:
+		at.Arrive(c)
+	case check.Passed:
+		at.Pass(c)
+	case check.Placed:
+		r.places[c] = s.Value
+	}
 }
 
 func judgeDoubleBarrier(safety *metrics.Safety, s *doubleBarrierRound, disturbed func(check.Client) bool) {
@@ -126,7 +135,10 @@ func (w *doubleBarrierWorkload) Join(s *workloads.Slot) (workloads.Client, error
 	return &doubleBarrierClient{w, s}, nil
 }
 
-func (w *doubleBarrierWorkload) Verdict() metrics.Safety { return w.rounds.Verdict() }
+func (w *doubleBarrierWorkload) Verdict() metrics.Safety {
+	w.rounds.End()
+	return w.judge.Verdict()
+}
 
 // Settle lets all clients enter, one at a time, and then leave, one at a time, the last one first.
 func (w *doubleBarrierWorkload) Settle(ctx context.Context, st *settled.Stepper) error {
@@ -160,7 +172,7 @@ type doubleBarrierClient struct {
 // A visit is one client's part in one round.
 type visit struct {
 	*doubleBarrierClient
-	stay    *workloads.Round[doubleBarrierRound]
+	stay    *workloads.Round
 	barrier DoubleBarrier
 	inside  context.Context
 }
@@ -186,7 +198,7 @@ func (c *doubleBarrierClient) goIn(ctx context.Context) (*visit, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.rounds.Arrive(r, c.slot, r.Shared.in, entersPoint)
+	c.rounds.Arrive(r, c.slot, entersPoint)
 	began := time.Now()
 	c.slot.Marks.PhaseBegin()
 	inside, err := b.Enter(ctx)
@@ -195,18 +207,16 @@ func (c *doubleBarrierClient) goIn(ctx context.Context) (*visit, error) {
 	if err != nil {
 		return nil, fmt.Errorf("enter: %w", err)
 	}
-	r.Shared.in.Pass(c.slot, now)
 	c.rounds.Note(r, c.slot, now, check.Step{Kind: check.Passed, Name: entersPoint})
 	c.rounds.Record(c.enter, r, c.slot, now, now.Sub(began))
 	if p, ok := b.(Placed); ok {
-		r.Shared.placed(c.slot, p.Place())
 		c.rounds.Note(r, c.slot, now, check.Step{Kind: check.Placed, Value: p.Place()})
 	}
 	return &visit{c, r, b, inside}, nil
 }
 
 func (v *visit) goOut(ctx context.Context) error {
-	v.rounds.Arrive(v.stay, v.slot, v.stay.Shared.out, leavesPoint)
+	v.rounds.Arrive(v.stay, v.slot, leavesPoint)
 	began := time.Now()
 	v.slot.Marks.PhaseBegin()
 	err := v.barrier.Leave(ctx)
@@ -215,14 +225,7 @@ func (v *visit) goOut(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("leave: %w", err)
 	}
-	v.stay.Shared.out.Pass(v.slot, now)
 	v.rounds.Note(v.stay, v.slot, now, check.Step{Kind: check.Passed, Name: leavesPoint})
 	v.slot.RecordIn(&v.stay.Times, v.leave, now.Sub(began), now.Sub(began))
 	return nil
-}
-
-func (s *doubleBarrierRound) placed(c check.Client, place int64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.places[c] = place
 }

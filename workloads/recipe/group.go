@@ -45,7 +45,7 @@ func Rings[S drivers.Conn, G Group](open func(c S, path string) G) workloads.Con
 
 func groups(open opener[Group], ring bool) workloads.Constructor {
 	return func(s workloads.Settings) workloads.Workload {
-		w := &groupWorkload{think: s.ThinkTime(), open: open, membership: check.Membership{Ring: ring},
+		w := &groupWorkload{think: s.ThinkTime(), open: open, ring: ring,
 			converge: s.Latency("converge"), change: s.Latency("change")}
 		w.gathering = gather(s, 1, w.converge, w.change)
 		return w
@@ -58,19 +58,21 @@ type groupWorkload struct {
 	open  opener[Group]
 	path  string
 
-	membership check.Membership
+	ring       bool
+	membership *check.Membership
 	updates    *updates
 
 	converge *metrics.Latency // from the request for a change until one member sees it
 	change   *metrics.Latency // joining and leaving
 }
 
-func (w *groupWorkload) Setup(ctx context.Context, c drivers.Conn, base string, clients int) error {
+func (w *groupWorkload) Attach(_ drivers.Conn, base string, clients int) {
 	w.path, w.clients, w.updates = base+"/group", clients, newUpdates(clients, w.exchange, w.recorded, w.converge)
-	if w.exchange != nil {
-		w.membership.Tell = func(change string) { w.exchange.Tell(membersTopic, change) }
-		w.exchange.Handle(membersTopic, w.membership.Learn)
-	}
+	w.membership = check.NewMembership(w.ring, func(change string) { w.exchange.Tell(membersTopic, change) })
+	w.exchange.Handle(membersTopic, w.membership.Learn)
+}
+
+func (w *groupWorkload) Setup(ctx context.Context, c drivers.Conn) error {
 	return namespace.CreateNode(ctx, c, w.path, nil, 0)
 }
 
@@ -164,7 +166,7 @@ func (c *groupClient) Turn(ctx context.Context) (rounds int64, err error) {
 		return 0, err
 	}
 	c.slot.Marks.PhaseEnd()
-	return c.updates.leave(c.slot), nil
+	return c.updates.leave(ctx, c.slot), nil
 }
 
 // changes returns which client changes its membership in a turn, and whether it leaves. First all

@@ -79,7 +79,7 @@ type lockTerms struct {
 }
 
 type lockWorkload struct {
-	workloads.Timings
+	metrics.Timings
 	holdTime, think time.Duration
 	polls           int
 	open            opener[Lock]
@@ -97,9 +97,12 @@ type lockWorkload struct {
 	handoff, release *metrics.Latency
 }
 
-func (w *lockWorkload) Setup(ctx context.Context, c drivers.Conn, base string, clients int) error {
+func (w *lockWorkload) Attach(_ drivers.Conn, base string, clients int) {
 	w.path = base + "/" + w.terms.recipe
 	w.queue, w.slots = w.newQueue(clients), make([]*workloads.Slot, clients)
+}
+
+func (w *lockWorkload) Setup(ctx context.Context, c drivers.Conn) error {
 	return namespace.CreateNode(ctx, c, w.path, nil, 0)
 }
 

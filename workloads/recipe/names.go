@@ -52,19 +52,24 @@ type namesWorkload struct {
 	update   *metrics.Latency
 }
 
-func (w *namesWorkload) Setup(ctx context.Context, c drivers.Conn, base string, clients int) error {
+func (w *namesWorkload) Attach(_ drivers.Conn, base string, clients int) {
 	w.path = base + "/names"
-	if err := namespace.CreateNode(ctx, c, w.path, nil, 0); err != nil {
-		return err
-	}
 	for i := range w.size {
 		w.names = append(w.names, fmt.Sprintf("name-%d", i+1))
-		if err := namespace.CreateNode(ctx, c, w.path+"/"+w.names[i], check.UpdateData(0), 0); err != nil {
-			return err
-		}
 	}
 	w.visibility = check.NewVisibility(clients, len(w.names), w.recorded)
 	w.updates = newUpdates(clients, w.exchange, w.recorded, w.converge)
+}
+
+func (w *namesWorkload) Setup(ctx context.Context, c drivers.Conn) error {
+	if err := namespace.CreateNode(ctx, c, w.path, nil, 0); err != nil {
+		return err
+	}
+	for _, name := range w.names {
+		if err := namespace.CreateNode(ctx, c, w.path+"/"+name, check.UpdateData(0), 0); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -143,7 +148,7 @@ func (c *namesClient) Turn(ctx context.Context) (rounds int64, err error) {
 		return 0, err
 	}
 	c.slot.Marks.PhaseEnd()
-	return c.updates.leave(c.slot), nil
+	return c.updates.leave(ctx, c.slot), nil
 }
 
 // findInterval is how long a client pauses after it was served an old value.

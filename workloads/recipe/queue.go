@@ -62,14 +62,13 @@ func (q oneClass) Put(ctx context.Context, _ int, item []byte) error { return q.
 
 // A queueWorkload is the workload of both kinds of queues.
 type queueWorkload struct {
-	workloads.Timings
+	metrics.Timings
 	hold, think time.Duration
 	chosen      workloads.QueueSettings
 	priorities  int // number of priorities
 	open        queueOpener
 	site        QueueSite
 
-	// A single client is both.
 	clients, producers, consumers int
 
 	room               *queueRoom
@@ -95,48 +94,44 @@ func newQueueWorkload(s workloads.Settings, priorities int, open queueOpener) wo
 		newQueue: s.NewQueue, atRate: s.AtRate(), finished: make(map[int]bool), ended: make(map[int]bool),
 		put: s.Latency("put"), handoff: s.Latency(handoffPhase), take: s.Latency("take"),
 	}
-	w.Timings = workloads.Timings{w.put, w.handoff, w.take}
+	w.Timings = metrics.Timings{w.put, w.handoff, w.take}
 	w.recorded.JudgeBy(w.judge.Take)
 	w.items = check.NewItems(w.recorded)
 	return w
 }
 
-// role returns whether a client puts, whether it takes, and its place among the consumers. The first clients put,
-// the last ones take.
+// role returns whether a client puts, whether it takes, and its place among the consumers. Producers and
+// consumers alternate, so that each process, which has adjacent clients, has its part of both. A single
+// client is both.
 func (w *queueWorkload) role(index int) (puts, takes bool, place int) {
-	if w.exchange != nil {
-		return w.roleAmongProcesses(index)
-	}
-	first := w.clients - w.consumers // the first client that takes
-	return index < w.producers, index >= first, index - first
+	before := w.producersBefore(index)
+	puts = w.producersBefore(index+1) > before
+	return puts, !puts || w.producers+w.consumers > w.clients, index - before
 }
 
-// Setup creates the nodes and puts the items that are in the queue from the beginning.
-func (w *queueWorkload) Setup(ctx context.Context, c drivers.Conn, base string, clients int) error {
+func (w *queueWorkload) Attach(_ drivers.Conn, base string, clients int) {
 	w.site = QueueSite{Items: base + "/queue", Consumers: base + "/consumers"}
 	if w.chosen.EphemeralItems {
 		w.site.Mode = drivers.Ephemeral
 	}
-	if w.exchange != nil { // whoever made the subtree has put the items
-		w.assign(clients)
-		w.divide()
-		return nil
-	}
+	w.assign(clients)
+	w.divide()
+	w.takeInitial()
+}
+
+// Setup creates the nodes and puts the items that are in the queue from the beginning.
+func (w *queueWorkload) Setup(ctx context.Context, c drivers.Conn) error {
 	for _, node := range []string{w.site.Items, w.site.Consumers} {
 		if err := namespace.CreateNode(ctx, c, node, nil, 0); err != nil {
 			return err
 		}
 	}
-	w.assign(clients)
 	q, err := w.open(c, w.site)
 	if err != nil {
 		return err
 	}
 	for i := range w.chosen.Items {
-		p := w.items.BeginPut(check.Item{Priority: w.initialPriority(i)}, noClient, time.Now())
-		err := q.Put(ctx, p.Priority, p.Bytes())
-		w.items.EndPut(p, err)
-		if err != nil {
+		if err := q.Put(ctx, w.initialPriority(i), strconv.AppendInt(nil, int64(i)+1, 10)); err != nil {
 			return err
 		}
 	}
@@ -157,7 +152,7 @@ func (w *queueWorkload) assign(clients int) {
 	if backlog == 0 {
 		backlog = w.producers
 	}
-	w.room = newQueueRoom(w.shareOf(backlog), backlog+w.exchange.Others(), func(process int) {
+	w.room = newQueueRoom(w.shareOf(backlog), backlog+w.exchange.Processes-1, func(process int) {
 		w.exchange.Tell(roomTopic, strconv.Itoa(process))
 	})
 	w.waiting = w.newQueue(w.consumers)

@@ -55,7 +55,7 @@ func (c *queueClient) Turn(ctx context.Context) (rounds int64, err error) {
 			return 0, nil
 		}
 	}
-	if c.takes && c.hasEnded() { // producers of another process have stopped before this one
+	if c.takes && c.hasEnded() { // it stops later than the producers
 		select {
 		case <-c.slot.Stopping:
 			return 0, nil
@@ -70,9 +70,9 @@ func (c *queueClient) Turn(ctx context.Context) (rounds int64, err error) {
 	return rounds, err
 }
 
-// Finish takes the items that are left in the queue. The last producer to finish puts an end item
-// for each consumer, behind all other items. So no consumer has to cancel a wait, and an end item
-// is a round like any other.
+// Finish takes the items that are left in the queue. When all producers have finished, the first puts an end
+// item for each consumer, behind all other items. So no consumer has to cancel a wait, and an end item is a
+// round like any other.
 func (c *queueClient) Finish(ctx context.Context) (rounds int64, err error) {
 	for c.puts {
 		due, err := c.endIsDue(ctx)
@@ -138,14 +138,14 @@ func (c *queueClient) takeItem(ctx context.Context) (taken int64, err error) {
 	c.slot.Record(c.take, now.Sub(began), now.Sub(began))
 	p := c.items.EndTake(c.slot.Index, item)
 	switch {
-	case c.exchange != nil || p.Sent.IsZero():
+	case p.Sent.IsZero(): // a client of another process has put it
+		reached := check.Step{Kind: check.Reached, Name: handoffPhase, Client: c.slot.Index, Turn: p.Number()}
+		c.recorded.RecordAt(now, reached)
 	case !c.atRate:
 		c.slot.Record(c.handoff, now.Sub(p.Sent), now.Sub(p.Due))
 	case c.slot.InWindow(p.Due): // the item's arrival decides, not the turn of the consumer
 		c.handoff.Record(now.Sub(p.Sent), now.Sub(p.Due))
 	}
-	reached := check.Step{Kind: check.Reached, Name: handoffPhase, Client: c.slot.Index, Turn: p.Number()}
-	c.recorded.RecordAt(now, reached)
 	c.note(p)
 	return 1, err
 }
@@ -166,19 +166,14 @@ func (c *queueClient) hasEnded() bool {
 	return c.ended[c.slot.Index]
 }
 
-// endIsDue records that this producer puts no more items. It reports whether all producers have
-// finished and a consumer has no end item yet.
-//
-// If several processes have the clients, the first producer waits for all others and puts the end items.
+// endIsDue records that this producer puts no more items. The first producer waits until all have finished.
+// endIsDue then reports whether a consumer has no end item yet.
 func (c *queueClient) endIsDue(ctx context.Context) (bool, error) {
 	c.mu.Lock()
 	again := c.finished[c.slot.Index]
 	c.finished[c.slot.Index] = true
-	all, due := len(c.finished) == c.producers, c.ends < c.consumers
+	due := c.ends < c.consumers
 	c.mu.Unlock()
-	if c.exchange == nil {
-		return all && due, nil
-	}
 	if !again {
 		c.exchange.Announce(finishedTopic, 0)
 	}
@@ -217,14 +212,6 @@ const handoffPhase = "handoff"
 // initialPriority returns the priority of the i-th item that is in the queue from the beginning.
 func (w *queueWorkload) initialPriority(i int) int { return w.priorities - 1 - i%w.priorities }
 
-// roleAmongProcesses is role where several processes have the clients. Producers and consumers alternate, so that each
-// process, which has adjacent clients, has its part of both.
-func (w *queueWorkload) roleAmongProcesses(index int) (puts, takes bool, place int) {
-	before := w.producersBefore(index)
-	puts = w.producersBefore(index+1) > before
-	return puts, !puts, index - before
-}
-
 // producersBefore returns how many of the clients before the index put.
 func (w *queueWorkload) producersBefore(index int) int { return index * w.producers / w.clients }
 
@@ -233,9 +220,6 @@ func (c *queueClient) firstProducer() bool { return c.producersBefore(c.slot.Ind
 
 // shareOf returns the part of the backlog that this process has: at least one item, if it has producers.
 func (w *queueWorkload) shareOf(backlog int) int {
-	if w.exchange == nil {
-		return backlog
-	}
 	first, n := w.exchange.Sessions(w.clients)
 	from, to := w.producersBefore(first), w.producersBefore(first+n)
 	if from == to {
@@ -244,7 +228,7 @@ func (w *queueWorkload) shareOf(backlog int) int {
 	return max(backlog*to/w.producers-backlog*from/w.producers, 1)
 }
 
-// divide makes the queue that of the clients of one process.
+// divide makes the items those that the clients of this process put.
 func (w *queueWorkload) divide() {
 	w.items.Divide(w.exchange.Process, w.exchange.Processes, int64(w.chosen.Items), w.tellTaken)
 	w.exchange.Handle(takenTopic, func(text string) {
@@ -268,15 +252,20 @@ func (w *queueWorkload) tellTaken(number int64, process int) {
 	w.exchange.Tell(takenTopic, strconv.FormatInt(number, 10))
 }
 
-// Judge judges which items were taken, and in which order.
-func (w *queueWorkload) Judge(g divided.Gathered) divided.Findings {
-	w.assign(g.Clients)
+// takeInitial tells the judge which items are in the queue from the beginning.
+func (w *queueWorkload) takeInitial() {
 	for i := range w.chosen.Items {
 		s := check.Step{Client: noClient, Turn: int64(i) + 1, Value: int64(w.initialPriority(i))}
 		for _, s.Kind = range []check.StepKind{check.Putting, check.Put} {
 			w.judge.Take(check.TimedStep{Step: s})
 		}
 	}
+}
+
+// Judge judges which items were taken, and in which order.
+func (w *queueWorkload) Judge(g divided.Gathered) divided.Findings {
+	w.assign(g.Clients)
+	w.takeInitial()
 	for _, s := range check.Ordered(g.Steps) {
 		w.judge.Take(s)
 	}

@@ -96,26 +96,33 @@ type commitWorkload struct {
 	abortRate float64
 	protocol  Protocol
 	sites     []string
-	rounds    workloads.Rounds[check.Votes]
+	rounds    workloads.Rounds
+	judge     *workloads.RoundJudge[check.Votes]
+	voted     []castVote       // by site: its vote in its last round
 	vote      *metrics.Latency // from the call until the vote is written
 	decide    *metrics.Latency // from the written vote until a site knows the decision
 }
 
-func (w *commitWorkload) Setup(ctx context.Context, c drivers.Conn, base string, clients int) error {
-	w.clients = clients
+// A castVote is the vote of a site in a round.
+type castVote struct {
+	round  *workloads.Round
+	commit bool
+}
+
+func (w *commitWorkload) Attach(admin drivers.Conn, base string, clients int) {
+	w.clients, w.voted = clients, make([]castVote, clients)
 	for i := range clients {
 		w.sites = append(w.sites, fmt.Sprintf("site-%d", i+1))
 	}
-	slots := clients
-	if w.Leads() {
-		slots++
-	}
-	w.rounds = workloads.Rounds[check.Votes]{Admin: c, PathPrefix: base + "/transaction-", Slots: slots, Share: w.share, Create: w.create,
-		Judge: check.JudgeVotes, Exchange: w.exchange, Steps: w.recorded}
-	return w.rounds.First(ctx)
+	w.judge = w.newJudge(clients)
+	w.rounds = workloads.Rounds{Admin: admin, PathPrefix: base + "/transaction-", Slots: w.judge.Slots,
+		Create: w.create, Exchange: w.exchange, Steps: w.recorded}
+	w.recorded.JudgeBy(w.judge.Take)
 }
 
-func (w *commitWorkload) share() *check.Votes { return check.NewVotes(len(w.sites)) }
+func (w *commitWorkload) Setup(ctx context.Context, _ drivers.Conn) error {
+	return w.rounds.CreateFirst(ctx)
+}
 
 func (w *commitWorkload) create(ctx context.Context, c drivers.Conn, path string) error {
 	if err := createPath(ctx, c, path); err != nil || w.protocol.OwnNodes {
@@ -126,17 +133,28 @@ func (w *commitWorkload) create(ctx context.Context, c drivers.Conn, path string
 
 // Judge judges the decisions by the votes.
 func (w *commitWorkload) Judge(g divided.Gathered) divided.Findings {
-	w.sites = make([]string, g.Clients)
-	w.rounds = workloads.Rounds[check.Votes]{Share: w.share, Judge: check.JudgeVotes}
-	safety := w.rounds.JudgeSteps(g.Steps, func(v *check.Votes, c check.Client, s check.TimedStep) {
-		switch s.Kind {
-		case check.Voted:
-			v.Vote(c, s.Value == 1)
-		case check.Decided:
-			v.Decided(c, s.Value == 1)
-		}
-	})
+	safety := w.newJudge(g.Clients).TakeAll(g.Steps)
 	return divided.Findings{Safety: &safety}
+}
+
+func (w *commitWorkload) newJudge(clients int) *workloads.RoundJudge[check.Votes] {
+	slots := clients
+	if w.Leads() {
+		slots++
+	}
+	return &workloads.RoundJudge[check.Votes]{
+		Slots: slots,
+		Share: func() *check.Votes { return check.NewVotes(clients) },
+		Apply: func(v *check.Votes, c check.Client, s check.TimedStep) {
+			switch s.Kind {
+			case check.Voted:
+				v.Vote(c, s.Value == 1)
+			case check.Decided:
+				v.Decided(c, s.Value == 1)
+			}
+		},
+		Judge: check.JudgeVotes,
+	}
 }
 
 // Leads reports whether there is a coordinator.
@@ -149,7 +167,10 @@ func (w *commitWorkload) Join(s *workloads.Slot) (workloads.Client, error) {
 	return &commitSite{w, s}, nil
 }
 
-func (w *commitWorkload) Verdict() metrics.Safety { return w.rounds.Verdict() }
+func (w *commitWorkload) Verdict() metrics.Safety {
+	w.rounds.End()
+	return w.judge.Verdict()
+}
 
 // Settle lets all sites join, one at a time. Then the coordinator begins, if there is one, and all
 // sites vote to commit, one at a time.
@@ -208,7 +229,7 @@ func (s *commitSite) wants() (commit bool) {
 // A siteRound is a site's part in one round.
 type siteRound struct {
 	*commitSite
-	round       *workloads.Round[check.Votes]
+	round       *workloads.Round
 	transaction Transaction
 }
 
@@ -226,7 +247,11 @@ func (s *commitSite) join(ctx context.Context) (*siteRound, error) {
 
 // conclude votes and waits for the decision.
 func (r *siteRound) conclude(ctx context.Context, commit bool) error {
-	commit = r.round.Shared.Vote(r.slot, commit)
+	if v := &r.voted[r.slot.Index]; v.round == r.round { // in an earlier session
+		commit = v.commit
+	} else {
+		*v = castVote{r.round, commit}
+	}
 	r.rounds.Note(r.round, r.slot, time.Now(), check.Step{Kind: check.Voted, Value: vote(commit)})
 	r.slot.Marks.PhaseBegin()
 	began := time.Now()
@@ -240,7 +265,6 @@ func (r *siteRound) conclude(ctx context.Context, commit bool) error {
 	if err != nil {
 		return err
 	}
-	r.round.Shared.Decided(r.slot, commit)
 	r.rounds.Note(r.round, r.slot, now, check.Step{Kind: check.Decided, Value: vote(commit)})
 	r.rounds.Record(r.vote, r.round, r.slot, voted, voted.Sub(began))
 	r.rounds.Record(r.decide, r.round, r.slot, now, now.Sub(voted))
@@ -275,7 +299,6 @@ func (c *commitCoordinator) coordinate(ctx context.Context) error {
 	}
 	commit, err := c.protocol.Coordinator(c.slot.Conn, r.Path, c.sites).Coordinate(ctx)
 	if err == nil {
-		r.Shared.Decided(c.slot, commit)
 		c.rounds.Note(r, c.slot, time.Now(), check.Step{Kind: check.Decided, Value: vote(commit)})
 	}
 	return err

@@ -15,11 +15,11 @@ import (
 
 // A gathering is the part of the workloads whose rounds each take all clients.
 type gathering struct {
-	workloads.Timings
+	metrics.Timings
 	counted   int  // the index of the phase whose times show how many rounds ended
 	perClient bool // a round has as many times of that phase as clients, not one
 	clients   int
-	exchange  *exchange.Exchange // nil: this process has all clients
+	exchange  *exchange.Exchange
 	recorded  *check.Steps
 }
 
@@ -56,12 +56,9 @@ func recordTime(
 // updates manages the rounds of a workload in which one client makes an update that all must see.
 // A round begins when all clients are ready for it, so that no client misses the update before,
 // and it is over when all have seen its update.
-//
-// Where several processes have the clients, each has its own update, and they tell each other how many
-// clients are ready, and that the update is made.
 type updates struct {
 	clients  int
-	exchange *exchange.Exchange // nil: this process has all clients
+	exchange *exchange.Exchange
 	recorded *check.Steps
 	converge *metrics.Latency // from the request for an update until one client sees it
 
@@ -69,31 +66,29 @@ type updates struct {
 	active map[int64]*update // by turn
 }
 
-// A update is one update that is being distributed to all clients.
+// A update is one update that is being distributed to all clients, as this process knows it.
 type update struct {
 	*updates
 	turn  int64
 	ready map[*workloads.Slot]bool
-	all   chan struct{} // closed when all are ready
-	seen  int           // how many clients of this process have finished their part
+	seen  int // how many clients of this process have finished their part
 	times metrics.Times
 
 	mu      sync.Mutex
-	arrival *openloop.Ticket // holds the update's arrival; nil in a closed loop
+	arrival *openloop.Ticket // holds the update's arrival; nil in a closed loop, and in other processes
 	due     time.Time        // when the update was first due
-	asked   time.Time        // when it was first requested
-	made    chan struct{}    // closed when the service has acknowledged it
+	asked   time.Time        // when it was first requested; zero if that was not in this process
 }
 
 func newUpdates(clients int, e *exchange.Exchange, recorded *check.Steps, converge *metrics.Latency) *updates {
 	return &updates{clients: clients, exchange: e, recorded: recorded, converge: converge, active: make(map[int64]*update)}
 }
 
-// The topics by which the processes tell each other.
+// The topics of an update, by turn.
 const (
-	readyTopic = "ready"
-	madeTopic  = "made"
-	seenTopic  = "seen"
+	readyTopic = "ready" // a client is ready for it
+	madeTopic  = "made"  // the service has acknowledged it
+	seenTopic  = "seen"  // a client has seen it
 )
 
 // join records that the slot is ready for the update of its turn. Joining again with a new session
@@ -103,91 +98,57 @@ func (s *updates) join(slot *workloads.Slot) *update {
 	defer s.mu.Unlock()
 	p := s.active[slot.TurnsTaken()]
 	if p == nil {
-		p = &update{updates: s, turn: slot.TurnsTaken(), ready: make(map[*workloads.Slot]bool), all: make(chan struct{}), made: make(chan struct{})}
+		p = &update{updates: s, turn: slot.TurnsTaken(), ready: make(map[*workloads.Slot]bool)}
 		s.active[slot.TurnsTaken()] = p
 	}
 	if !p.ready[slot] {
 		p.ready[slot] = true
 		s.exchange.Announce(readyTopic, p.turn)
-		if len(p.ready) == s.clients {
-			close(p.all)
-		}
 	}
 	return p
 }
 
 // leave records that the slot has seen the update. It returns how many rounds ended with it: 1 for
 // the last slot of a round, of the process that made the update.
-func (s *updates) leave(slot *workloads.Slot) int64 {
+func (s *updates) leave(ctx context.Context, slot *workloads.Slot) int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p := s.active[slot.TurnsTaken()]
 	if slot.OpenLoop() {
 		s.exchange.Announce(seenTopic, p.turn)
 	}
-	if p.seen++; p.seen < s.clientsHere() {
+	_, here := s.exchange.Sessions(s.clients)
+	if p.seen++; p.seen < here {
 		return 0
 	}
 	delete(s.active, slot.TurnsTaken())
-	slot.EndRound(&p.times, p.arrival)
-	if s.exchange != nil {
-		return p.madeHere()
-	}
-	if p.arrival != nil {
-		p.arrival.Finish()
-	}
-	return 1
+	slot.EndRound(&p.times, p.arrival, time.Time{})
+	return p.end(ctx)
 }
 
-// clientsHere returns how many of the clients are in this process.
-func (s *updates) clientsHere() int {
-	if s.exchange == nil {
-		return s.clients
-	}
-	_, n := s.exchange.Sessions(s.clients)
-	return n
-}
-
-// madeHere returns 1 if this process made the update.
-func (p *update) madeHere() int64 {
+// end returns 1 if this process made the update. It ends the update's arrival when all clients of all
+// processes have seen the update.
+func (p *update) end(ctx context.Context) int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.asked.IsZero() {
 		return 0
 	}
+	if p.arrival != nil {
+		_ = p.exchange.CallWhen(ctx, seenTopic, p.turn, p.clients, func() error { p.arrival.Finish(); return nil })
+	}
 	return 1
-}
-
-// awaitReady waits until all clients are ready.
-func (p *update) awaitReady(ctx context.Context) error {
-	if p.exchange != nil {
-		return p.exchange.Await(ctx, readyTopic, p.turn, p.clients)
-	}
-	select {
-	case <-p.all:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }
 
 // awaitMade waits until the service has acknowledged the update.
 func (p *update) awaitMade(ctx context.Context) error {
-	if p.exchange != nil {
-		return p.exchange.Await(ctx, madeTopic, p.turn, 1)
-	}
-	select {
-	case <-p.made:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	return p.exchange.Await(ctx, madeTopic, p.turn, 1)
 }
 
 // make waits until all are ready and the update is due, and makes it. Only one client calls it,
 // from its slot.
 func (p *update) make(ctx context.Context, slot *workloads.Slot, think time.Duration, update func(due time.Time) error) error {
-	if err := p.awaitReady(ctx); err != nil {
+	if err := p.exchange.Await(ctx, readyTopic, p.turn, p.clients); err != nil {
 		return err
 	}
 	due := p.arrive(ctx, slot, think)
@@ -195,17 +156,9 @@ func (p *update) make(ctx context.Context, slot *workloads.Slot, think time.Dura
 		return err
 	}
 	if !p.acknowledged() {
-		close(p.made)
 		p.exchange.Announce(madeTopic, p.turn)
 	}
 	return nil
-}
-
-// finishArrival ends the update's arrival when all clients of all processes have seen the update.
-func (p *update) finishArrival(ctx context.Context) {
-	if p.exchange.Await(ctx, seenTopic, p.turn, p.clients) == nil {
-		p.arrival.Finish()
-	}
 }
 
 // arrive waits until the update is due. The update is due once, however many attempts it takes to
@@ -223,9 +176,6 @@ func (p *update) arrive(ctx context.Context, slot *workloads.Slot, think time.Du
 	}
 	if p.arrival != nil {
 		due, _ = slot.AwaitArrival(ctx, p.arrival)
-		if p.exchange != nil {
-			p.exchange.Go(func() { p.finishArrival(ctx) })
-		}
 	} else {
 		due, _ = slot.Arrive(ctx, think)
 	}
@@ -242,7 +192,7 @@ func (p *update) converged(slot *workloads.Slot, seen time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
-	case p.exchange != nil: // another process may have made the request
+	case p.asked.IsZero(): // a client of another process has made the request
 		p.recorded.RecordAt(seen, check.Step{Kind: check.Reached, Name: p.converge.Name(), Client: slot.Index, Turn: p.turn})
 	case !seen.Before(p.asked):
 		slot.RecordIn(&p.times, p.converge, seen.Sub(p.asked), seen.Sub(p.due))
@@ -251,17 +201,7 @@ func (p *update) converged(slot *workloads.Slot, seen time.Time) {
 
 // acknowledged reports whether the service has acknowledged the update. A client that does not see it
 // now never will.
-func (p *update) acknowledged() bool {
-	if p.exchange != nil && p.exchange.Announced(madeTopic, p.turn) > 0 {
-		return true
-	}
-	select {
-	case <-p.made:
-		return true
-	default:
-		return false
-	}
-}
+func (p *update) acknowledged() bool { return p.exchange.Announced(madeTopic, p.turn) > 0 }
 
 // judgeUpdates adds to what the processes found by themselves the updates that were seen before they were
 // made.

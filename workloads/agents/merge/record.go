@@ -26,8 +26,8 @@ type Part struct {
 
 // Records returns the record that one process would have had: sums of counts, merged histograms, and the
 // longest durations. Warnings name their agent. The caller fills in what follows only from all clients
-// together, such as the herd. The server's own counts are missing. together says that the clients take their turns
-// together.
+// together, such as the herd, and may add to the times of intervals. The server's own counts are missing.
+// together says that the clients take their turns together.
 func Records(parts []Part, together bool) (*metrics.Record, error) {
 	m := &metrics.Record{Errors: map[string]int64{}}
 	var phases [][]metrics.Phase
@@ -204,7 +204,6 @@ func intervals(parts []Part) (merged []metrics.Interval, err error) {
 	for i := range merged {
 		m := &merged[i]
 		m.P50, m.P90, m.P99 = percentile(m.Times, 50), percentile(m.Times, 90), percentile(m.Times, 99)
-		m.Times = nil
 	}
 	return merged, nil
 }

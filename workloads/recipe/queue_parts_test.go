@@ -11,7 +11,7 @@ import (
 // partOfQueue returns the workload of a process that has these clients of a queue.
 func partOfQueue(clients, producers, backlog, first, count, processes int) *queueWorkload {
 	w := newQueueWorkload(workloads.Settings{Queue: workloads.QueueSettings{Producers: producers, Backlog: backlog}}, 1, nil).(*queueWorkload)
-	w.exchange = exchange.New(exchange.Place{Processes: processes, First: first, Count: count}, nil).Instance(0)
+	w.exchange = exchange.Alone(exchange.Place{Processes: processes, First: first, Count: count}).Instance(0)
 	w.assign(clients)
 	return w
 }

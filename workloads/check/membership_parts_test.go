@@ -7,8 +7,8 @@ import (
 
 // linked returns the memberships of two processes that tell each other of their members.
 func linked(ring bool) (a, b *Membership) {
-	a, b = &Membership{Ring: ring}, &Membership{Ring: ring}
-	a.Tell, b.Tell = b.Learn, a.Learn
+	a, b = NewMembership(ring, nil), NewMembership(ring, nil)
+	a.tell, b.tell = b.Learn, a.Learn
 	return a, b
 }
 
