@@ -156,7 +156,7 @@ type RunExchange struct {
 	Place
 	pass func(announcement)          // to the other processes; the caller holds the lock
 	run  func(context.Context) error // see Run
-	work sync.WaitGroup              // see After
+	work sync.WaitGroup              // see CallWhen
 
 	mu       sync.Mutex
 	tallies  map[topic]*keptTally
@@ -351,5 +351,5 @@ func (x *RunExchange) await(ctx context.Context, t topic, holds func(Tally) bool
 // Counted returns the condition that a topic was announced at least n times.
 func Counted(n int) func(Tally) bool { return func(t Tally) bool { return t.Count >= int64(n) } }
 
-// Wait waits for what After has put off.
+// Wait waits for what CallWhen has put off.
 func (x *RunExchange) Wait() { x.work.Wait() }
