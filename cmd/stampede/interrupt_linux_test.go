@@ -17,6 +17,7 @@ import (
 // TestClosedTerminal checks that a run whose terminal is closed, which is the end of all its output to
 // people, removes its nodes, writes its result and exits with the code of SIGHUP.
 func TestClosedTerminal(t *testing.T) {
+	heedHangup(t)
 	addr, watcher := given(t)
 	file := filepath.Join(t.TempDir(), "run.json")
 	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)

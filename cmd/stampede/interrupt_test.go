@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -24,6 +25,7 @@ import (
 // it measured, removes its nodes and exits with the code of the signal. A run that was started with
 // SIGHUP ignored continues after it.
 func TestInterrupted(t *testing.T) {
+	heedHangup(t)
 	for name, c := range map[string]struct {
 		under   []string // the command that starts stampede
 		signals []os.Signal
@@ -67,6 +69,14 @@ func TestInterrupted(t *testing.T) {
 			}
 		})
 	}
+}
+
+// heedHangup makes the programs that the test starts end at SIGHUP, though the tests may run under nohup: they
+// inherit that a signal is ignored, but not that it is handled.
+func heedHangup(t *testing.T) {
+	handled := make(chan os.Signal, 1)
+	signal.Notify(handled, syscall.SIGHUP)
+	t.Cleanup(func() { signal.Stop(handled) })
 }
 
 // given starts a server that stampede reaches by its address, and a session to watch it.

@@ -29,7 +29,7 @@ func ExitCodes() []ExitMeaning {
 		{"1", "error: a service did not answer or refused a request, or a run failed"},
 		{"2", "invalid usage: a flag, an argument or a named file is wrong; nothing was started"},
 		{"96", "safety violation, for example two clients that held a lock at once; the form's numbers are void"},
-		{"97", "invalid: the figures of a threshold or of ab were measured badly or not at all; with --inconclusive=fail also an inconclusive verdict"},
+		{"97", "invalid: the figures of a threshold, of ab or of a history were measured badly or not at all; with --inconclusive=fail also an inconclusive verdict"},
 		{"98", "regression: a count differs from the cost model, or a figure is worse than the base or than the baseline allows"},
 		{"99", "a threshold is not met"},
 		{"129, 130, 143", "ended by SIGHUP (a closed terminal; nohup prevents it), SIGINT or SIGTERM; the results measured until then were written"},
