@@ -8,7 +8,7 @@ import (
 // analysis of them. It can be read as a File with every run.
 type Sweep struct {
 	File
-	// Axes are the settings with several levels; curves are drawn over the first: "clients", "rate", "groups", "hold", and of a mix "reads", "size".
+	// Axes are the settings with several levels; curves are drawn over the first: "clients", "rate", "groups", "hold", "session-timeout", and of a mix "reads", "size".
 	Axes   []string `json:"axes"`
 	Repeat int      `json:"repeat"` // how often each level is measured, or confirmed
 	// Planned is the number of runs in all, 0 for a search, whose number is not
@@ -48,9 +48,11 @@ type Level struct {
 	Clients int           `json:"clients"`
 	Groups  int           `json:"groups"`
 	HoldNS  time.Duration `json:"hold_ns"`
-	Rate    float64       `json:"rate_per_s,omitempty"` // 0 in a closed loop
-	Reads   float64       `json:"reads,omitempty"`      // the share asked of a mix; 0 of a recipe
-	Size    int           `json:"size_bytes,omitempty"` // of a mix's values; 0 of a recipe
+	// SessionTimeout is what clients asked for, in nanoseconds; left out if that was not chosen.
+	SessionTimeout time.Duration `json:"session_timeout_ns,omitempty"`
+	Rate           float64       `json:"rate_per_s,omitempty"` // 0 in a closed loop
+	Reads          float64       `json:"reads,omitempty"`      // the share asked of a mix; 0 of a recipe
+	Size           int           `json:"size_bytes,omitempty"` // of a mix's values; 0 of a recipe
 	// Runs are places in the file's runs, in the order in which they were done.
 	Runs       []int    `json:"runs"`
 	Throughput Estimate `json:"throughput_per_s"`

@@ -37,6 +37,7 @@ type Pool struct {
 	Slots        []*Slot
 	turns        *metrics.TurnTrackers
 	faults       *activeFaults // nil in a run without faults
+	timeout      time.Duration // of its clients' sessions; 0 if that was not chosen
 	adminTimeout time.Duration // the session timeout of admin; 0: the default
 }
 
@@ -54,7 +55,7 @@ func newPool(p Plan, part *Part) *Pool {
 	c := &Pool{Service: p.Service, Form: p.Form, instances: newInstances(p.Groups, p.Form, s, part),
 		Meter: fanout.NewMeter(window), Window: window, part: part,
 		namespace: s.namespace(), seed: p.Seed, clients: p.Clients, nodes: p.Clients + p.Preload.Nodes + max(p.Groups, 1)*s.Mix.Keys,
-		faults: newActiveFaults(p, part), adminTimeout: patience,
+		faults: newActiveFaults(p, part), timeout: p.SessionTimeout, adminTimeout: patience,
 		turns: metrics.NewTurnTrackers(window)}
 	if p.Bin > 0 {
 		c.Meter.SetBin(p.Bin)
@@ -127,7 +128,7 @@ func (c *Pool) OpenSessions(ctx context.Context, n int, tap func(i int, p driver
 		i += c.part.First
 		s.number, s.trackers, s.Tracker = i, c.turns, c.turns.Tracker(i, 0)
 		s.Marks, s.Rand = c.Meter.Session(), rand.New(rand.NewPCG(c.seed, uint64(i)))
-		s.probe, s.service = c.part.Probe(i, tap(i, s.Marks)), c.Service
+		s.probe, s.service, s.timeout = c.part.Probe(i, tap(i, s.Marks)), c.Service, c.timeout
 		return c.retry(func() error { return s.Open(ctx) })
 	})
 }

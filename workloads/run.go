@@ -23,6 +23,8 @@ type Plan struct {
 	// divide Clients; 0 means one.
 	Groups   int
 	Settings Settings
+	// SessionTimeout is the session time-out that clients ask for; 0 means that of the service.
+	SessionTimeout time.Duration
 	// Ramp is how long the clients of a closed loop take to arrive, before the warm-up; 0 means a
 	// time that depends on their number.
 	Ramp   time.Duration

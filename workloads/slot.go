@@ -49,7 +49,8 @@ type Slot struct {
 	turns        int64                 // turns completed so far
 	probe        drivers.Probe
 	service      drivers.Service
-	lags         bool // see [drivers.Info.Lags]
+	timeout      time.Duration // of its sessions; 0 if that was not chosen
+	lags         bool          // see [drivers.Info.Lags]
 	disturbances atomic.Int64
 	state        atomic.Uint32                           // a drivers.State, the session's last
 	states       [drivers.SessionClosed + 1]atomic.Int64 // how often the session came to each
@@ -258,7 +259,7 @@ func (s *Slot) Untracked() { s.Tracker = nil }
 
 // Open opens a new session for the slot.
 func (s *Slot) Open(ctx context.Context) error {
-	conn, err := s.service.Dial(ctx, s.faults.options(drivers.Options{OnState: s.onState, Probe: s.probe}))
+	conn, err := s.service.Dial(ctx, s.faults.options(drivers.Options{SessionTimeout: s.timeout, OnState: s.onState, Probe: s.probe}))
 	if err != nil {
 		return fmt.Errorf("%s: %w", s.name, err)
 	}

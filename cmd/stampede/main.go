@@ -187,7 +187,7 @@ func flagGroups() []cli.FlagGroup {
 			"env", "for", "project", "pcap", "interface", "port"}},
 		{Title: "Many machines", Flags: []string{"agents", "control", "control-listen", "on-agent-loss"}},
 		{Title: "Length", Flags: []string{"duration", "rounds", "warmup", "ramp", "until-sure", "max-time"}},
-		{Title: "Load", Flags: []string{"hold", "think", "rate", "arrival", "late-limit", "background"}},
+		{Title: "Load", Flags: []string{"hold", "think", "session-timeout", "rate", "arrival", "late-limit", "background"}},
 		{Title: "Single recipes", Flags: []string{"readers", "revoke-every", "abort-rate", "producers", "backlog", "priorities", "ephemeral-items", "polls", "items"}},
 		{Title: "Reads and writes (mix)", Flags: []string{"reads", "keys", "keys-by", "size", "in-flight", "lists", "creates", "conditional",
 			"watchers", "preload", "preload-watches"}},

@@ -24,13 +24,14 @@ const (
 	axisRate    = "rate"
 	axisGroups  = "groups"
 	axisHold    = "hold"
+	axisTimeout = spec.TimeoutFlag
 	axisReads   = "reads"
 	axisSize    = "size"
 )
 
 // axisNames returns all axes, in the order in which curves are drawn over them.
 func axisNames() []string {
-	return []string{axisClients, axisRate, axisGroups, axisHold, axisReads, axisSize}
+	return []string{axisClients, axisRate, axisGroups, axisHold, axisTimeout, axisReads, axisSize}
 }
 
 // The default numbers of clients of a sweep: a range if clients are the axis, otherwise one number
@@ -47,6 +48,7 @@ const step = 1.05
 // the flags that run has as well.
 type axes struct {
 	clients, groups, hold string
+	timeout               string
 	count                 int // levels in a range; 0: each doubles the one before; --reads goes in steps of 0.25
 
 	swept []string // the axes with several levels, in order
@@ -57,10 +59,11 @@ func (x *axes) register(cmd *cobra.Command) {
 	flags.StringVarP(&x.clients, axisClients, "c", "", "`LEVELS` of the number of clients (default "+clientsRange+", or "+clientsOne+" if another axis has levels)")
 	flags.StringVar(&x.groups, axisGroups, "1", "`LEVELS` of the number of locks, queues and so on, among which the clients are divided evenly")
 	flags.StringVar(&x.hold, axisHold, "1ms", "`LEVELS` of how long a client holds the lock or its like")
+	flags.StringVar(&x.timeout, axisTimeout, "", "`LEVELS` of the session time-out that clients ask for (default: that of the URL, or 10s)")
 	flags.IntVar(&x.count, "levels", 0, "number of levels of a range (default: each is twice the one before; those of --reads are 0.25 apart)")
 	flags.Lookup(axisRate).Usage = "`LEVELS` of the total arrivals per second, in an open loop (default: a closed loop)"
 	registerMix(flags)
-	for _, flag := range []string{axisClients, axisGroups, axisHold, axisSize, "levels"} {
+	for _, flag := range []string{axisClients, axisGroups, axisHold, axisTimeout, axisSize, "levels"} {
 		cli.Complete(cmd, flag, func() []string { return nil })
 	}
 }
@@ -99,7 +102,7 @@ func several(text string) bool { return strings.ContainsAny(text, ",") || string
 
 func (x *axes) text(axis string, f *spec.Flags) string {
 	shares, _ := readsParted(f.Reads)
-	return map[string]string{axisClients: x.clients, axisRate: f.Load.Rate, axisGroups: x.groups, axisHold: x.hold,
+	return map[string]string{axisClients: x.clients, axisRate: f.Load.Rate, axisGroups: x.groups, axisHold: x.hold, axisTimeout: x.timeout,
 		axisReads: shares, axisSize: f.Mix.SizeText}[axis]
 }
 
@@ -115,7 +118,7 @@ func (x *axes) find(f *spec.Flags, search bool) error {
 	case search && (len(x.swept) != 1 || !strings.Contains(x.text(x.swept[0], f), "..") || !slices.Contains([]string{axisClients, axisRate}, x.swept[0])):
 		return cli.Flagf("slo", ": give one range to search, --rate 100..10000 or --clients 2..1024")
 	case len(x.swept) == 0:
-		return cli.Usagef("nothing to sweep: give --clients, --rate, --groups, --hold, or of a mix --reads or --size, levels such as 2,8,32 or a range such as 2..256")
+		return cli.Usagef("nothing to sweep: give --clients, --rate, --groups, --hold, --session-timeout, or of a mix --reads or --size, levels such as 2,8,32 or a range such as 2..256")
 	case len(x.swept) > 2:
 		return cli.Usagef("--%s have several levels: give two of them at most", strings.Join(x.swept, ", --"))
 	}
@@ -131,7 +134,7 @@ func (x *axes) values(axis, text string, search bool) ([]float64, error) {
 		}
 	case axisRate:
 		kind = sweeps.Rates()
-	case axisHold:
+	case axisHold, axisTimeout:
 		kind = sweeps.Durations()
 	case axisReads:
 		kind = sweeps.Shares()
@@ -158,6 +161,8 @@ func product(levels []sweeps.Level, axis string, values []float64) (all []sweeps
 				l.Groups = int(v)
 			case axisHold:
 				l.Hold = time.Duration(v)
+			case axisTimeout:
+				l.SessionTimeout = time.Duration(v)
 			case axisReads:
 				l.Reads = v
 			case axisSize:
@@ -190,7 +195,7 @@ func (x *axes) clientsOf(levels []sweeps.Level) (all []int) {
 // flagsAt returns the flags of a run at a level.
 func (f *sweepFlags) flagsAt(l sweeps.Level) spec.Flags {
 	r := f.Flags
-	r.Clients, r.Run.Groups, r.Run.Settings.Hold = []int{l.Clients}, l.Groups, l.Hold
+	r.Clients, r.Run.Groups, r.Run.Settings.Hold, r.Run.SessionTimeout = []int{l.Clients}, l.Groups, l.Hold, l.SessionTimeout
 	if l.Rate > 0 {
 		r.Load.Rate = openloop.PerSecond(l.Rate).String()
 	}

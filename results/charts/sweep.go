@@ -119,6 +119,8 @@ func axisName(axis string) string {
 		return "offered rate"
 	case "hold":
 		return "hold time"
+	case "session-timeout":
+		return "session time-out"
 	case "reads":
 		return "share of reads"
 	case "size":
@@ -134,6 +136,8 @@ func onAxis(axis string, v float64) string {
 		return number(v) + " arrivals/s"
 	case "hold":
 		return "hold " + clock(v)
+	case "session-timeout":
+		return "session time-out " + clock(v)
 	case "reads":
 		return number(math.Round(1000*v)/10) + " % reads"
 	case "size":
@@ -159,6 +163,8 @@ func levelAxis(name string, levels []float64) axis {
 			return linear("hold time", levels, clock)
 		}
 		return exactly("hold time", levels, clock)
+	case "session-timeout":
+		return exactly("session time-out", levels, clock)
 	case "rate":
 		return exactly("arrivals/s offered", levels, number)
 	case "size":

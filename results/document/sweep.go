@@ -52,7 +52,7 @@ func (s sweep) heading() string {
 	parts = append(parts, fmt.Sprintf("seed %d", s.Seed))
 	if len(s.Levels) > 0 && s.Objective == "" {
 		places := grouped(s.Levels, func(a, b results.Level) bool {
-			return a.Clients == b.Clients && a.Groups == b.Groups && a.HoldNS == b.HoldNS && a.Rate == b.Rate && a.Reads == b.Reads && a.Size == b.Size
+			return a.Clients == b.Clients && a.Groups == b.Groups && a.HoldNS == b.HoldNS && a.SessionTimeout == b.SessionTimeout && a.Rate == b.Rate && a.Reads == b.Reads && a.Size == b.Size
 		})
 		parts = append(parts, fmt.Sprintf("%s × %s × %d", units.Plural(len(places), "level"), units.Plural(len(formsOf(s.Runs)), "form"), s.Repeat))
 	}
@@ -104,6 +104,7 @@ func (s sweep) axisColumns(t *Table, rows []results.Level) {
 	}{
 		{"size", func(l results.Level) string { return units.Count(int64(l.Size)) + " B" }},
 		{"reads", func(l results.Level) string { return units.Chosen(l.Reads) }},
+		{"session-timeout", func(l results.Level) string { return units.Setting(l.SessionTimeout) }},
 		{"hold", func(l results.Level) string { return units.Setting(l.HoldNS) }},
 		{"groups", func(l results.Level) string { return units.Count(int64(l.Groups)) }},
 	} {
@@ -119,9 +120,9 @@ func (s sweep) axisColumns(t *Table, rows []results.Level) {
 // runs have, and arrivals that were not served.
 func (s sweep) warnings(rows []results.Level) (lines []Warning) {
 	for _, l := range rows {
-		runs := levels.RunsOf(s.Sweep, l)
+		runs, at := levels.RunsOf(s.Sweep, l), l.Form+", "+levels.Places(s.Sweep, l)
 		if text := levels.ProcessorLimit(runs); text != "" && s.Objective == "" {
-			lines = append(lines, Warning{"processors", fmt.Sprintf("%s, %s: %s", l.Form, levels.Crowd(runs[0]), text)})
+			lines = append(lines, Warning{"processors", at + ": " + text})
 		}
 		lost := 0
 		for _, r := range runs {
@@ -130,8 +131,8 @@ func (s sweep) warnings(rows []results.Level) (lines []Warning) {
 			}
 		}
 		if lost > 0 {
-			lines = append(lines, Warning{"arrivals", fmt.Sprintf("%s, %s: arrivals were not served in %d of %s: they count as infinitely late",
-				l.Form, levels.Place(s.Axes[0], levels.Value(l, s.Axes[0])), lost, units.Plural(len(runs), "run"))})
+			lines = append(lines, Warning{"arrivals", fmt.Sprintf("%s: arrivals were not served in %d of %s: they count as infinitely late",
+				at, lost, units.Plural(len(runs), "run"))})
 		}
 	}
 	return lines

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/stampede-bench/stampede/results"
 )
@@ -55,7 +56,7 @@ func levelsOf(s results.Sweep) []results.Level {
 	}
 	slices.SortFunc(all, func(a, b results.Level) int {
 		return cmp.Or(cmp.Compare(a.Recipe, b.Recipe), cmp.Compare(a.Backend.URL, b.Backend.URL), cmp.Compare(a.Clients, b.Clients),
-			cmp.Compare(a.Groups, b.Groups), cmp.Compare(a.HoldNS, b.HoldNS), cmp.Compare(a.Rate, b.Rate),
+			cmp.Compare(a.Groups, b.Groups), cmp.Compare(a.HoldNS, b.HoldNS), cmp.Compare(a.SessionTimeout, b.SessionTimeout), cmp.Compare(a.Rate, b.Rate),
 			cmp.Compare(a.Reads, b.Reads), cmp.Compare(a.Size, b.Size),
 			-cmp.Compare(a.Family, b.Family), cmp.Compare(a.Form, b.Form))
 	})
@@ -67,6 +68,7 @@ func levelOf(r results.Run) results.Level {
 	if r.Open != nil {
 		l.Rate, _ = strconv.ParseFloat(r.Open.Rate, 64) // 0 for a ramp, which a sweep does not have
 	}
+	l.SessionTimeout, _ = time.ParseDuration(r.Settings["session-timeout"])
 	if r.IsMix() {
 		l.Reads, l.Size = r.ReadRatio.Asked, r.Mix.SizeBytes
 	}
@@ -122,6 +124,8 @@ func Value(l results.Level, axis string) float64 {
 		return float64(l.Groups)
 	case "hold":
 		return float64(l.HoldNS)
+	case "session-timeout":
+		return float64(l.SessionTimeout)
 	case "reads":
 		return l.Reads
 	case "size":

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/stampede-bench/stampede/results"
@@ -32,12 +33,23 @@ func Place(axis string, at float64) string {
 		return units.Plural(int(at), "group")
 	case "hold":
 		return "hold " + units.Setting(time.Duration(at))
+	case "session-timeout":
+		return "session time-out " + units.Setting(time.Duration(at))
 	case "reads":
 		return units.Chosen(at) + " reads"
 	case "size":
 		return fmt.Sprintf("values of %s B", units.Count(int64(at)))
 	}
 	return fmt.Sprintf("%s clients", units.Short(at))
+}
+
+// Places formats the level on all axes for prose: "16 clients, hold 1 ms".
+func Places(s results.Sweep, l results.Level) string {
+	var all []string
+	for _, axis := range s.Axes {
+		all = append(all, Place(axis, Value(l, axis)))
+	}
+	return strings.Join(all, ", ")
 }
 
 // OtherAxes formats the level of the second axis, "" if there is none.

@@ -21,6 +21,7 @@ type assignment struct {
 
 	Clients, Groups               int
 	Settings                      workloads.Settings
+	SessionTimeout                time.Duration
 	Ramp                          time.Duration
 	Warmup, WarmupLimit, Duration time.Duration
 	Cold                          bool
@@ -109,7 +110,7 @@ func (a assignment) plan(ctx context.Context, forms []workloads.Form, s drivers.
 	return workloads.Plan{
 		Faults: schedule, Background: a.background(forms),
 		Open: open, Rounds: a.Rounds, LeastRounds: a.LeastRounds, DurationLimit: a.Limit,
-		Service: service, Form: forms[i], Clients: a.Clients, Groups: a.Groups, Settings: a.Settings,
+		Service: service, Form: forms[i], Clients: a.Clients, Groups: a.Groups, Settings: a.Settings, SessionTimeout: a.SessionTimeout,
 		Ramp: a.Ramp, Warmup: a.Warmup, WarmupLimit: a.WarmupLimit, Duration: a.Duration, Cold: a.Cold, Seed: a.Seed, Bin: a.Bin,
 	}, nil
 }
@@ -152,7 +153,7 @@ func assign(p workloads.Plan, at site, shares []share) (a assignment) {
 		a.Rate, a.Arrival, a.LateLimit = p.Open.Rate.String(), p.Open.Arrival, p.Open.LateLimit
 	}
 	a.Rounds, a.LeastRounds, a.Limit = p.Rounds, p.LeastRounds, p.DurationLimit
-	a.Clients, a.Groups, a.Settings = p.Clients, p.Groups, p.Settings
+	a.Clients, a.Groups, a.Settings, a.SessionTimeout = p.Clients, p.Groups, p.Settings, p.SessionTimeout
 	a.Ramp, a.Warmup, a.WarmupLimit, a.Duration, a.Cold, a.Seed, a.Bin = p.Ramp, p.Warmup, p.WarmupLimit, p.Duration, p.Cold, p.Seed, p.Bin
 	_, clients := p.Faults.Split()
 	a.Faulty = len(p.Faults) > 0

@@ -76,7 +76,9 @@ func (j *fanoutJudge) addFinding(s check.TimedStep, format string, number int64)
 }
 
 // ended returns when the write was acknowledged and the last watcher notified.
-func (w *judgedWrite) ended() time.Duration { return slices.Max(append(w.notified, w.written.Middle())) }
+func (w *judgedWrite) ended() time.Duration {
+	return slices.Max(append(w.notified, w.written.Middle()))
+}
 
 // measure calls record with the times of the phases of the write, and adds them to times.
 func (w *judgedWrite) measure(

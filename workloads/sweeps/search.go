@@ -141,9 +141,10 @@ func (s *Search) Most() int {
 type Level struct {
 	Clients, Groups int
 	Hold            time.Duration
-	Rate            float64 // arrivals per second; 0 for a closed loop
-	Reads           float64 // the share of reads in a mix; 0 if it is not an axis
-	Size            int     // of a mix's values, in bytes; 0 if it is not an axis
+	SessionTimeout  time.Duration // 0 if it is not an axis
+	Rate            float64       // arrivals per second; 0 for a closed loop
+	Reads           float64       // the share of reads in a mix; 0 if it is not an axis
+	Size            int           // of a mix's values, in bytes; 0 if it is not an axis
 }
 
 // A Cell is one run: a form on a service, by its index among the sweep's subjects, at a level.

@@ -51,6 +51,7 @@ func (f *Flags) Register(forms []workloads.Form, cmd *cobra.Command) {
 	f.Selection.Register(forms, cmd, []string{"native:"}, []int{2, 8, 32, 128})
 	flags := cmd.Flags()
 	flags.DurationVar(&f.Run.Settings.Hold, "hold", DefaultHold, "how long a client holds the lock or its like")
+	RegisterTimeout(flags, &f.Run)
 	flags.IntVar(&f.Run.Groups, "groups", 1, "number of locks, queues and so on, among which the clients are divided evenly")
 	f.RegisterFixed(cmd, 1800*time.Millisecond, results.KindRun)
 	RegisterPercentiles(flags, &f.Percentiles)
@@ -87,6 +88,14 @@ func (f *Flags) RegisterFixed(cmd *cobra.Command, duration time.Duration, kind s
 // long enough to see a recovery.
 const afterFaults = 4 * time.Second
 
+// TimeoutFlag is the name of the flag for the session time-out.
+const TimeoutFlag = "session-timeout"
+
+// RegisterTimeout adds the flag for the session time-out.
+func RegisterTimeout(flags *pflag.FlagSet, p *workloads.Plan) {
+	flags.DurationVar(&p.SessionTimeout, TimeoutFlag, 0, "session time-out that clients ask for (default: that of the URL, or 10s); the service may grant another")
+}
+
 // fitFaults lengthens a duration that was not given so that all faults come in the run.
 func (f *Flags) fitFaults() {
 	if len(f.faults.schedule) > 0 && !f.duration.Changed {
@@ -95,7 +104,7 @@ func (f *Flags) fitFaults() {
 }
 
 func (f *Flags) check() error {
-	for name, d := range map[string]time.Duration{"hold": f.Run.Settings.Hold, "think": f.Run.Settings.Think, "ramp": f.Run.Ramp, "warmup": f.Run.Warmup} {
+	for name, d := range map[string]time.Duration{"hold": f.Run.Settings.Hold, TimeoutFlag: f.Run.SessionTimeout, "think": f.Run.Settings.Think, "ramp": f.Run.Ramp, "warmup": f.Run.Warmup} {
 		if err := cli.CheckDuration(name, d, 0); err != nil {
 			return err
 		}

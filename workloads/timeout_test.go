@@ -1,0 +1,48 @@
+package workloads_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/workloads"
+	. "github.com/stampede-bench/stampede/workloads/runtest"
+)
+
+// A timeouts is a service that notes the session time-outs that its clients ask for.
+type timeouts struct {
+	drivers.Service
+	mu    sync.Mutex
+	asked map[time.Duration]int
+}
+
+func (s *timeouts) Dial(ctx context.Context, o drivers.Options) (drivers.Conn, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.asked[o.SessionTimeout]++
+	return s.Service.Dial(ctx, o)
+}
+
+// TestClientsAskForTheirSessionTimeout checks that each client asks for the time-out of the plan, and none
+// for another if there is none.
+func TestClientsAskForTheirSessionTimeout(t *testing.T) {
+	for _, timeout := range []time.Duration{0, 4 * time.Second} {
+		InBubble(t, func(t *testing.T, s drivers.Service) {
+			service := &timeouts{Service: s, asked: map[time.Duration]int{}}
+			plan := LockPlan(service, Predecessor)
+			plan.SessionTimeout = timeout
+			if _, err := workloads.Run(t.Context(), plan); err != nil {
+				t.Fatal(err)
+			}
+			want := map[time.Duration]int{0: 1, timeout: plan.Clients} // one sets the run up
+			if timeout == 0 {
+				want[0]++
+			}
+			if len(service.asked) != len(want) || service.asked[timeout] != want[timeout] {
+				t.Errorf("asked for %v, want %v", service.asked, want)
+			}
+		})
+	}
+}
