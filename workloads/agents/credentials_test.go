@@ -46,7 +46,7 @@ func TestAgentsGetCredentials(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			url, security := secure(t)
 			service := backendtest.Open(t, url, security)
-			s := newStage(t, 2)
+			s := newStageOn(t, 2, member(t))
 			p := planOf(t, service, "lock/predecessor", 4)
 			r, _, err := s.fleet.Run(t.Context(), p)
 			if err != nil {
