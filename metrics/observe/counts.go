@@ -1,6 +1,8 @@
 package observe
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -24,7 +26,7 @@ type pattern struct {
 	mostStanding int64
 
 	changes    int64
-	fanout     metrics.Tally // nil without a change
+	fanout     metrics.Tally // sessions that changes woke; nil without a change
 	settle     *hdrhistogram.Histogram
 	woken      [standings][outcomes]int64 // notifications
 	fresh      int64
@@ -88,7 +90,7 @@ func recordDuration(h *hdrhistogram.Histogram, d time.Duration) {
 	_ = h.RecordValue(min(max(int64(d/time.Microsecond), 0), int64(time.Hour/time.Microsecond))) // in range
 }
 
-// changed adds one write that caused n notifications.
+// changed adds one write that woke n sessions.
 func (p *pattern) changed(n int64) {
 	if p.fanout == nil {
 		p.fanout, p.settle = metrics.Tally{}, newDurations()
@@ -105,8 +107,13 @@ func (p *pattern) polledAfter(d time.Duration) {
 	recordDuration(p.interval, d)
 }
 
-// sessions counts different sessions, up to a bound.
-type sessions map[int64]struct{}
+// sessions are different sessions, up to a bound.
+type sessions map[int64]*lifetime
+
+// A lifetime is that of a session, as far as it was observed.
+type lifetime struct {
+	from, to time.Time // to is zero while it lasts
+}
 
 // maxSessions is how many different sessions are distinguished for one pattern and operation.
 const maxSessions = 4096
@@ -116,8 +123,30 @@ func (s *sessions) add(one *session) {
 		*s = sessions{}
 	}
 	if len(*s) < maxSessions {
-		(*s)[one.serial] = struct{}{}
+		(*s)[one.serial] = &one.lifetime
 	}
+}
+
+// mostAtOnce returns how many of the sessions there were at the same time.
+func (s sessions) mostAtOnce() (most int) {
+	type edge struct {
+		at    time.Time
+		count int
+	}
+	var edges []edge
+	now := 0
+	for _, l := range s {
+		edges = append(edges, edge{l.from, 1})
+		if !l.to.IsZero() {
+			edges = append(edges, edge{l.to, -1})
+		}
+	}
+	slices.SortFunc(edges, func(a, b edge) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.count, b.count)) }) // ends first
+	for _, e := range edges {
+		now += e.count
+		most = max(most, now)
+	}
+	return most
 }
 
 // isSubsetOf reports whether all sessions are among others.
@@ -249,7 +278,7 @@ func (w *wait) enters(a *Analysis, s *session, next standing) {
 // waitsElsewhere records a notification of a watch that the session has armed since the latest notification in a
 // line: even if that led to the turn, the turn only let the session wait for something else.
 func (s *session) waitsElsewhere(a *Analysis, m *drivers.Message, p *place) {
-	armed, ok := s.watches[watchKey{p.path, m.Event == drivers.ChildrenChanged}]
+	armed, ok := s.watches[watchKey{path: p.path, children: m.Event == drivers.ChildrenChanged}]
 	if !ok {
 		return
 	}

@@ -92,13 +92,13 @@ func lines(g group) (Form, []*pattern) {
 		ahead.add(k.ahead)
 		watches += k.watched()
 		byOthers += k.deletedByOthers
-		names += strings.ToLower(k.name[len(g.dir.name):]) + " "
+		names += k.name[len(g.dir.name):] + " "
 	}
 	if len(places) == 0 {
 		return Form{}, nil
 	}
 	l := lineGroup{group: g, ahead: ahead, watches: watches, byOthers: byOthers, names: names, below: g.prefix(),
-		shared: strings.Contains(names, "read") && strings.Contains(names, "writ") || strings.Contains(names, "read-")}
+		shared: reader.MatchString(names)}
 	f := l.form()
 	of := append(places, g.dir)
 	if l.below.name != "" {
@@ -247,7 +247,7 @@ func (a *ahead) add(b ahead) {
 // transactions recognises nodes in which sessions vote.
 func transactions(g group) (Form, []*pattern) {
 	i := slices.IndexFunc(g.kids, func(k *pattern) bool {
-		return len(k.op(drivers.OpSet).by) > 1 && k.op(drivers.OpGet).watched > 0 && k.sequential() == 0
+		return len(k.op(drivers.OpSet).by) > 1 && k.op(drivers.OpGet).watched > 0 && k.sequential() == 0 && k.places > 1
 	})
 	if i < 0 {
 		return Form{}, nil

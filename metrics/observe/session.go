@@ -21,6 +21,7 @@ type session struct {
 	connections int
 	left        time.Time // end of its latest connection
 	opened      time.Time // zero if that was not observed
+	lifetime    lifetime
 	rearming    rearming
 	probe       *fanout.Session
 
@@ -43,6 +44,7 @@ type session struct {
 type watchKey struct {
 	path     string
 	children bool
+	lasting  bool // it stays when it fires
 }
 
 // A standingWatch is a watch that is armed.
@@ -71,6 +73,7 @@ func (a *Analysis) newSession(c traffic.Connection) *session {
 		polls: map[string]poll{}, unassigned: map[int64]*wake{}, waits: map[string]*wait{}, races: map[string]bool{},
 	}
 	a.byMeter[s.probe] = s
+	s.lifetime.from = a.now
 	a.all.sessions++
 	s.serial = a.all.sessions
 	a.all.mostSessions = max(a.all.mostSessions, int64(len(a.byMeter)))
@@ -84,7 +87,7 @@ func (a *Analysis) newSession(c traffic.Connection) *session {
 // many.
 func (a *Analysis) session(s traffic.Session, c traffic.Connection) *session {
 	if known := a.sessions[s.ID]; known != nil && s.ID != 0 {
-		known.client, known.over = c.Client, false
+		known.client, known.over, known.lifetime.to = c.Client, false, time.Time{}
 		a.all.resumed++
 		known.rearming = rearming{since: a.now}
 		return known
@@ -149,6 +152,7 @@ func (a *Analysis) expire() {
 func (a *Analysis) end(s *session) {
 	s.settle(a)
 	s.probe.End()
+	s.lifetime.to = a.now
 	for k := range s.watches {
 		a.disarm(s, k)
 	}
@@ -164,7 +168,7 @@ func (a *Analysis) end(s *session) {
 }
 
 func (s *session) closed(a *Analysis, pos int64) {
-	s.over = true
+	s.over, s.lifetime.to = true, a.now
 	a.all.ended++
 	a.all.churn.closed(a.now, s)
 	s.settle(a)
@@ -250,7 +254,7 @@ func (s *session) answered(a *Analysis, m *drivers.Message, p *place, r request)
 			s.open.rearmed, s.open.rest = true, a.now
 		}
 		s.lookAhead(a, m, p)
-		a.arm(s, watchKey{p.path, m.Op == drivers.OpWatchTree}, p)
+		a.arm(s, watchKey{p.path, m.Op == drivers.OpWatchTree, true}, p)
 	}
 }
 
@@ -310,7 +314,7 @@ func (s *session) read(a *Analysis, m *drivers.Message, p *place) {
 	}
 	if armed(m) {
 		s.lookAhead(a, m, p)
-		a.arm(s, watchKey{p.path, m.Op == drivers.OpChildren}, p)
+		a.arm(s, watchKey{p.path, m.Op == drivers.OpChildren, false}, p)
 		return
 	}
 	s.polled(a, m, p)
