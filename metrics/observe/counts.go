@@ -163,7 +163,8 @@ func (s sessions) isSubsetOf(others sessions) bool {
 // lasts, each notification is judged by what the session does next: it has waited again if another notification
 // follows that it reads after.
 type wait struct {
-	dir   *place // the node whose children the line or the votes are
+	dir   *place // the node whose children the line or the votes are, or of the notification
+	other bool   // it is for neither
 	stage standing
 	last  *wake   // the latest notification that the session has taken notice of
 	newer []*wake // those after that, oldest first
@@ -203,16 +204,66 @@ func (s *session) waitAt(p *place) *wait {
 	return s.waits[p.parent.path]
 }
 
-// waitFor returns the wait to which a notification or a read at the place belongs. What still comes of the wait
-// before disturbs the newest.
-func (s *session) waitFor(p *place) *wait {
+// inLine returns the wait in a line or for votes to which a notification or a read at the place belongs, nil if
+// it belongs to none. What still comes of the wait before disturbs the newest.
+func (s *session) inLine(p *place) *wait {
 	if w := s.waitAt(p); w != nil {
 		return w
 	}
 	if s.newest != nil && (p.path == s.before || p.parent != nil && p.parent.path == s.before) {
 		return s.newest
 	}
-	return &s.other
+	return nil
+}
+
+// waitFor returns the wait to which a notification at the place belongs.
+func (s *session) waitFor(a *Analysis, p *place) *wait {
+	if w := s.inLine(p); w != nil {
+		return w
+	}
+	w := s.others[p.path]
+	if w == nil {
+		if len(s.others) >= maxWaits {
+			for path, w := range s.others {
+				w.settle(a, s)
+				delete(s.others, path)
+			}
+		}
+		w = &wait{dir: p, other: true}
+		s.others[p.path] = w
+	}
+	return w
+}
+
+// waitsFor returns the waits to which a read at the place belongs.
+func (s *session) waitsFor(p *place) (all []*wait) {
+	if w := s.inLine(p); w != nil {
+		return []*wait{w}
+	}
+	for _, w := range s.others {
+		if w.dir.concerns(p) {
+			all = append(all, w)
+		}
+	}
+	return all
+}
+
+// concerns reports whether the places are one, a node and its child, or children of one node. Those of the root
+// have nothing in common.
+func (p *place) concerns(q *place) bool {
+	if p.path == q.path {
+		return true
+	}
+	up, over := p.parent, q.parent
+	return over != nil && over.path == p.path || up != nil && up.path == q.path || up != nil && over != nil && up.path == over.path && up.parent != nil
+}
+
+// pending returns the latest notification if it concerns the place and it is not known yet what came of it.
+func (s *session) pending(p *place) *wake {
+	if s.open == nil || !s.open.place.concerns(p) {
+		return nil
+	}
+	return s.open
 }
 
 // notified adds a notification.
@@ -251,7 +302,7 @@ func (w *wait) again(a *Analysis, s *session) {
 	w.last = nil
 	switch {
 	case n == nil:
-	case w == &s.other:
+	case w.other:
 		s.finish(a, n, s.superseded(n))
 	default:
 		s.finish(a, n, waited)
@@ -284,7 +335,7 @@ func (s *session) waitsElsewhere(a *Analysis, m *drivers.Message, p *place) {
 	}
 	for _, w := range s.waits {
 		inLine := w.stage == waiting || w.stage == turned
-		if inLine && w.last != nil && w != s.waitAt(p) && !armed.at.Before(w.last.at) {
+		if inLine && w.last != nil && w != s.waitAt(p) && !armed.at.Before(w.last.at) && w.dir.concerns(p) {
 			w.again(a, s)
 		}
 	}
@@ -314,6 +365,13 @@ func (s *session) settle(a *Analysis) {
 		}
 	}
 	s.endWaits(a)
-	s.other.answered(a, s)
-	s.other.again(a, s)
+	for _, w := range s.others {
+		w.settle(a, s)
+	}
+}
+
+// settle decides what came of a wait's notifications.
+func (w *wait) settle(a *Analysis, s *session) {
+	w.answered(a, s)
+	w.again(a, s)
 }

@@ -62,7 +62,7 @@ func (s *session) notified(a *Analysis, m *drivers.Message, p *place) {
 	}
 	w := &wake{pattern: p.pattern, place: p, event: m.Event, at: a.now, rest: a.now, standing: s.standing(a, p)}
 	s.waitsElsewhere(a, m, p)
-	in := s.waitFor(p)
+	in := s.waitFor(a, p)
 	in.notified(a, s, w)
 	s.open = w
 	s.unassigned[s.notifications] = w
@@ -100,7 +100,7 @@ func (a *Analysis) deletedUnseen(pos int64, p *place) {
 
 // standing returns the session's own place where it is notified.
 func (s *session) standing(a *Analysis, p *place) standing {
-	if w := s.waitFor(p); w != &s.other {
+	if w := s.inLine(p); w != nil {
 		return w.stage
 	}
 	if c := s.children[p.path]; c != nil && c.turn {
