@@ -319,11 +319,24 @@ func (w *wait) finishLast(a *Analysis, s *session) {
 
 // enters begins another stage.
 func (w *wait) enters(a *Analysis, s *session, next standing) {
+	if end := len(w.newer) - 1; end >= 0 && w.newer[end].raced {
+		w.answered(a, s)
+	}
 	w.finishLast(a, s)
 	for _, n := range w.newer {
 		s.finish(a, n, unread)
 	}
 	w.newer, w.stage = nil, next
+}
+
+// race records that the session has asked for the single node at the place, which it may win or lose: it has
+// taken notice of the notifications before that, without a read.
+func (s *session) race(p *place) {
+	for _, w := range s.others {
+		if end := len(w.newer) - 1; end >= 0 && w.dir.concerns(p) {
+			w.newer[end].raced = true
+		}
+	}
 }
 
 // waitsElsewhere records a notification of a watch that the session has armed since the latest notification in a

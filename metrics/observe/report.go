@@ -265,10 +265,16 @@ func placeOf(f Form, of []*pattern) Place {
 	if known {
 		r.Useful, r.Wasted = &useful, &wasted
 	}
+	f.Herd = r.wakesInVain(f.kind)
 	if f.Name != "" {
 		r.Form = &f
 	}
 	return r
+}
+
+// wakesInVain reports whether changes wake several sessions of which most wait again or lose.
+func (p Place) wakesInVain(k kind) bool {
+	return k != news && p.FanoutMax > 1 && p.Wasted != nil && *p.Wasted > *p.Useful
 }
 
 func (p *pattern) notifications() (n int64) {

@@ -208,6 +208,9 @@ func (s *session) countRequest(a *Analysis, m *drivers.Message, p *place) {
 func (s *session) beginsToWait(a *Analysis, m *drivers.Message, p *place) {
 	if m.Op.IsWrite() {
 		s.takeTurn(a)
+		if m.Op == drivers.OpCreate && m.Mode == drivers.Ephemeral {
+			s.race(p)
+		}
 		for _, w := range s.waits {
 			if w.stage == turned {
 				w.finishLast(a, s)

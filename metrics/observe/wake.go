@@ -46,6 +46,7 @@ type wake struct {
 	rearmed  bool  // armed a watch again
 	fresh    bool  // read what the notification reported as changed
 	standing standing
+	raced    bool // the session has asked for a single node there since
 	ended    bool
 	outcome  outcome
 }
@@ -103,8 +104,10 @@ func (s *session) standing(a *Analysis, p *place) standing {
 	if w := s.inLine(p); w != nil {
 		return w.stage
 	}
-	if c := s.children[p.path]; c != nil && c.turn {
-		return turned
+	for _, c := range s.children {
+		if c.turn && (c.place.path == p.path || c.line.place == c.place && c.place.parent != nil && c.place.parent.path == p.path) {
+			return turned // it has the node, or the one below that it won
+		}
 	}
 	if p.path == s.before {
 		return outside
