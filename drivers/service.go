@@ -134,11 +134,14 @@ const DefaultSessionTimeout = 10 * time.Second
 
 // Validate returns an error that names the invalid field.
 func (o Options) Validate() error {
-	if o.SessionTimeout < 0 {
-		return fmt.Errorf("session time-out %v: must be positive", o.SessionTimeout)
+	if o.SessionTimeout != 0 && o.SessionTimeout < LeastSessionTimeout {
+		return fmt.Errorf("session time-out %v: must be at least %v", o.SessionTimeout, LeastSessionTimeout)
 	}
 	return nil
 }
+
+// LeastSessionTimeout is the shortest session time-out that ZooKeeper's protocol can name.
+const LeastSessionTimeout = time.Millisecond
 
 // A State is the current state of a session.
 type State uint8

@@ -164,9 +164,17 @@ func parse[V Result](text []byte) (Result, error) {
 // unreadable describes an error of the decoder in the words of the file, not of our types.
 func unreadable(err error) error {
 	if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) {
-		return fmt.Errorf("not a result file: %s must not be a %s", cmp.Or(wrong.Field, "it"), wrong.Value)
+		return fmt.Errorf("not a result file: %s must not be %s", cmp.Or(wrong.Field, "it"), article(wrong.Value))
 	}
 	return fmt.Errorf("not a result file: %w", err)
+}
+
+// article puts the indefinite article before the name of a JSON value.
+func article(value string) string {
+	if strings.HasPrefix(value, "a") || strings.HasPrefix(value, "o") {
+		return "an " + value
+	}
+	return "a " + value
 }
 
 // Read reads the file of a run, or of a sweep as that of its runs. The error is one line.

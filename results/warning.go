@@ -137,8 +137,12 @@ func ofRounds(code string, w metrics.Warning) string {
 		return fmt.Sprintf("%.0f of %.0f %sarrivals were not served before the end: they count as infinitely late in percentiles", n["skipped"], n["offered"], whose)
 	case metrics.Unfinished:
 		if _, closed := n["overdue"]; closed {
-			return fmt.Sprintf("%s%.0f turns had not ended when the window closed, the oldest after %v; the longest that ended took %v: no time includes them",
-				prefix, n["overdue"], duration(n["oldest_ns"]), duration(n["longest_ns"]))
+			longest := "none had ended"
+			if n["longest_ns"] > 0 {
+				longest = fmt.Sprintf("the longest that ended took %v", duration(n["longest_ns"]))
+			}
+			return fmt.Sprintf("%s%.0f turns had not ended when the window closed, the oldest after %v; %s: no time includes them",
+				prefix, n["overdue"], duration(n["oldest_ns"]), longest)
 		}
 		return fmt.Sprintf("%.0f of %.0f %sarrivals did not end, the oldest was due for %v: they count as infinitely late in percentiles",
 			n["unfinished"], n["offered"], whose, duration(n["oldest_ns"]))
@@ -150,8 +154,12 @@ func ofRounds(code string, w metrics.Warning) string {
 	case metrics.Behind:
 		return fmt.Sprintf("rate not reached: %.0f rounds of %.0f that were offered", n["rounds"], n["offered"])
 	case metrics.Disconnected:
-		return fmt.Sprintf("%.0f sessions were disconnected, %.0f times in all; the service ended %.0f of them, and clients gave %.0f up",
-			n["sessions"], n["times"], n["lost"], n["given_up"])
+		times := "throughout"
+		if n["times"] > 0 {
+			times = fmt.Sprintf("%.0f times in all", n["times"])
+		}
+		return fmt.Sprintf("in the window %.0f sessions were disconnected, %s; the service ended %.0f of them, and clients gave %.0f up",
+			n["sessions"], times, n["lost"], n["given_up"])
 	case metrics.Stalled:
 		what := "round"
 		if phase := w.Names["phase"]; phase != "" {
@@ -163,7 +171,7 @@ func ofRounds(code string, w metrics.Warning) string {
 		if n["answered_ns"] >= 0 {
 			when = fmt.Sprintf("%v after the window opened", duration(n["answered_ns"]))
 		}
-		return fmt.Sprintf("the service was gone: it last answered %s, and %v later all %.0f sessions had ended; the figures include that time",
+		return fmt.Sprintf("the service was gone: it last answered %s, and %v later all %.0f sessions had ended; the figures include what of that lies in the window",
 			when, duration(n["gone_ns"]), n["sessions"])
 	case metrics.BackgroundSessionsLost:
 		return fmt.Sprintf("sessions that the background lost: %.0f", n["sessions"])

@@ -192,8 +192,8 @@ func (t *Target) parseQuery(query string) error {
 	}
 	if given := values.Get(sessionTimeout.Name); values.Has(sessionTimeout.Name) {
 		t.sessionTimeout, err = time.ParseDuration(given)
-		if err != nil || t.sessionTimeout <= 0 {
-			return fmt.Errorf("%s=%s: want a positive duration, e.g. 10s", sessionTimeout.Name, given)
+		if err != nil || t.sessionTimeout < drivers.LeastSessionTimeout {
+			return fmt.Errorf("%s=%s: want a duration of at least %v, e.g. 10s", sessionTimeout.Name, given, drivers.LeastSessionTimeout)
 		}
 	}
 	t.client = t.backend.clients[0]

@@ -79,11 +79,11 @@ func TestParseRefuses(t *testing.T) {
 		"native:?servers=3&durability=no-fsync": `backend "native:": unknown durability "no-fsync": there is fsync`,
 		"native:?servers=4":                     `backend "native:": servers=4: want an odd number: with 4 no more of them may fail than with 3`,
 		"native:?session-timeout": `backend "native:": ` +
-			`session-timeout=: want a positive duration, e.g. 10s`,
+			`session-timeout=: want a duration of at least 1ms, e.g. 10s`,
 		"native:?session-timeout=10": `backend "native:": ` +
-			`session-timeout=10: want a positive duration, e.g. 10s`,
+			`session-timeout=10: want a duration of at least 1ms, e.g. 10s`,
 		"native:?session-timeout=-1s": `backend "native:": ` +
-			`session-timeout=-1s: want a positive duration, e.g. 10s`,
+			`session-timeout=-1s: want a duration of at least 1ms, e.g. 10s`,
 		"native:?session-timeout=1s&session-timeout=2s": `backend "native:": ` +
 			`key "session-timeout" is given 2 times`,
 		"native:?tls=yes": `backend "native:": tls=yes: want true or false`,

@@ -129,7 +129,20 @@ func valid[R results.Result](text []byte, parse func(io.Reader) (R, error)) (res
 	if result, err = parse(bytes.NewReader(text)); err == nil {
 		err = schema.Validate(results.HeadOf(result).Kind, text)
 	}
+	if f, is := results.Result(result).(results.File); is && err == nil {
+		err = consistent(f)
+	}
 	return result, err
+}
+
+// consistent returns an error if a threshold's verdict is worse than that of the whole file.
+func consistent(f results.File) error {
+	for _, g := range f.Gates {
+		if results.Worst(f.Verdict, g.Verdict) != f.Verdict {
+			return fmt.Errorf("not a valid result: the verdict is %s, but that of %s is %s", f.Verdict, g.Text, g.Verdict)
+		}
+	}
+	return nil
 }
 
 // Last names the newest result; Last followed by -1 names the one before it, and so on.

@@ -252,14 +252,14 @@ func duration[T int64 | float64](ns T) string { return units.Duration(time.Durat
 const enough = 0.98
 
 // inProgress returns how many arrivals may be in progress when the window closes if a form keeps
-// up. By Little's law, the mean number in progress is the rate times the mean time of one arrival.
-// inProgress adds three standard deviations of that number, and 1.
+// up. By Little's law, the mean number in progress is the rate times the mean time that a client takes for one: an
+// arrival that waits for a client is not in progress. inProgress adds three standard deviations of that number, and 1.
 func inProgress(r results.Run) float64 {
-	response := r.Times(results.FirstPhase(r))
-	if response == nil {
+	service := r.ServiceTimes(results.FirstPhase(r))
+	if service == nil {
 		return 1
 	}
-	usual := r.OfferedPerS * (response.Mean/1e9 + r.HoldNS.Seconds())
+	usual := r.OfferedPerS * (service.Mean/1e9 + r.HoldNS.Seconds())
 	return 1 + usual + 3*math.Sqrt(usual)
 }
 
@@ -282,7 +282,8 @@ func offer(r results.Run, runs []results.Run, shown levels.Shown) string {
 	first := results.FirstPhase(r)
 	p, name := shown.Highest(runs, timesOf(first), r)
 	if name == "" {
-		return line + "too few rounds to say how long they took."
+		why := map[bool]string{true: "arrivals were not served, so no percentile is known.", false: "too few rounds to say how long they took."}
+		return line + why[r.Generator.Lost() > 0]
 	}
 	response, _ := shown.Median(runs, timesOf(first), r, p)
 	service, _ := shown.Median(runs, func(r results.Run) *results.Distribution { return r.ServiceTimes(first) }, r, p)

@@ -37,6 +37,23 @@ func (f Figure) Doubt(r results.Run) (first results.Warning, bias Bias) {
 	return first, bias
 }
 
+// Voiding returns the first doubt about the run that voids the verdict on a condition of the figure, or the first
+// that concerns it.
+func (f Figure) Voiding(r results.Run, op Op, holds bool) results.Warning {
+	for _, d := range r.Doubts {
+		if alone := (results.Run{Doubts: []results.Warning{d}, Latency: r.Latency, Background: r.Background}); Voids(op, holds, f.bias(alone), 0) {
+			return d
+		}
+	}
+	first, _ := f.Doubt(r)
+	return first
+}
+
+func (f Figure) bias(r results.Run) Bias {
+	_, bias := f.Doubt(r)
+	return bias
+}
+
 // CountsLost reports whether the figure is a percentile of times in which the run's lost arrivals count as
 // infinitely late. It is then not known if it is the time of one of them.
 func (f Figure) CountsLost(r results.Run) bool {

@@ -142,7 +142,7 @@ const brokenIdentities = "identities.broken"
 func throughput() []Figure {
 	return each(Figure{Population: Window, Exactness: Timed, Export: "stampede.rounds", delayed: Higher},
 		Figure{Name: "rounds_per_s", Unit: PerSecond, Better: More, About: "rounds completed in a second",
-			Merge: Derived, run: func(r results.Run) (float64, bool) { return r.ThroughputPerS, r.Rounds > 0 }},
+			Merge: Derived, run: func(r results.Run) (float64, bool) { return r.ThroughputPerS, r.Rounds > 0 || r.DurationNS > 0 }},
 		Figure{Name: "rounds", Better: Neither, About: "rounds completed in the window",
 			Merge: Sum, run: always(func(r results.Run) int64 { return r.Rounds })},
 		Figure{Name: "notifications_per_s", Unit: PerSecond, Better: Neither, About: "notifications in a second",

@@ -55,7 +55,7 @@ func (c evaluation) limitOfBaseline(t Threshold, run results.Run) limit {
 	}
 	v := value(t.figure, base)
 	if v == nil {
-		return limit{verdict: results.Inconclusive, why: "in the baseline: " + unknown(t.figure)}
+		return limit{verdict: results.Inconclusive, why: "in the baseline: " + unknown(t.figure, base)}
 	}
 	*v *= t.operand.value
 	if base.Safety.Violations > 0 {

@@ -74,18 +74,18 @@ func (c evaluation) judgeRun(t Threshold, at int) results.Gate {
 	g.Measured = value(t.figure, run)
 	l := c.limit(t, at)
 	g.Limit = l.value
-	doubt, bias := t.figure.Doubt(run)
+	_, bias := t.figure.Doubt(run)
 	switch {
 	case run.Safety.Violations > 0:
 		g.Verdict, g.Why = results.Fail, "the form violated safety"
 	case g.Measured == nil:
-		g.Verdict, g.Why = results.Invalid, unknown(t.figure)
+		g.Verdict, g.Why = results.Invalid, unknown(t.figure, run)
 	case l.value == nil || l.verdict != "":
 		g.Verdict, g.Why = l.verdict, l.why
 	case figure.Voids(t.op, t.op.Holds(*g.Measured, *g.Limit), bias, l.bias):
 		g.Verdict, g.Why = results.Invalid, l.doubt
 		if bias != 0 {
-			g.Why = doubt.Text
+			g.Why = t.figure.Voiding(run, t.op, t.op.Holds(*g.Measured, *g.Limit)).Text
 		}
 	case t.op.Holds(*g.Measured, *g.Limit):
 		g.Verdict = results.Pass
@@ -107,7 +107,10 @@ func value(f figure.Figure, r results.Run) *float64 {
 }
 
 // unknown says why a figure is unknown.
-func unknown(f figure.Figure) string {
+func unknown(f figure.Figure, r results.Run) string {
+	if f.CountsLost(r) {
+		return "it is the time of an arrival that was not served"
+	}
 	if last := f.Name[strings.LastIndex(f.Name, ".")+1:]; strings.HasPrefix(last, "p") {
 		return "too few observations"
 	}
@@ -148,7 +151,7 @@ func (c evaluation) limitOfRun(o operand, at int) limit {
 	case run.Safety.Violations > 0:
 		return limit{verdict: results.Fail, why: who + "the form violated safety"}
 	case v == nil:
-		return limit{verdict: results.Invalid, why: who + unknown(o.other.figure)}
+		return limit{verdict: results.Invalid, why: who + unknown(o.other.figure, run)}
 	}
 	*v *= o.value
 	return limit{value: v, bias: bias, doubt: who + doubt.Text}

@@ -77,7 +77,7 @@ func generate(t *testing.T, kind string) []byte {
 }
 
 // signed are the whole numbers that may be below zero; no count, size or duration is.
-var signed = []string{"Timeline.from_ns", "Gate.run"}
+var signed = []string{"Timeline.from_ns", "Gate.run", "Signed.min", "Signed.p50", "Signed.p99", "Signed.max"}
 
 // forbidNegative sets the minimum of a whole number, or of the whole numbers of a list.
 func forbidNegative(s *jsonschema.Schema) {

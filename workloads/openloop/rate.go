@@ -27,15 +27,15 @@ func ParseRate(text string) (Rate, error) {
 	for _, w := range words {
 		level, err := strconv.ParseFloat(strings.TrimSuffix(w, "/s"), 64)
 		if err != nil || !(level > 0) || level > maxRate {
-			return Rate{}, fmt.Errorf("rate %q: must be arrivals per second such as 500, a ramp such as 100..1000 or steps such as 100,200,400", text)
+			return Rate{}, fmt.Errorf("rate %q: must be arrivals per second such as 500, a ramp such as 100..1000 or steps such as 100,200,400, at most %.0f", text, maxRate)
 		}
 		r.levels = append(r.levels, level)
 	}
 	return r, nil
 }
 
-// maxRate is higher than any generator can offer.
-const maxRate = 1e9
+// maxRate is higher than any generator can offer. Arrivals that nobody serves are counted one by one.
+const maxRate = 1e6
 
 // PerSecond returns a constant rate, for 0 the zero Rate.
 func PerSecond(perSecond float64) Rate {

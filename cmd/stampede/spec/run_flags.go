@@ -8,8 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
 	"github.com/stampede-bench/stampede/cmd/stampede/cli"
 	"github.com/stampede-bench/stampede/cmd/stampede/outputs"
+	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/workloads"
@@ -108,6 +110,9 @@ func (f *Flags) check() error {
 		if err := cli.CheckDuration(name, d, 0); err != nil {
 			return err
 		}
+	}
+	if d := f.Run.SessionTimeout; d != 0 && d < drivers.LeastSessionTimeout {
+		return cli.Flagf(TimeoutFlag, "%v: must be at least %v", d, drivers.LeastSessionTimeout)
 	}
 	if err := f.Agents.check(); err != nil {
 		return err
