@@ -67,7 +67,7 @@ func FlagError(cmd *cobra.Command, err error) error {
 func Wanted(f *pflag.Flag) string {
 	switch f.Value.Type() {
 	case "duration":
-		return "a duration such as 500ms or 10s, of at most 292 years"
+		return "a duration such as 500ms or 10s"
 	case "intSlice":
 		return "a list of numbers such as 2,8,32"
 	case "bool":
