@@ -31,10 +31,20 @@ type stage struct {
 	ended  []chan error // what Run returned, by agent
 }
 
-// newStage starts the agents a1, a2 and so on.
+// newStage starts the agents a1, a2 and so on. The control plane waits for them for as long as a busy machine
+// may take.
 func newStage(t *testing.T, n int) *stage {
 	t.Helper()
-	return newStageOn(t, n, member(t))
+	plane := member(t)
+	return newStageOn(t, n, func(t *testing.T) drivers.Service { return patient{plane(t)} })
+}
+
+// patient is a service whose sessions live for a minute without being heard.
+type patient struct{ drivers.Service }
+
+func (s patient) Dial(ctx context.Context, o drivers.Options) (drivers.Conn, error) {
+	o.SessionTimeout = time.Minute
+	return s.Service.Dial(ctx, o)
 }
 
 // member starts an etcd member, and returns what connects to it.
@@ -423,7 +433,7 @@ func TestOtherVersionsDoNotJoin(t *testing.T) {
 
 // TestTheServiceUnderTestIsNoControlPlane uses one etcd for both.
 func TestTheServiceUnderTestIsNoControlPlane(t *testing.T) {
-	s := newStage(t, 1)
+	s := newStageOn(t, 1, member(t))
 	if _, _, err := s.fleet.Run(t.Context(), planOf(t, s.plane(t), "lock/predecessor", 2)); err == nil || !strings.Contains(err.Error(), "the control plane is the service under test") {
 		t.Errorf("got %v", err)
 	}

@@ -77,7 +77,7 @@ func wantLoss(t *testing.T, o outcome) {
 
 func TestALostAgentEndsTheRun(t *testing.T) {
 	service := backendtest.Own(t, "native:")
-	s := newStage(t, 3)
+	s := newStageOn(t, 3, member(t))
 	p := planOf(t, service, "lock/predecessor", 6)
 	p.Duration = time.Minute
 	ended, told := s.start(t, p)
@@ -102,7 +102,7 @@ func TestALostAgentEndsTheRun(t *testing.T) {
 func TestALostAgentEndsABarrier(t *testing.T) {
 	testenv.SkipIfShort(t)
 	service := backendtest.Own(t, "native:")
-	s := newStage(t, 3)
+	s := newStageOn(t, 3, member(t))
 	p := planOf(t, service, "barrier/watch", 6)
 	p.Duration = time.Minute
 	ended, _ := s.start(t, p)
@@ -116,7 +116,7 @@ func TestALostAgentEndsABarrier(t *testing.T) {
 // TestARunContinueWithoutALostAgent also has a next run, which the agents that are left do.
 func TestARunContinueWithoutALostAgent(t *testing.T) {
 	service := backendtest.Own(t, "native:")
-	s := newStage(t, 3)
+	s := newStageOn(t, 3, member(t))
 	s.fleet.continues = true
 	p := planOf(t, service, "lock/predecessor", 6)
 	p.Duration = 3 * time.Second
@@ -148,7 +148,7 @@ func TestARunContinueWithoutALostAgent(t *testing.T) {
 // TestAnAgentIsLostBeforeTheWindow has agents that wait for the clients of one that is not there any more.
 func TestAnAgentIsLostBeforeTheWindow(t *testing.T) {
 	service := backendtest.Own(t, "native:")
-	s := newStage(t, 3)
+	s := newStageOn(t, 3, member(t))
 	s.fleet.continues = true
 	s.agents[1].Runs = func(string, int) { s.agents[1].Plane.Close() }
 	r, parts, err := s.fleet.Run(t.Context(), planOf(t, service, "lock/predecessor", 6))
@@ -160,7 +160,7 @@ func TestAnAgentIsLostBeforeTheWindow(t *testing.T) {
 
 func TestNoAgentIsLeft(t *testing.T) {
 	service := backendtest.Own(t, "native:")
-	s := newStage(t, 2)
+	s := newStageOn(t, 2, member(t))
 	s.fleet.continues = true
 	p := planOf(t, service, "lock/predecessor", 4)
 	p.Duration = time.Minute
@@ -180,7 +180,7 @@ func TestNoAgentIsLeft(t *testing.T) {
 // TestARunThatCannotBeginIsWithdrawn has a next run, whose number the agents know.
 func TestARunThatCannotBeginIsWithdrawn(t *testing.T) {
 	service := backendtest.Own(t, "native:")
-	s := newStage(t, 2)
+	s := newStageOn(t, 2, member(t))
 	p := planOf(t, service, "lock/predecessor", 4)
 	p.Settings.Namespace = "/nobody/agents"
 	if _, _, err := s.fleet.Run(t.Context(), p); !errors.Is(err, drivers.ErrNoNode) {
@@ -196,7 +196,7 @@ func TestARunThatCannotBeginIsWithdrawn(t *testing.T) {
 // TestAnAgentIsLostBeforeItKnowsTheRun has an agent that does not answer when the run is announced.
 func TestAnAgentIsLostBeforeItKnowsTheRun(t *testing.T) {
 	service := backendtest.Own(t, "native:")
-	s := newStage(t, 2)
+	s := newStageOn(t, 2, member(t))
 	s.agents[1].Plane.Close()
 	<-s.ended[1]
 	if _, _, err := s.fleet.Run(t.Context(), planOf(t, service, "lock/predecessor", 4)); !errors.Is(err, ErrAgentLost) {
