@@ -281,7 +281,7 @@ func transactions(g group) (Form, []*pattern) {
 // racesBelow recognises one ephemeral node for which sessions race that watch the node above it.
 func racesBelow(g group) (Form, []*pattern) {
 	i := slices.IndexFunc(g.kids, func(k *pattern) bool {
-		return k.modes[drivers.Ephemeral] > 0 && k.op(drivers.OpCreate).lost > 0 && k.watched() == 0
+		return k.places == 1 && k.modes[drivers.Ephemeral] > 0 && k.op(drivers.OpCreate).lost > 0 && k.watched() == 0
 	})
 	if watched, _ := g.dir.lists(); i < 0 || watched == 0 {
 		return Form{}, nil
