@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os/exec"
 	"strings"
 	"time"
 
@@ -196,6 +197,11 @@ func (f observeFlags) check(command []string) (c checkedObserve, err error) {
 		return c, cli.Flagf("env", "without a command: put the command behind --")
 	case f.project < 0:
 		return c, cli.Flagf("project", "%d: must be at least 1", f.project)
+	}
+	if len(command) > 0 {
+		if _, err := exec.LookPath(command[0]); err != nil {
+			return c, cli.Usage(err)
+		}
 	}
 	if err := f.capture.check(command); err != nil {
 		return c, err

@@ -19,7 +19,7 @@ const recipeTurns = 3
 // changes there must be.
 type found struct {
 	names func(n int) []string
-	herd  func(n int) bool
+	herd  func(n int) bool // nil: as most notifications were wasted or not
 	check func(t *testing.T, n int64, o observation)
 }
 
@@ -39,7 +39,9 @@ type observation struct {
 				Name string
 				Herd bool
 			}
-			Notifications int64
+			Notifications  int64
+			FanoutMax      int64 `json:"fanout_max"`
+			Useful, Wasted *int64
 		}
 		Operations []struct {
 			Name     string
@@ -110,7 +112,7 @@ var aReadWriteLock = found{
 
 // aQueue returns a queue whose clients each call an operation that number of times.
 func aQueue(operation string, times int64, names ...string) found {
-	return found{func(int) []string { return names }, never, func(t *testing.T, n int64, o observation) {
+	return found{func(int) []string { return names }, nil, func(t *testing.T, n int64, o observation) {
 		if got := o.operations(operation); got != n*times {
 			t.Errorf("%d times %s, want %d", got, operation, n*times)
 		}
@@ -179,8 +181,12 @@ func isRecognised(t *testing.T, want found, n int, o observation) {
 			continue
 		}
 		notifications += p.Notifications
-		if p.Form == nil || !slices.Contains(want.names(n), p.Form.Name) || p.Form.Herd != want.herd(n) {
-			t.Errorf("recognised as %+v, want one of %q, herd %t", p.Form, want.names(n), want.herd(n))
+		herd := p.FanoutMax > 1 && p.Wasted != nil && *p.Wasted > *p.Useful
+		if want.herd != nil {
+			herd = want.herd(n)
+		}
+		if p.Form == nil || !slices.Contains(want.names(n), p.Form.Name) || p.Form.Herd != herd {
+			t.Errorf("recognised as %+v, want one of %q, herd %t", p.Form, want.names(n), herd)
 		}
 	}
 	if notifications == 0 || notifications != o.Observed.Traffic.Notifications {

@@ -1,6 +1,8 @@
 package observe
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -24,7 +26,7 @@ type pattern struct {
 	mostStanding int64
 
 	changes    int64
-	fanout     metrics.Tally // nil without a change
+	fanout     metrics.Tally // sessions that changes woke; nil without a change
 	settle     *hdrhistogram.Histogram
 	woken      [standings][outcomes]int64 // notifications
 	fresh      int64
@@ -88,7 +90,7 @@ func recordDuration(h *hdrhistogram.Histogram, d time.Duration) {
 	_ = h.RecordValue(min(max(int64(d/time.Microsecond), 0), int64(time.Hour/time.Microsecond))) // in range
 }
 
-// changed adds one write that caused n notifications.
+// changed adds one write that woke n sessions.
 func (p *pattern) changed(n int64) {
 	if p.fanout == nil {
 		p.fanout, p.settle = metrics.Tally{}, newDurations()
@@ -105,8 +107,13 @@ func (p *pattern) polledAfter(d time.Duration) {
 	recordDuration(p.interval, d)
 }
 
-// sessions counts different sessions, up to a bound.
-type sessions map[int64]struct{}
+// sessions are different sessions, up to a bound.
+type sessions map[int64]*lifetime
+
+// A lifetime is that of a session, as far as it was observed.
+type lifetime struct {
+	from, to time.Time // to is zero while it lasts
+}
 
 // maxSessions is how many different sessions are distinguished for one pattern and operation.
 const maxSessions = 4096
@@ -116,8 +123,30 @@ func (s *sessions) add(one *session) {
 		*s = sessions{}
 	}
 	if len(*s) < maxSessions {
-		(*s)[one.serial] = struct{}{}
+		(*s)[one.serial] = &one.lifetime
 	}
+}
+
+// mostAtOnce returns how many of the sessions there were at the same time.
+func (s sessions) mostAtOnce() (most int) {
+	type edge struct {
+		at    time.Time
+		count int
+	}
+	var edges []edge
+	now := 0
+	for _, l := range s {
+		edges = append(edges, edge{l.from, 1})
+		if !l.to.IsZero() {
+			edges = append(edges, edge{l.to, -1})
+		}
+	}
+	slices.SortFunc(edges, func(a, b edge) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.count, b.count)) }) // ends first
+	for _, e := range edges {
+		now += e.count
+		most = max(most, now)
+	}
+	return most
 }
 
 // isSubsetOf reports whether all sessions are among others.
@@ -134,7 +163,8 @@ func (s sessions) isSubsetOf(others sessions) bool {
 // lasts, each notification is judged by what the session does next: it has waited again if another notification
 // follows that it reads after.
 type wait struct {
-	dir   *place // the node whose children the line or the votes are
+	dir   *place // the node whose children the line or the votes are, or of the notification
+	other bool   // it is for neither
 	stage standing
 	last  *wake   // the latest notification that the session has taken notice of
 	newer []*wake // those after that, oldest first
@@ -174,16 +204,66 @@ func (s *session) waitAt(p *place) *wait {
 	return s.waits[p.parent.path]
 }
 
-// waitFor returns the wait to which a notification or a read at the place belongs. What still comes of the wait
-// before disturbs the newest.
-func (s *session) waitFor(p *place) *wait {
+// inLine returns the wait in a line or for votes to which a notification or a read at the place belongs, nil if
+// it belongs to none. What still comes of the wait before disturbs the newest.
+func (s *session) inLine(p *place) *wait {
 	if w := s.waitAt(p); w != nil {
 		return w
 	}
 	if s.newest != nil && (p.path == s.before || p.parent != nil && p.parent.path == s.before) {
 		return s.newest
 	}
-	return &s.other
+	return nil
+}
+
+// waitFor returns the wait to which a notification at the place belongs.
+func (s *session) waitFor(a *Analysis, p *place) *wait {
+	if w := s.inLine(p); w != nil {
+		return w
+	}
+	w := s.others[p.path]
+	if w == nil {
+		if len(s.others) >= maxWaits {
+			for path, w := range s.others {
+				w.settle(a, s)
+				delete(s.others, path)
+			}
+		}
+		w = &wait{dir: p, other: true}
+		s.others[p.path] = w
+	}
+	return w
+}
+
+// waitsFor returns the waits to which a read at the place belongs.
+func (s *session) waitsFor(p *place) (all []*wait) {
+	if w := s.inLine(p); w != nil {
+		return []*wait{w}
+	}
+	for _, w := range s.others {
+		if w.dir.concerns(p) {
+			all = append(all, w)
+		}
+	}
+	return all
+}
+
+// concerns reports whether the places are one, a node and its child, or children of one node. Those of the root
+// have nothing in common.
+func (p *place) concerns(q *place) bool {
+	if p.path == q.path {
+		return true
+	}
+	up, over := p.parent, q.parent
+	return over != nil && over.path == p.path || up != nil && up.path == q.path || up != nil && over != nil && up.path == over.path && up.parent != nil
+}
+
+// pending returns the latest notification if it concerns the place and it is not known yet what came of it.
+func (s *session) pending(p *place) *wake {
+	if s.open == nil || !s.open.place.concerns(p) {
+		return nil
+	}
+	return s.open
 }
 
 // notified adds a notification.
@@ -222,7 +302,7 @@ func (w *wait) again(a *Analysis, s *session) {
 	w.last = nil
 	switch {
 	case n == nil:
-	case w == &s.other:
+	case w.other:
 		s.finish(a, n, s.superseded(n))
 	default:
 		s.finish(a, n, waited)
@@ -239,6 +319,9 @@ func (w *wait) finishLast(a *Analysis, s *session) {
 
 // enters begins another stage.
 func (w *wait) enters(a *Analysis, s *session, next standing) {
+	if end := len(w.newer) - 1; end >= 0 && w.newer[end].raced {
+		w.answered(a, s)
+	}
 	w.finishLast(a, s)
 	for _, n := range w.newer {
 		s.finish(a, n, unread)
@@ -246,16 +329,26 @@ func (w *wait) enters(a *Analysis, s *session, next standing) {
 	w.newer, w.stage = nil, next
 }
 
+// race records that the session has asked for the single node at the place, which it may win or lose: it has
+// taken notice of the notifications before that, without a read.
+func (s *session) race(p *place) {
+	for _, w := range s.others {
+		if end := len(w.newer) - 1; end >= 0 && w.dir.concerns(p) {
+			w.newer[end].raced = true
+		}
+	}
+}
+
 // waitsElsewhere records a notification of a watch that the session has armed since the latest notification in a
 // line: even if that led to the turn, the turn only let the session wait for something else.
 func (s *session) waitsElsewhere(a *Analysis, m *drivers.Message, p *place) {
-	armed, ok := s.watches[watchKey{p.path, m.Event == drivers.ChildrenChanged}]
+	armed, ok := s.watches[watchKey{path: p.path, children: m.Event == drivers.ChildrenChanged}]
 	if !ok {
 		return
 	}
 	for _, w := range s.waits {
 		inLine := w.stage == waiting || w.stage == turned
-		if inLine && w.last != nil && w != s.waitAt(p) && !armed.at.Before(w.last.at) {
+		if inLine && w.last != nil && w != s.waitAt(p) && !armed.at.Before(w.last.at) && w.dir.concerns(p) {
 			w.again(a, s)
 		}
 	}
@@ -285,6 +378,13 @@ func (s *session) settle(a *Analysis) {
 		}
 	}
 	s.endWaits(a)
-	s.other.answered(a, s)
-	s.other.again(a, s)
+	for _, w := range s.others {
+		w.settle(a, s)
+	}
+}
+
+// settle decides what came of a wait's notifications.
+func (w *wait) settle(a *Analysis, s *session) {
+	w.answered(a, s)
+	w.again(a, s)
 }

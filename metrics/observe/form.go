@@ -81,7 +81,7 @@ type group struct {
 
 // recognise returns the form at the group, and the patterns whose notifications belong to it.
 func (g group) recognise() (Form, []*pattern) {
-	for _, rule := range []func(group) (Form, []*pattern){queues, lines, meetings, transactions, trees} {
+	for _, rule := range []func(group) (Form, []*pattern){queues, lines, meetings, transactions, racesBelow, trees} {
 		if f, of := rule(g); f.Name != "" {
 			return f, of
 		}

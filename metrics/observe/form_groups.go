@@ -40,6 +40,9 @@ func queues(g group) (Form, []*pattern) {
 	default:
 		f.Name, f.Forms = words+", all consumers watch", []string{"queue/cached-list", "queue/relist"}
 	}
+	if watchedLists >= plain {
+		f.Instead, f.Wakes = "one-watcher", 1
+	}
 	return f, of
 }
 
@@ -92,13 +95,13 @@ func lines(g group) (Form, []*pattern) {
 		ahead.add(k.ahead)
 		watches += k.watched()
 		byOthers += k.deletedByOthers
-		names += strings.ToLower(k.name[len(g.dir.name):]) + " "
+		names += k.name[len(g.dir.name):] + " "
 	}
 	if len(places) == 0 {
 		return Form{}, nil
 	}
 	l := lineGroup{group: g, ahead: ahead, watches: watches, byOthers: byOthers, names: names, below: g.prefix(),
-		shared: strings.Contains(names, "read") && strings.Contains(names, "writ") || strings.Contains(names, "read-")}
+		shared: reader.MatchString(names)}
 	f := l.form()
 	of := append(places, g.dir)
 	if l.below.name != "" {
@@ -179,8 +182,17 @@ func (l lineGroup) doubleBarrier() Form {
 
 // childrenWatch recognises sessions that watch the whole line.
 func (l lineGroup) childrenWatch() Form {
-	sessions := len(l.dir.op(drivers.OpChildren).by)
-	evidence := fmt.Sprintf("%d sessions have a node in the line and watch all of it", sessions)
+	sessions, members := len(l.dir.op(drivers.OpChildren).by), 0
+	for one := range l.dir.op(drivers.OpChildren).by {
+		if slices.ContainsFunc(l.kids, func(k *pattern) bool { return k.op(drivers.OpCreate).by[one] != nil }) {
+			members++
+		}
+	}
+	if 2*members < sessions {
+		return Form{Name: "list of nodes, watched from outside", Forms: []string{}, kind: news,
+			Evidence: fmt.Sprintf("%d sessions watch the list, and %d of them have a node in it", sessions, members)}
+	}
+	evidence := fmt.Sprintf("%d sessions have a node in the line and watch all of it", members)
 	// A holder of a lock leaves most notifications unread, a member of a group reads all.
 	first := l.dir.woken[turned]
 	switch heeded := first[acted] + first[read] + first[waited]; {
@@ -247,7 +259,7 @@ func (a *ahead) add(b ahead) {
 // transactions recognises nodes in which sessions vote.
 func transactions(g group) (Form, []*pattern) {
 	i := slices.IndexFunc(g.kids, func(k *pattern) bool {
-		return len(k.op(drivers.OpSet).by) > 1 && k.op(drivers.OpGet).watched > 0 && k.sequential() == 0
+		return len(k.op(drivers.OpSet).by) > 1 && k.op(drivers.OpGet).watched > 0 && k.sequential() == 0 && k.places > 1
 	})
 	if i < 0 {
 		return Form{}, nil
@@ -264,6 +276,28 @@ func transactions(g group) (Form, []*pattern) {
 	}
 	return Form{Name: "two-phase commit, coordinator", Forms: []string{"two-phase-commit/coordinator"}, kind: news,
 		Evidence: fmt.Sprintf("%d sessions vote in a node each, and one watches the votes", sites)}, []*pattern{site, g.dir}
+}
+
+// racesBelow recognises one ephemeral node for which sessions race that watch the node above it.
+func racesBelow(g group) (Form, []*pattern) {
+	i := slices.IndexFunc(g.kids, func(k *pattern) bool {
+		return k.places == 1 && k.modes[drivers.Ephemeral] > 0 && k.op(drivers.OpCreate).lost > 0 && k.watched() == 0
+	})
+	if watched, _ := g.dir.lists(); i < 0 || watched == 0 {
+		return Form{}, nil
+	}
+	node := g.kids[i]
+	creates, racers := node.op(drivers.OpCreate), 0
+	for one := range g.dir.op(drivers.OpChildren).by {
+		if creates.by[one] != nil {
+			racers++
+		}
+	}
+	if racers < 2 {
+		return Form{}, nil
+	}
+	return Form{Name: "lock or election, one node, watched from above", Forms: []string{}, Instead: "predecessor", Wakes: 1, kind: turns,
+		Evidence: fmt.Sprintf("%d sessions watch the list of nodes and race to create %s: %d of %d creates failed", racers, node.name, creates.lost, creates.requests)}, []*pattern{g.dir, node}
 }
 
 // trees recognises recursive watches.

@@ -2,8 +2,8 @@ package observe
 
 import (
 	"maps"
+	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/stampede-bench/stampede/drivers"
 )
@@ -32,6 +32,9 @@ type child struct {
 	leaving bool  // its owner has asked to delete it
 	kept    bool  // it counts among the children that are kept
 }
+
+// reader matches the name of a reader's child: "read-", "a-read-", "__READ__". A thread is none.
+var reader = regexp.MustCompile(`(?i)(^|[^a-z])read`)
 
 // maxGone is how many removed children a line remembers: a list that is answered before the
 // removal is seen may be older than the removal or not.
@@ -65,8 +68,7 @@ func (a *Analysis) created(s *session, m *drivers.Message, p *place) {
 		a.all.beyond.Nodes++
 		return
 	}
-	name := strings.ToLower(p.path[len(p.parent.path):])
-	c := &child{line: l, place: p, owner: s, pos: m.Pos, own: m.Mode&drivers.Ephemeral != 0, reads: strings.Contains(name, "read")}
+	c := &child{line: l, place: p, owner: s, pos: m.Pos, own: m.Mode&drivers.Ephemeral != 0, reads: reader.MatchString(p.path[len(p.parent.path):])}
 	i, _ := slices.BinarySearchFunc(l.live, c, func(x, y *child) int { return int(min(max(x.pos-y.pos, -1), 1)) })
 	l.live = slices.Insert(l.live, i, a.keep(c))
 	if c.own {

@@ -48,7 +48,7 @@ type Traffic struct {
 	Rearms        int64 `json:"rearms"` // requests that armed watches again after a reconnect
 
 	Changes       int64 `json:"changes"`        // writes that caused notifications
-	FanoutP50     int64 `json:"fanout_p50"`     // notifications per change
+	FanoutP50     int64 `json:"fanout_p50"`     // sessions that a change woke
 	FanoutMax     int64 `json:"fanout_max"`     //
 	UnseenWriters int64 `json:"unseen_writers"` // changes whose writer was not observed, e.g. an expiry
 	StandingNow   int   `json:"standing_watches"`
@@ -80,10 +80,11 @@ type Place struct {
 	Path string `json:"path"` // the pattern, of the watched nodes
 	Form *Form  `json:"form"` // null if none was recognised
 
-	Sessions  int   `json:"sessions"` // that armed watches
-	Watches   int64 `json:"watches"`  // standing now
+	Sessions  int   `json:"sessions"`     // that armed watches, the most at the same time
+	Watches   int64 `json:"watches"`      // standing now
+	Most      int64 `json:"most_watches"` // standing at the same time, at most: the sum over the place's patterns
 	Changes   int64 `json:"changes"`
-	FanoutP50 int64 `json:"fanout_p50"`
+	FanoutP50 int64 `json:"fanout_p50"` // sessions that a change wakes
 	FanoutMax int64 `json:"fanout_max"`
 
 	Notifications int64 `json:"notifications"`
@@ -161,7 +162,7 @@ func (a *Analysis) report() (places []Place) {
 	groups := a.groups()
 	for _, name := range slices.Backward(slices.Sorted(maps.Keys(groups))) { // the deepest first
 		g := groups[name]
-		g.kids = slices.DeleteFunc(g.kids, func(p *pattern) bool { return taken[p] })
+		g.kids = slices.DeleteFunc(slices.Clone(g.kids), func(p *pattern) bool { return taken[p] }) // siblings look at all
 		g.siblings = siblingsOf(groups, g)
 		if f, of := g.recognise(); f.Name != "" {
 			for _, p := range of {
@@ -233,11 +234,12 @@ func placeOf(f Form, of []*pattern) Place {
 		}
 		r.Notifications += n
 		r.Watches += p.standing
+		r.Most += p.mostStanding
 		r.Changes += p.changes
 		r.ReadsAfter, r.LostAfter = r.ReadsAfter+p.readsAfter, r.LostAfter+p.lostAfter
 		r.Polls, r.PollsSame = r.Polls+p.polls, r.PollsSame+p.unchanged
 		for s := range p.watchers {
-			watchers[s] = struct{}{}
+			watchers[s] = p.watchers[s]
 		}
 		for op := range p.ops {
 			n := p.ops[op].requests
@@ -256,17 +258,23 @@ func placeOf(f Form, of []*pattern) Place {
 		u, w, ok := f.kind.useful(p)
 		useful, wasted, known = useful+u, wasted+w, known && ok
 	}
-	r.Sessions = len(watchers)
+	r.Sessions = watchers.mostAtOnce()
 	r.FanoutP50, r.FanoutMax = fanout.Quantile(50), fanout.Max()
 	r.PollEvery = quantile(polled, 50)
 	r.SettledP90, r.LatencyP90 = quantile(settled, 90), quantile(latency, 90)
 	if known {
 		r.Useful, r.Wasted = &useful, &wasted
 	}
+	f.Herd = r.wakesInVain(f.kind)
 	if f.Name != "" {
 		r.Form = &f
 	}
 	return r
+}
+
+// wakesInVain reports whether changes wake several sessions of which most wait again or lose.
+func (p Place) wakesInVain(k kind) bool {
+	return k != news && p.FanoutMax > 1 && p.Wasted != nil && *p.Wasted > *p.Useful
 }
 
 func (p *pattern) notifications() (n int64) {

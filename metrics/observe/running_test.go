@@ -30,7 +30,7 @@ func TestEveryFormIsRecognisedWhileItRuns(t *testing.T) {
 				if r.Traffic.FanoutMax < rec.Herd.Largest || r.Traffic.Notifications < rec.Whole.Notifications {
 					t.Errorf("observed %d notifications, at most %d; the run counted %d, %d", r.Traffic.Notifications, r.Traffic.FanoutMax, rec.Whole.Notifications, rec.Herd.Largest)
 				}
-				checkForm(t, f, r)
+				checkForm(t, f, rec.Whole, rec.Herd.Largest, r)
 				checkWasted(t, rec.Whole, r)
 			})
 		}

@@ -21,6 +21,7 @@ type session struct {
 	connections int
 	left        time.Time // end of its latest connection
 	opened      time.Time // zero if that was not observed
+	lifetime    lifetime
 	rearming    rearming
 	probe       *fanout.Session
 
@@ -28,7 +29,7 @@ type session struct {
 	watches                      map[watchKey]standingWatch
 	children                     map[string]*child // ephemeral nodes, by path
 	waits                        map[string]*wait  // by the node at which it waits
-	other                        wait              // for anything else
+	others                       map[string]*wait  // for anything else, by the node of the notification
 	newest                       *wait             // nil if it is over
 	before                       string            // node of the wait before the newest
 	races                        map[string]bool   // single ephemeral nodes that it could not create, because another session had
@@ -43,6 +44,7 @@ type session struct {
 type watchKey struct {
 	path     string
 	children bool
+	lasting  bool // it stays when it fires
 }
 
 // A standingWatch is a watch that is armed.
@@ -68,9 +70,10 @@ const maxRaces = 32
 func (a *Analysis) newSession(c traffic.Connection) *session {
 	s := &session{
 		client: c.Client, probe: a.meter.Session(), watches: map[watchKey]standingWatch{}, children: map[string]*child{},
-		polls: map[string]poll{}, unassigned: map[int64]*wake{}, waits: map[string]*wait{}, races: map[string]bool{},
+		polls: map[string]poll{}, unassigned: map[int64]*wake{}, waits: map[string]*wait{}, others: map[string]*wait{}, races: map[string]bool{},
 	}
 	a.byMeter[s.probe] = s
+	s.lifetime.from = a.now
 	a.all.sessions++
 	s.serial = a.all.sessions
 	a.all.mostSessions = max(a.all.mostSessions, int64(len(a.byMeter)))
@@ -84,7 +87,7 @@ func (a *Analysis) newSession(c traffic.Connection) *session {
 // many.
 func (a *Analysis) session(s traffic.Session, c traffic.Connection) *session {
 	if known := a.sessions[s.ID]; known != nil && s.ID != 0 {
-		known.client, known.over = c.Client, false
+		known.client, known.over, known.lifetime.to = c.Client, false, time.Time{}
 		a.all.resumed++
 		known.rearming = rearming{since: a.now}
 		return known
@@ -149,6 +152,7 @@ func (a *Analysis) expire() {
 func (a *Analysis) end(s *session) {
 	s.settle(a)
 	s.probe.End()
+	s.lifetime.to = a.now
 	for k := range s.watches {
 		a.disarm(s, k)
 	}
@@ -160,11 +164,11 @@ func (a *Analysis) end(s *session) {
 		delete(a.sessions, s.id)
 	}
 	// Removed children and items of queues refer to their owner.
-	s.watches, s.children, s.waits, s.races, s.polls, s.unassigned, s.lists, s.probe = nil, nil, nil, nil, nil, nil, nil, nil
+	s.watches, s.children, s.waits, s.others, s.races, s.polls, s.unassigned, s.lists, s.probe = nil, nil, nil, nil, nil, nil, nil, nil, nil
 }
 
 func (s *session) closed(a *Analysis, pos int64) {
-	s.over = true
+	s.over, s.lifetime.to = true, a.now
 	a.all.ended++
 	a.all.churn.closed(a.now, s)
 	s.settle(a)
@@ -204,6 +208,9 @@ func (s *session) countRequest(a *Analysis, m *drivers.Message, p *place) {
 func (s *session) beginsToWait(a *Analysis, m *drivers.Message, p *place) {
 	if m.Op.IsWrite() {
 		s.takeTurn(a)
+		if m.Op == drivers.OpCreate && m.Mode == drivers.Ephemeral {
+			s.race(p)
+		}
 		for _, w := range s.waits {
 			if w.stage == turned {
 				w.finishLast(a, s)
@@ -238,29 +245,33 @@ func (s *session) answered(a *Analysis, m *drivers.Message, p *place, r request)
 				s.races[p.path] = true
 			}
 		}
-		if s.open != nil && !errors.Is(m.Err, drivers.ErrUnsupported) { // else another part is the reason
-			s.open.lost++
+		if w := s.pending(p); w != nil && !errors.Is(m.Err, drivers.ErrUnsupported) { // else another part is the reason
+			w.lost++
 		}
 	case m.Op.IsWrite():
 		s.wrote(a, m, p)
 	case m.Op.IsRead():
 		s.read(a, m, p)
 	case m.Op.IsWatch() && m.Err == nil:
-		if s.open != nil {
-			s.open.rearmed, s.open.rest = true, a.now
+		if w := s.pending(p); w != nil {
+			w.rearmed, w.rest = true, a.now
 		}
 		s.lookAhead(a, m, p)
-		a.arm(s, watchKey{p.path, m.Op == drivers.OpWatchTree}, p)
+		a.arm(s, watchKey{p.path, m.Op == drivers.OpWatchTree, true}, p)
 	}
 }
 
 // wrote records a write.
 func (s *session) wrote(a *Analysis, m *drivers.Message, p *place) {
 	s.takeTurn(a)
-	if s.open != nil {
-		s.open.rest = a.now
+	if w := s.pending(p); w != nil {
+		w.rest = a.now
 	}
-	s.other.enters(a, s, waiting)
+	for _, w := range s.others {
+		if w.dir.concerns(p) {
+			w.enters(a, s, waiting)
+		}
+	}
 	switch m.Op {
 	case drivers.OpCreate:
 		delete(s.races, p.path)
@@ -289,15 +300,16 @@ func (s *session) read(a *Analysis, m *drivers.Message, p *place) {
 	if m.Err != nil {
 		p.pattern.ops[m.Op].failed++
 	}
-	in := s.waitFor(p)
 	gone := false // whether what it waited for is
-	if w := s.open; w != nil {
+	if w := s.pending(p); w != nil {
 		w.read(a, m)
 		gone = missing(m) && w.event == drivers.Deleted && w.place.path == p.path && w.lost == 0
 	}
-	in.answered(a, s)
-	if gone && in == &s.other {
-		in.finishLast(a, s)
+	for _, in := range s.waitsFor(p) {
+		in.answered(a, s)
+		if gone && in.other {
+			in.finishLast(a, s)
+		}
 	}
 	l := a.lines[p.path]
 	if m.Op == drivers.OpChildren && m.Err == nil && l != nil {
@@ -310,7 +322,7 @@ func (s *session) read(a *Analysis, m *drivers.Message, p *place) {
 	}
 	if armed(m) {
 		s.lookAhead(a, m, p)
-		a.arm(s, watchKey{p.path, m.Op == drivers.OpChildren}, p)
+		a.arm(s, watchKey{p.path, m.Op == drivers.OpChildren, false}, p)
 		return
 	}
 	s.polled(a, m, p)

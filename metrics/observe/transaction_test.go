@@ -33,8 +33,8 @@ func TestTransactionIsCountedAtEachPath(t *testing.T) {
 	watcher.Message(time.Unix(11, 0), drivers.Message{Kind: drivers.Notification, Event: drivers.ChildrenChanged, Path: []byte("/items")})
 	watcher.Message(time.Unix(11, 0), drivers.Message{Kind: drivers.Notification, Event: drivers.DataChanged, Path: []byte("/x/value")})
 	r := a.Report()
-	if c := r.Traffic; c.Requests != 4 || c.Writes != 2 || c.FailedWrites != 1 || c.Changes != 1 || c.FanoutMax != 2 || c.Notifications != 2 {
-		t.Errorf("%+v; want 4 requests, 2 writes, 1 of them failed, 1 change that sent 2 notifications", c)
+	if c := r.Traffic; c.Requests != 4 || c.Writes != 2 || c.FailedWrites != 1 || c.Changes != 1 || c.FanoutMax != 1 || c.Notifications != 2 {
+		t.Errorf("%+v; want 4 requests, 2 writes, 1 of them failed, 1 change that woke 1 session by 2 notifications", c)
 	}
 	for pattern, want := range map[string]struct {
 		op               drivers.Op

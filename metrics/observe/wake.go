@@ -46,6 +46,7 @@ type wake struct {
 	rearmed  bool  // armed a watch again
 	fresh    bool  // read what the notification reported as changed
 	standing standing
+	raced    bool // the session has asked for a single node there since
 	ended    bool
 	outcome  outcome
 }
@@ -62,7 +63,7 @@ func (s *session) notified(a *Analysis, m *drivers.Message, p *place) {
 	}
 	w := &wake{pattern: p.pattern, place: p, event: m.Event, at: a.now, rest: a.now, standing: s.standing(a, p)}
 	s.waitsElsewhere(a, m, p)
-	in := s.waitFor(p)
+	in := s.waitFor(a, p)
 	in.notified(a, s, w)
 	s.open = w
 	s.unassigned[s.notifications] = w
@@ -70,21 +71,13 @@ func (s *session) notified(a *Analysis, m *drivers.Message, p *place) {
 	if m.Event == drivers.Created && p.pattern.ops[drivers.OpWatchNode].requests == 0 && !s.races[p.path] { // what it waited for exists
 		in.finishLast(a, s)
 	}
-	for _, k := range []watchKey{{p.path, false}, {p.path, true}} {
+	for _, k := range []watchKey{{path: p.path}, {path: p.path, children: true}} { // not those that last
 		if m.Event == drivers.Deleted || k.children == (m.Event == drivers.ChildrenChanged) {
-			a.fired(s, k)
+			a.disarm(s, k)
 		}
 	}
 	if m.Event == drivers.Deleted {
 		a.deletedUnseen(m.Pos, p)
-	}
-}
-
-// fired removes a watch that has fired, unless it is persistent: a persistent watch on one node is
-// armed without a children watch beside it, and stays.
-func (a *Analysis) fired(s *session, k watchKey) {
-	if a.place([]byte(k.path)).pattern.ops[drivers.OpWatchNode].requests == 0 {
-		a.disarm(s, k)
 	}
 }
 
@@ -108,11 +101,13 @@ func (a *Analysis) deletedUnseen(pos int64, p *place) {
 
 // standing returns the session's own place where it is notified.
 func (s *session) standing(a *Analysis, p *place) standing {
-	if w := s.waitFor(p); w != &s.other {
+	if w := s.inLine(p); w != nil {
 		return w.stage
 	}
-	if c := s.children[p.path]; c != nil && c.turn {
-		return turned
+	for _, c := range s.children {
+		if c.turn && (c.place.path == p.path || c.line.place == c.place && c.place.parent != nil && c.place.parent.path == p.path) {
+			return turned // it has the node, or the one below that it won
+		}
 	}
 	if p.path == s.before {
 		return outside
@@ -191,7 +186,8 @@ type change struct {
 	trigger fanout.Trigger
 	pattern *pattern // of the path that the first notification named
 	by      []share
-	n       int64
+	n       int64             // notifications
+	woken   map[*session]bool // the sessions that got them
 	first   time.Time
 	rest    time.Time // the last of the sessions that it woke came to rest then
 	reads   int64
@@ -207,7 +203,7 @@ type change struct {
 // A share is the part of a change's notifications that named paths of one pattern.
 type share struct {
 	pattern *pattern
-	n       int64
+	woken   map[*session]bool
 }
 
 // ended adds what came of a notification.
@@ -241,16 +237,17 @@ func (l listener) Caused(n fanout.Notified) {
 		c = a.newChange(n, w)
 	}
 	c.n++
+	c.woken[s] = true
 	w.change = c
 	if w.at.Before(c.first) {
 		c.first = w.at
 	}
 	i := slices.IndexFunc(c.by, func(s share) bool { return s.pattern == w.pattern })
 	if i < 0 {
-		c.by = append(c.by, share{w.pattern, 0})
+		c.by = append(c.by, share{w.pattern, map[*session]bool{}})
 		i = len(c.by) - 1
 	}
-	c.by[i].n++
+	c.by[i].woken[s] = true
 	if w.ended {
 		c.ended(w)
 	} else {
@@ -262,7 +259,7 @@ func (a *Analysis) newChange(n fanout.Notified, w *wake) *change {
 	for len(a.changes) >= a.limits.Changes {
 		a.flushOldest()
 	}
-	c := &change{trigger: n.Trigger, pattern: w.pattern, first: w.at, rest: w.at, op: n.Op}
+	c := &change{trigger: n.Trigger, pattern: w.pattern, first: w.at, rest: w.at, op: n.Op, woken: map[*session]bool{}}
 	if n.Writer != nil {
 		if by := a.byMeter[n.Writer]; by != nil {
 			c.writer = by.client
@@ -308,9 +305,9 @@ func (a *Analysis) flush(c *change) {
 	}
 	c.counted = true
 	a.all.triggers++
-	a.all.fanout[c.n]++
+	a.all.fanout[int64(len(c.woken))]++
 	for _, s := range c.by {
-		s.pattern.changed(s.n)
+		s.pattern.changed(int64(len(s.woken)))
 	}
 	if c.open == 0 {
 		a.rested(c)
@@ -330,26 +327,28 @@ const maxRanked = 10
 
 // A Change is one write that woke many.
 type Change struct {
-	At      time.Time     `json:"at"`
-	Op      string        `json:"operation"` // "" if another process wrote, or a session expired
-	Writer  string        `json:"client"`    // its address, "" if it is not known
-	Path    string        `json:"path"`      // pattern of the path that changed
-	Woke    int64         `json:"woke"`
-	Waited  int64         `json:"waited_again"`
-	Reads   int64         `json:"reads_after"`
-	Lost    int64         `json:"failed_writes_after"`
-	Settled time.Duration `json:"settled_ns"`
+	At     time.Time `json:"at"`
+	Op     string    `json:"operation"` // "" if another process wrote, or a session expired
+	Writer string    `json:"client"`    // its address, "" if it is not known
+	Path   string    `json:"path"`      // pattern of the path that changed
+	Woke   int64     `json:"woke"`      // sessions
+	// Notifications that it caused: a session with several watches gets several.
+	Notifications int64         `json:"notifications"`
+	Waited        int64         `json:"waited_again"`
+	Reads         int64         `json:"reads_after"`
+	Lost          int64         `json:"failed_writes_after"`
+	Settled       time.Duration `json:"settled_ns"`
 }
 
 // rank keeps the change if it is among the largest. Which changes are kept does not depend on the order
 // in which they became known.
 func (a *Analysis) rank(c *change) {
 	if len(a.largest) == maxRanked {
-		if last := a.largest[maxRanked-1]; last.Woke > c.n || last.Woke == c.n && last.At.Before(c.first) {
+		if last := a.largest[maxRanked-1]; last.Woke > int64(len(c.woken)) || last.Woke == int64(len(c.woken)) && last.At.Before(c.first) {
 			return
 		}
 	}
-	r := Change{At: c.first, Writer: c.writer, Path: cmp.Or(c.written, c.pattern.name), Woke: c.n, Waited: c.waited, Reads: c.reads, Lost: c.lost, Settled: c.rest.Sub(c.first)}
+	r := Change{At: c.first, Writer: c.writer, Path: cmp.Or(c.written, c.pattern.name), Woke: int64(len(c.woken)), Notifications: c.n, Waited: c.waited, Reads: c.reads, Lost: c.lost, Settled: c.rest.Sub(c.first)}
 	if c.op != drivers.OpOther {
 		r.Op = c.op.String()
 	}

@@ -1,0 +1,200 @@
+package observe
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+)
+
+func (s script) get(path string, pos int64) {
+	s.call(drivers.Message{Op: drivers.OpGet, Path: []byte(path), Watch: true, Pos: pos})
+}
+
+func (s script) list(path string, pos int64) {
+	s.call(drivers.Message{Op: drivers.OpChildren, Path: []byte(path), Watch: true, Pos: pos})
+}
+
+func (s script) set(path string, pos int64) {
+	s.call(drivers.Message{Op: drivers.OpSet, Path: []byte(path), Pos: pos})
+}
+
+func (s script) create(path string, mode drivers.Mode, pos int64, err error) {
+	s.call(drivers.Message{Op: drivers.OpCreate, Path: []byte(path), Mode: mode, Pos: pos, Err: err})
+}
+
+func (s script) remove(path string, pos int64) {
+	s.call(drivers.Message{Op: drivers.OpDelete, Path: []byte(path), Pos: pos})
+}
+
+func (s script) told(event drivers.EventType, path string) {
+	s.Message(time.Unix(10, 0), drivers.Message{Kind: drivers.Notification, Event: event, Path: []byte(path)})
+}
+
+// TestVerdictsFollowFromWhatWasMeasured observes programs whose sessions do several things at once, and whose
+// right verdict is known.
+func TestVerdictsFollowFromWhatWasMeasured(t *testing.T) {
+	const sequential = drivers.Ephemeral | drivers.Sequential
+	for name, c := range map[string]struct {
+		play func(all []script) // the first one is an administrator
+		path string
+		form string // "" if there is none
+		herd bool
+		// sessions that watched, that a change woke at most, notifications, and of these the useful and the wasted, −1 if unknown
+		watched, most          int
+		notified, useful, vain int64
+		reads                  int64
+	}{
+		"a value that two sessions write": {func(all []script) {
+			for i, writer := range []script{all[0], all[1]} {
+				for _, s := range all[2:] {
+					s.get("/app/config", int64(i))
+				}
+				writer.set("/app/config", int64(i+1))
+				for _, s := range all[2:] {
+					s.told(drivers.DataChanged, "/app/config")
+				}
+			}
+		}, "/app/config", "value, watched", false, 4, 4, 8, 8, 0, 4},
+		"a list that is watched from outside": {func(all []script) {
+			for i := range int64(3) {
+				for _, s := range all[2:] {
+					s.list("/services/web", i)
+				}
+				all[i%2].create(fmt.Sprintf("/services/web/i-%010d", i), sequential, i+1, nil)
+				for _, s := range all[2:] {
+					s.told(drivers.ChildrenChanged, "/services/web")
+				}
+			}
+		}, "/services/web", "list of nodes, watched from outside", false, 4, 4, 12, 12, 0, 8},
+		"a lock beside a configuration": {func(all []script) {
+			pos := int64(0)
+			for _, s := range all[1:] {
+				s.get("/cfg", pos)
+			}
+			place := func(i int) string { return fmt.Sprintf("/locks/lock-%010d", i) }
+			for i := 1; i < len(all); i++ {
+				pos++
+				all[i].create(place(i), sequential, pos, nil)
+				if i > 1 {
+					all[i].call(drivers.Message{Op: drivers.OpExists, Path: []byte(place(i - 1)), Watch: true, Pos: pos})
+				}
+			}
+			for i := 1; i < len(all); i++ {
+				pos++
+				all[0].set("/cfg", pos)
+				for _, s := range all[1:] {
+					s.told(drivers.DataChanged, "/cfg")
+					s.get("/cfg", pos)
+				}
+				pos++
+				all[i].remove(place(i), pos)
+				if i+1 < len(all) {
+					all[i+1].told(drivers.Deleted, place(i))
+					all[i+1].call(drivers.Message{Op: drivers.OpChildren, Path: []byte("/locks"), Pos: pos})
+				}
+			}
+		}, "/locks/lock-#", "lock or election, predecessor", false, 4, 1, 4, 4, 0, 4},
+		"a race for a node that is watched from above": {func(all []script) {
+			pos := int64(1)
+			all[1].create("/demo/leader", drivers.Ephemeral, pos, nil)
+			for _, s := range all[1:] {
+				s.list("/demo", pos)
+			}
+			for turn := range 3 {
+				holder, next := all[1+turn], all[2+turn]
+				pos++
+				holder.remove("/demo/leader", pos)
+				for _, s := range all[1:] {
+					if s != holder {
+						s.told(drivers.ChildrenChanged, "/demo")
+					}
+				}
+				pos++
+				next.create("/demo/leader", drivers.Ephemeral, pos, nil)
+				for _, s := range all[1:] {
+					if s != holder && s != next {
+						s.create("/demo/leader", drivers.Ephemeral, pos, drivers.ErrNodeExists)
+					}
+				}
+				for _, s := range all[1:] {
+					s.list("/demo", pos)
+				}
+			}
+		}, "/demo", "lock or election, one node, watched from above", true, 5, 4, 12, 3, 9, 9},
+		"one session with two watches": {func(all []script) {
+			all[1].list("/p", 1)
+			all[1].get("/p/x", 1)
+			all[0].remove("/p/x", 2)
+			all[1].told(drivers.Deleted, "/p/x")
+			all[1].told(drivers.ChildrenChanged, "/p")
+		}, "/p", "", false, 1, 1, 1, -1, -1, 0},
+		"a race whose losers write elsewhere": {func(all []script) {
+			pos := int64(1)
+			all[1].create("/demo/leader", drivers.Ephemeral, pos, nil)
+			for turn := range 3 {
+				holder, next := all[1+turn], all[2+turn]
+				for _, s := range all[1:] {
+					if s != holder {
+						s.get("/demo/leader", pos)
+					}
+				}
+				pos++
+				holder.remove("/demo/leader", pos)
+				for _, s := range all[1:] {
+					if s != holder {
+						s.told(drivers.Deleted, "/demo/leader")
+						s.set(fmt.Sprintf("/members/m-%p", s.Tap), pos)
+					}
+				}
+				pos++
+				next.create("/demo/leader", drivers.Ephemeral, pos, nil)
+				for _, s := range all[1:] {
+					if s != holder && s != next {
+						s.create("/demo/leader", drivers.Ephemeral, pos, drivers.ErrNodeExists)
+					}
+				}
+			}
+			for _, s := range all[1:] {
+				s.get("/demo/leader", pos)
+			}
+		}, "/demo/leader", "lock or election, one node", true, 5, 4, 12, 3, 9, 9},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := New(DefaultLimits)
+			var all []script
+			for i := range int64(6) {
+				all = append(all, newScript(a, i+1))
+			}
+			c.play(all)
+			for _, p := range a.Report().Places {
+				if p.Path != c.path {
+					continue
+				}
+				form, herd, useful, vain := "", false, int64(-1), int64(-1)
+				if p.Form != nil {
+					form, herd = p.Form.Name, p.Form.Herd
+				}
+				if p.Wasted != nil {
+					useful, vain = *p.Useful, *p.Wasted
+				}
+				if form != c.form || herd != c.herd || p.Sessions != c.watched || p.FanoutMax != int64(c.most) || p.Notifications != c.notified || useful != c.useful || vain != c.vain || p.ReadsAfter != c.reads {
+					t.Errorf("%q, herd %v, watched by %d, wakes %d, %d notifications, %d useful and %d in vain, %d reads; want %+v",
+						form, herd, p.Sessions, p.FanoutMax, p.Notifications, useful, vain, p.ReadsAfter, c)
+				}
+				return
+			}
+			t.Errorf("no place %s", c.path)
+		})
+	}
+}
+
+// TestAThreadIsNoReader checks which names are those of readers in a line.
+func TestAThreadIsNoReader(t *testing.T) {
+	for name, want := range map[string]bool{"/thread-1": false, "/read-1": true, "/x-read-1": true, "/__READ__1": true, "/spreader-1": false} {
+		if got := reader.MatchString(name); got != want {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+	}
+}
