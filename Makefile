@@ -15,9 +15,12 @@ TESTRUN = $(GO) run ./internal/testrun
 # tests do not link etcd, so that they compile and end in seconds.
 RACED = ./drivers/cluster/partition ./drivers/wire ./internal/bubble ./metrics ./workloads/openloop
 
-# Packages with simulations that have one goroutine, which make check runs without the
-# race detector.
-SIMULATED = ./results/stats ./metrics ./results/compare ./results/history ./results/noisetest ./drivers/server/replica
+# Packages that make check runs without the race detector: simulations and matrices that take many times as long
+# under it, and tests that start programs for most of their time. The other packages it runs under the detector,
+# and of these the ones of workloads too, in short.
+UNRACED = ./cmd/... ./dashboards/... ./docker/... ./docs/... ./examples/... ./internal/... ./naive/... ./recipes/... ./results/... \
+	./metrics ./drivers/server/replica $(MATRICES)
+MATRICES = ./workloads/catalog ./workloads/check ./workloads/recipetest ./workloads/sweeps
 
 # The program by which tests start members of etcd without the race detector: etcd is
 # not under test.
@@ -48,15 +51,12 @@ test: deps ## go test -short with one ZooKeeper and one etcd, in some minutes; e
 	$(GO) test $(RACE) -short -timeout=10m $(RACED)
 	$(TESTRUN) -short -timeout=20m ./...
 
-# The command's tests start programs for most of their time, and take half an hour under the race
-# detector: check runs them without it, beside the packages, whose concurrency it tests.
-check: deps ## all tests, the packages' under the race detector, faults on ensembles, linters, the gate, fuzzing; half an hour
+check: deps ## all tests, those of concurrency under the race detector, faults on ensembles, linters, the gate, fuzzing; three quarters of an hour
 	$(GO) build -o $(PLAIN) ./cmd/stampede
-	$(GO) test -count=1 -timeout=30m $(SIMULATED)
-	$(GO) test -count=1 -timeout=10m -run '^TestWatchersAreNotifiedExactlyOnce$$' ./workloads/catalog
-	$(TESTRUN) -count=1 -timeout=60m ./cmd/stampede & command=$$!; \
-		PLAIN_STAMPEDE=$(abspath $(PLAIN)) $(TESTRUN) $(RACE) -count=1 -timeout=60m $$($(GO) list ./... | grep -v '/cmd/stampede$$'); races=$$?; \
-		wait $$command && exit $$races
+	$(TESTRUN) -count=1 -timeout=60m $(UNRACED)
+	PLAIN_STAMPEDE=$(abspath $(PLAIN)) $(TESTRUN) $(RACE) -count=1 -timeout=60m \
+		$$($(GO) list ./drivers/... ./metrics/... ./workloads/... | grep -vE '/workloads/(catalog|check|recipetest|sweeps)$$')
+	PLAIN_STAMPEDE=$(abspath $(PLAIN)) $(TESTRUN) $(RACE) -short -count=1 -timeout=60m $(MATRICES)
 	$(MAKE) soak SOAK=2 RECIPES=all
 	$(MAKE) lint
 	@code=0; scripts/gate || code=$$?; \
