@@ -72,8 +72,7 @@ soak: deps ## RECIPES (lock,election; or all) on ensembles of ZooKeeper, etcd an
 
 fuzz: ## each fuzzer of FUZZED (.) for FUZZTIME (1m), one on each core
 	@grep -roE '^func Fuzz\w+' --include='*_test.go' $(FUZZED) | sed 's|/[^/]*:func | |' | \
-		xargs -n 2 -P $$(getconf _NPROCESSORS_ONLN) sh -c '$(GO) test -run="^$$" -fuzz="^$$2$$" -parallel=1 \
-			-fuzztime=$(FUZZTIME) -fuzzminimizetime=1s "$$1"' fuzz
+		GO='$(GO)' FUZZTIME=$(FUZZTIME) xargs -n 2 -P $$(getconf _NPROCESSORS_ONLN) scripts/fuzz
 
 lint: ## gofmt, go vet, staticcheck
 	@unformatted=$$(gofmt -l .); [ -z "$$unformatted" ] || { echo "gofmt -w $$unformatted"; exit 1; }
