@@ -117,7 +117,7 @@ func TestExports(t *testing.T) {
 func observed() (observe.Place, results.Observation) {
 	few, many := int64(1), int64(3)
 	place := observe.Place{Path: "/a", Changes: 4, Notifications: 10, Requests: 20, FanoutMax: 5, FanoutP50: 2, Useful: &few, Wasted: &many,
-		Sessions: 6, Watches: 7, PollsSame: 8, SettledP90: &many, LatencyP90: &few}
+		Sessions: 6, Watches: 1, Most: 7, PollsSame: 8, SettledP90: &many, LatencyP90: &few}
 	o := results.Observation{Observed: observe.Report{Operations: []observe.Operation{{Name: "get", P50: &few, P99: &many}},
 		Traffic: observe.Traffic{Changes: 2, Notifications: 5, Requests: 7, FanoutMax: 3, FanoutP50: 1}}}
 	return place, o
