@@ -55,7 +55,7 @@ check: deps ## all tests, those of concurrency under the race detector, faults o
 	$(GO) build -o $(PLAIN) ./cmd/stampede
 	$(TESTRUN) -count=1 -timeout=60m $(UNRACED)
 	PLAIN_STAMPEDE=$(abspath $(PLAIN)) $(TESTRUN) $(RACE) -count=1 -timeout=60m \
-		$$($(GO) list ./drivers/... ./metrics/... ./workloads/... | grep -vE '/workloads/(catalog|check|recipetest|sweeps)$$')
+		$$($(GO) list ./drivers/... ./metrics/... ./workloads/... | grep -vxF "$$($(GO) list $(MATRICES))")
 	PLAIN_STAMPEDE=$(abspath $(PLAIN)) $(TESTRUN) $(RACE) -short -count=1 -timeout=60m $(MATRICES)
 	$(MAKE) soak SOAK=2 RECIPES=all
 	$(MAKE) lint

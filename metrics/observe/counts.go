@@ -149,15 +149,18 @@ func (s sessions) mostAtOnce() (most int) {
 	return most
 }
 
-// isSubsetOf reports whether all sessions are among others.
-func (s sessions) isSubsetOf(others sessions) bool {
+// common returns how many of the sessions are also among others.
+func (s sessions) common(others sessions) (n int) {
 	for one := range s {
-		if _, ok := others[one]; !ok {
-			return false
+		if others[one] != nil {
+			n++
 		}
 	}
-	return true
+	return n
 }
+
+// isSubsetOf reports whether all sessions are among others.
+func (s sessions) isSubsetOf(others sessions) bool { return s.common(others) == len(s) }
 
 // A wait is one turn of a session in a line, or its part in one vote, from the request that begins it. While it
 // lasts, each notification is judged by what the session does next: it has waited again if another notification
@@ -224,10 +227,7 @@ func (s *session) waitFor(a *Analysis, p *place) *wait {
 	w := s.others[p.path]
 	if w == nil {
 		if len(s.others) >= maxWaits {
-			for path, w := range s.others {
-				w.settle(a, s)
-				delete(s.others, path)
-			}
+			s.settleOthers(a)
 		}
 		w = &wait{dir: p, other: true}
 		s.others[p.path] = w
@@ -378,13 +378,14 @@ func (s *session) settle(a *Analysis) {
 		}
 	}
 	s.endWaits(a)
-	for _, w := range s.others {
-		w.settle(a, s)
-	}
+	s.settleOthers(a)
 }
 
-// settle decides what came of a wait's notifications.
-func (w *wait) settle(a *Analysis, s *session) {
-	w.answered(a, s)
-	w.again(a, s)
+// settleOthers decides what came of the notifications that belong to no line and no vote.
+func (s *session) settleOthers(a *Analysis) {
+	for _, w := range s.others {
+		w.answered(a, s)
+		w.again(a, s)
+	}
+	clear(s.others)
 }

@@ -14,8 +14,8 @@ type Form struct {
 	// Forms are the forms of the catalogue with which the traffic agrees. Several mean that their
 	// traffic is the same, or that it was in what was observed.
 	Forms []string `json:"forms"`
-	// Herd reports that the form wakes sessions that cannot go on: all of Forms are naive forms
-	// that do so.
+	// Herd reports that changes wake several sessions, of which most wait again or lose. It follows from the counts
+	// of the place, whatever the form is.
 	Herd bool `json:"herd"`
 	// Most is how many sessions a change wakes at most, if that does not depend on the number of clients; 0
 	// otherwise.
@@ -115,6 +115,11 @@ func (p *pattern) lists() (watched, plain int64) {
 
 func (p *pattern) sequential() int64 { return p.modes[2] + p.modes[3] }
 
+// contended reports whether sessions watch a single ephemeral node and race to create it.
+func (p *pattern) contended() bool {
+	return p.modes[drivers.Ephemeral] > 0 && p.op(drivers.OpCreate).lost > 0 && p.watched() > 0
+}
+
 // races recognises one ephemeral node for which sessions race.
 func races(p *pattern) Form {
 	creates := p.op(drivers.OpCreate)
@@ -124,11 +129,11 @@ func races(p *pattern) Form {
 	case p.watched() == 0 && p.polls > 0:
 		return Form{Name: "election or lock, polled node", Forms: []string{"election/poll"}, Instead: "predecessor", Wakes: 1, kind: turns,
 			Evidence: fmt.Sprintf("%d sessions ask again and again whether the node exists, and create it if not", len(p.op(drivers.OpExists).by))}
-	case creates.lost == 0 || p.watched() == 0:
+	case !p.contended():
 		return Form{}
 	}
 	return Form{
-		Name: "lock or election, one node", Forms: []string{"lock/one-node", "election/one-node"}, Herd: true, Instead: "predecessor", Wakes: 1, kind: turns,
+		Name: "lock or election, one node", Forms: []string{"lock/one-node", "election/one-node"}, Instead: "predecessor", Wakes: 1, kind: turns,
 		Evidence: fmt.Sprintf("%d sessions watch the node and race to create it: %d of %d creates failed", len(p.watchers), creates.lost, creates.requests),
 	}
 }

@@ -2,6 +2,7 @@ package observe
 
 import (
 	"fmt"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -65,7 +66,7 @@ func meetings(g group) (Form, []*pattern) {
 	var ready, members *pattern
 	for _, k := range g.kids {
 		switch {
-		case k.events[drivers.Created] > 0 && !races(k).Herd:
+		case k.events[drivers.Created] > 0 && !k.contended():
 			ready = k
 		case k.modes[drivers.Ephemeral] > 0 && k.places > 1:
 			members = k
@@ -134,7 +135,7 @@ type lineGroup struct {
 // path may be of the same pattern, is none: watches that last see it created again and again.
 func (l lineGroup) ready() (r []*pattern) {
 	for _, k := range l.kids {
-		if k.sequential() == 0 && k.events[drivers.Created] > 0 && !races(k).Herd {
+		if k.sequential() == 0 && k.events[drivers.Created] > 0 && !k.contended() {
 			r = append(r, k)
 		}
 	}
@@ -155,7 +156,7 @@ func (l lineGroup) form() Form {
 	case watched > plain:
 		return l.childrenWatch()
 	case l.dir.op(drivers.OpGet).watched > 0:
-		return Form{Name: "revocable lock, shared flag", Forms: []string{"revocable-lock/shared-flag"}, Herd: true, Instead: "own-node", Wakes: 2, kind: turns,
+		return Form{Name: "revocable lock, shared flag", Forms: []string{"revocable-lock/shared-flag"}, Instead: "own-node", Wakes: 2, kind: turns,
 			Evidence: fmt.Sprintf("%d sessions wait in line, and all of them watch the lock's own node for requests to release", len(l.dir.op(drivers.OpGet).by))}
 	case l.ahead.own > 0:
 		return l.revocable()
@@ -182,12 +183,11 @@ func (l lineGroup) doubleBarrier() Form {
 
 // childrenWatch recognises sessions that watch the whole line.
 func (l lineGroup) childrenWatch() Form {
-	sessions, members := len(l.dir.op(drivers.OpChildren).by), 0
-	for one := range l.dir.op(drivers.OpChildren).by {
-		if slices.ContainsFunc(l.kids, func(k *pattern) bool { return k.op(drivers.OpCreate).by[one] != nil }) {
-			members++
-		}
+	lists, created := l.dir.op(drivers.OpChildren).by, sessions{}
+	for _, k := range l.kids {
+		maps.Copy(created, k.op(drivers.OpCreate).by)
 	}
+	sessions, members := len(lists), lists.common(created)
 	if 2*members < sessions {
 		return Form{Name: "list of nodes, watched from outside", Forms: []string{}, kind: news,
 			Evidence: fmt.Sprintf("%d sessions watch the list, and %d of them have a node in it", sessions, members)}
@@ -197,14 +197,14 @@ func (l lineGroup) childrenWatch() Form {
 	first := l.dir.woken[turned]
 	switch heeded := first[acted] + first[read] + first[waited]; {
 	case l.dir.op(drivers.OpSet).requests > 0:
-		return Form{Name: "double barrier, children watch", Forms: []string{"double-barrier/children-watch"}, Herd: true, Instead: "ready", kind: meets,
+		return Form{Name: "double barrier, children watch", Forms: []string{"double-barrier/children-watch"}, Instead: "ready", kind: meets,
 			Evidence: fmt.Sprintf("%d sessions have a node and watch all nodes, to enter and to leave", sessions)}
 	case l.shared:
-		return Form{Name: "shared lock, children watch", Forms: []string{"shared-lock/children-watch"}, Herd: true, Instead: "nearest", Wakes: 1, kind: turns, Evidence: evidence + ", readers and writers"}
+		return Form{Name: "shared lock, children watch", Forms: []string{"shared-lock/children-watch"}, Instead: "nearest", Wakes: 1, kind: turns, Evidence: evidence + ", readers and writers"}
 	case heeded*4 > heeded+first[unread]:
 		return Form{Name: "group, children watch", Forms: []string{"group/children-watch"}, kind: news, Evidence: evidence + ", also those that are first in it"}
 	}
-	return Form{Name: "lock or election, children watch", Forms: []string{"lock/children-watch", "election/children-watch"}, Herd: true,
+	return Form{Name: "lock or election, children watch", Forms: []string{"lock/children-watch", "election/children-watch"},
 		Instead: "predecessor", Wakes: 1, kind: turns, Evidence: evidence}
 }
 
@@ -228,13 +228,13 @@ func (l lineGroup) aheadWatch() Form {
 	lowestEvidence := fmt.Sprintf("all waiting sessions watch the first node in %s", l.dir.name)
 	switch {
 	case l.shared && l.ahead.lowest*10 > l.ahead.next: // writers watch the node ahead in either form
-		return Form{Name: "shared lock, lowest writer", Forms: []string{"shared-lock/lowest-write"}, Herd: true, Instead: "nearest", Wakes: 1, kind: turns, Evidence: lowestEvidence}
+		return Form{Name: "shared lock, lowest writer", Forms: []string{"shared-lock/lowest-write"}, Instead: "nearest", Wakes: 1, kind: turns, Evidence: lowestEvidence}
 	case l.shared && !certain:
 		return Form{Name: "shared lock, nearest or lowest writer", Forms: []string{"shared-lock/nearest", "shared-lock/lowest-write"}, kind: turns, Evidence: evidence}
 	case l.shared:
 		return Form{Name: "shared lock, nearest", Forms: []string{"shared-lock/nearest"}, kind: turns, Evidence: evidence}
 	case lowest:
-		return Form{Name: "election or lock, watch the leader", Forms: []string{"election/watch-leader"}, Herd: true, Instead: "predecessor", Wakes: 1, kind: turns, Evidence: lowestEvidence}
+		return Form{Name: "election or lock, watch the leader", Forms: []string{"election/watch-leader"}, Instead: "predecessor", Wakes: 1, kind: turns, Evidence: lowestEvidence}
 	case acknowledged:
 		return Form{Name: "election, acknowledged", Forms: []string{"election/acknowledged"}, kind: turns, Evidence: evidence + "; the first announces itself by one more node"}
 	case !certain:
@@ -268,7 +268,7 @@ func transactions(g group) (Form, []*pattern) {
 	sites, readers := len(site.op(drivers.OpSet).by), len(site.op(drivers.OpGet).by)
 	switch {
 	case readers > 1:
-		return Form{Name: "two-phase commit, all watch all", Forms: []string{"two-phase-commit/all-watch-all"}, Herd: true, Instead: "coordinator", Wakes: 1, kind: votes,
+		return Form{Name: "two-phase commit, all watch all", Forms: []string{"two-phase-commit/all-watch-all"}, Instead: "coordinator", Wakes: 1, kind: votes,
 			Evidence: fmt.Sprintf("%d sessions vote in a node each, and %d watch all votes", sites, readers)}, []*pattern{site}
 	case site.modes[drivers.Ephemeral] > 0:
 		return Form{Name: "two-phase commit, coordinator, ephemeral sites", Forms: []string{"two-phase-commit/ephemeral-sites"}, kind: news,
@@ -287,12 +287,8 @@ func racesBelow(g group) (Form, []*pattern) {
 		return Form{}, nil
 	}
 	node := g.kids[i]
-	creates, racers := node.op(drivers.OpCreate), 0
-	for one := range g.dir.op(drivers.OpChildren).by {
-		if creates.by[one] != nil {
-			racers++
-		}
-	}
+	creates := node.op(drivers.OpCreate)
+	racers := g.dir.op(drivers.OpChildren).by.common(creates.by)
 	if racers < 2 {
 		return Form{}, nil
 	}

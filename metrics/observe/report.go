@@ -238,9 +238,7 @@ func placeOf(f Form, of []*pattern) Place {
 		r.Changes += p.changes
 		r.ReadsAfter, r.LostAfter = r.ReadsAfter+p.readsAfter, r.LostAfter+p.lostAfter
 		r.Polls, r.PollsSame = r.Polls+p.polls, r.PollsSame+p.unchanged
-		for s := range p.watchers {
-			watchers[s] = p.watchers[s]
-		}
+		maps.Copy(watchers, p.watchers)
 		for op := range p.ops {
 			n := p.ops[op].requests
 			r.Requests += n

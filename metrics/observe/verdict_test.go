@@ -32,6 +32,17 @@ func (s script) told(event drivers.EventType, path string) {
 	s.Message(time.Unix(10, 0), drivers.Message{Kind: drivers.Notification, Event: event, Path: []byte(path)})
 }
 
+// race makes all but the one that held the leader's node ask for it, and the next win.
+func race(all []script, held, next script, pos int64) {
+	const node = "/demo/leader"
+	next.create(node, drivers.Ephemeral, pos, nil)
+	for _, s := range all {
+		if s != held && s != next {
+			s.create(node, drivers.Ephemeral, pos, drivers.ErrNodeExists)
+		}
+	}
+}
+
 // TestVerdictsFollowFromWhatWasMeasured observes programs whose sessions do several things at once, and whose
 // right verdict is known.
 func TestVerdictsFollowFromWhatWasMeasured(t *testing.T) {
@@ -112,12 +123,7 @@ func TestVerdictsFollowFromWhatWasMeasured(t *testing.T) {
 					}
 				}
 				pos++
-				next.create("/demo/leader", drivers.Ephemeral, pos, nil)
-				for _, s := range all[1:] {
-					if s != holder && s != next {
-						s.create("/demo/leader", drivers.Ephemeral, pos, drivers.ErrNodeExists)
-					}
-				}
+				race(all[1:], holder, next, pos)
 				for _, s := range all[1:] {
 					s.list("/demo", pos)
 				}
@@ -149,12 +155,7 @@ func TestVerdictsFollowFromWhatWasMeasured(t *testing.T) {
 					}
 				}
 				pos++
-				next.create("/demo/leader", drivers.Ephemeral, pos, nil)
-				for _, s := range all[1:] {
-					if s != holder && s != next {
-						s.create("/demo/leader", drivers.Ephemeral, pos, drivers.ErrNodeExists)
-					}
-				}
+				race(all[1:], holder, next, pos)
 			}
 			for _, s := range all[1:] {
 				s.get("/demo/leader", pos)

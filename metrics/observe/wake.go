@@ -2,6 +2,7 @@ package observe
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -186,8 +187,7 @@ type change struct {
 	trigger fanout.Trigger
 	pattern *pattern // of the path that the first notification named
 	by      []share
-	n       int64             // notifications
-	woken   map[*session]bool // the sessions that got them
+	n       int64 // notifications
 	first   time.Time
 	rest    time.Time // the last of the sessions that it woke came to rest then
 	reads   int64
@@ -204,6 +204,18 @@ type change struct {
 type share struct {
 	pattern *pattern
 	woken   map[*session]bool
+}
+
+// woken returns how many sessions got the notifications.
+func (c *change) woken() int64 {
+	if len(c.by) == 1 {
+		return int64(len(c.by[0].woken))
+	}
+	all := map[*session]bool{}
+	for _, s := range c.by {
+		maps.Copy(all, s.woken)
+	}
+	return int64(len(all))
 }
 
 // ended adds what came of a notification.
@@ -237,7 +249,6 @@ func (l listener) Caused(n fanout.Notified) {
 		c = a.newChange(n, w)
 	}
 	c.n++
-	c.woken[s] = true
 	w.change = c
 	if w.at.Before(c.first) {
 		c.first = w.at
@@ -259,7 +270,7 @@ func (a *Analysis) newChange(n fanout.Notified, w *wake) *change {
 	for len(a.changes) >= a.limits.Changes {
 		a.flushOldest()
 	}
-	c := &change{trigger: n.Trigger, pattern: w.pattern, first: w.at, rest: w.at, op: n.Op, woken: map[*session]bool{}}
+	c := &change{trigger: n.Trigger, pattern: w.pattern, first: w.at, rest: w.at, op: n.Op}
 	if n.Writer != nil {
 		if by := a.byMeter[n.Writer]; by != nil {
 			c.writer = by.client
@@ -305,7 +316,7 @@ func (a *Analysis) flush(c *change) {
 	}
 	c.counted = true
 	a.all.triggers++
-	a.all.fanout[int64(len(c.woken))]++
+	a.all.fanout[c.woken()]++
 	for _, s := range c.by {
 		s.pattern.changed(int64(len(s.woken)))
 	}
@@ -343,12 +354,13 @@ type Change struct {
 // rank keeps the change if it is among the largest. Which changes are kept does not depend on the order
 // in which they became known.
 func (a *Analysis) rank(c *change) {
+	woke := c.woken()
 	if len(a.largest) == maxRanked {
-		if last := a.largest[maxRanked-1]; last.Woke > int64(len(c.woken)) || last.Woke == int64(len(c.woken)) && last.At.Before(c.first) {
+		if last := a.largest[maxRanked-1]; last.Woke > woke || last.Woke == woke && last.At.Before(c.first) {
 			return
 		}
 	}
-	r := Change{At: c.first, Writer: c.writer, Path: cmp.Or(c.written, c.pattern.name), Woke: int64(len(c.woken)), Notifications: c.n, Waited: c.waited, Reads: c.reads, Lost: c.lost, Settled: c.rest.Sub(c.first)}
+	r := Change{At: c.first, Writer: c.writer, Path: cmp.Or(c.written, c.pattern.name), Woke: woke, Notifications: c.n, Waited: c.waited, Reads: c.reads, Lost: c.lost, Settled: c.rest.Sub(c.first)}
 	if c.op != drivers.OpOther {
 		r.Op = c.op.String()
 	}

@@ -25,10 +25,7 @@ const (
 // runs by it. Counts do not depend on how fast the load generator was, so most doubts concern only times.
 func (f Figure) Doubt(r results.Run) (first results.Warning, bias Bias) {
 	for _, d := range r.Doubts {
-		b := f.biasBy(d)
-		if b == Higher && f.CountsLost(r) {
-			b = 0
-		}
+		b := f.biasIn(r, d)
 		if b != 0 && bias == 0 {
 			first = d
 		}
@@ -41,7 +38,7 @@ func (f Figure) Doubt(r results.Run) (first results.Warning, bias Bias) {
 // that concerns it.
 func (f Figure) Voiding(r results.Run, op Op, holds bool) results.Warning {
 	for _, d := range r.Doubts {
-		if alone := (results.Run{Doubts: []results.Warning{d}, Latency: r.Latency, Background: r.Background}); Voids(op, holds, f.bias(alone), 0) {
+		if Voids(op, holds, f.biasIn(r, d), 0) {
 			return d
 		}
 	}
@@ -49,9 +46,14 @@ func (f Figure) Voiding(r results.Run, op Op, holds bool) results.Warning {
 	return first
 }
 
-func (f Figure) bias(r results.Run) Bias {
-	_, bias := f.Doubt(r)
-	return bias
+// biasIn returns what one doubt about the run says about the figure's true value. A percentile in which lost arrivals
+// count as infinitely late includes them.
+func (f Figure) biasIn(r results.Run, d results.Warning) Bias {
+	b := f.biasBy(d)
+	if b == Higher && f.CountsLost(r) {
+		return 0
+	}
+	return b
 }
 
 // CountsLost reports whether the figure is a percentile of times in which the run's lost arrivals count as

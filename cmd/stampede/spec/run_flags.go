@@ -106,13 +106,15 @@ func (f *Flags) fitFaults() {
 }
 
 func (f *Flags) check() error {
-	for name, d := range map[string]time.Duration{"hold": f.Run.Settings.Hold, TimeoutFlag: f.Run.SessionTimeout, "think": f.Run.Settings.Think, "ramp": f.Run.Ramp, "warmup": f.Run.Warmup} {
+	for name, d := range map[string]time.Duration{"hold": f.Run.Settings.Hold, "think": f.Run.Settings.Think, "ramp": f.Run.Ramp, "warmup": f.Run.Warmup} {
 		if err := cli.CheckDuration(name, d, 0); err != nil {
 			return err
 		}
 	}
-	if d := f.Run.SessionTimeout; d != 0 && d < drivers.LeastSessionTimeout {
-		return cli.Flagf(TimeoutFlag, "%v: must be at least %v", d, drivers.LeastSessionTimeout)
+	if d := f.Run.SessionTimeout; d != 0 {
+		if err := cli.CheckDuration(TimeoutFlag, d, drivers.LeastSessionTimeout); err != nil {
+			return err
+		}
 	}
 	if err := f.Agents.check(); err != nil {
 		return err
