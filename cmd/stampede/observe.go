@@ -94,7 +94,7 @@ nor shown.`,
 	f.encryption.register(flags)
 	flags.StringArrayVar(&f.env, "env", nil, "`NAME=VALUE` in the environment of the command, {address} replaced; repeatable")
 	flags.StringArrayVar(&f.thresholds, "threshold", nil, "`CONDITION` such as 'fanout.max <= 5' or '/path/*: wasted < 10%'; repeatable")
-	cli.Complete(cmd, "threshold", func() []string { return spec.FigureWords(figure.Paths()) })
+	cli.Complete(cmd, "threshold", func() []string { return spec.FigureWords(figure.OfObservations()) })
 	flags.DurationVar(&f.length, "for", 0, "how long to observe without a command (default: until Ctrl-C)")
 	flags.IntVar(&f.project, "project", 0, "tell what a change would cost with `N` clients")
 	f.saving.Register(cmd)

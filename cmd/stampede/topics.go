@@ -54,7 +54,7 @@ func (a *app) thresholdsTopic() *cobra.Command {
 		a.listFigures(figure.All([]string{"PHASE"}))
 		fmt.Fprintf(a.out, "\nPHASE is one of %s; PHASE.p99 is short for\nPHASE.response.p99.\n", strings.Join(a.phases(), ", "))
 		fmt.Fprint(a.out, "\nMetrics of observed paths, for stampede observe --threshold '[PATH: ]METRIC OP LIMIT':\n\n")
-		a.listFigures(figure.Paths())
+		a.listFigures(figure.OfObservations())
 	})
 	return topic
 }

@@ -69,7 +69,9 @@ type totals struct {
 	connections, joined, open      int64
 	sessions, resumed, ended, lost int64
 	clients                        map[string]struct{}
-	requests, messages             int64
+	requests, messages, bytes      int64
+	armed                          int64 // requests that armed a watch
+	mostStanding, mostOfSession    int
 	reads, writes, failed          int64
 	notifications                  int64
 	rearms                         int64

@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"slices"
 	"strings"
 	"time"
 )
@@ -33,6 +34,34 @@ func Fold(path string) string {
 		i++
 	}
 	return b.String()
+}
+
+// elision stands for what is left out of the middle of a name.
+const elision = "…"
+
+// Elide returns a name of at most width characters for each path that is longer: its middle is left out. A name
+// is longer where it would otherwise be that of another path, too. [Elided] reports which path it stands for.
+func Elide(paths []string, width int) map[string]string {
+	names := map[string]string{}
+	for _, p := range paths {
+		letters := []rune(p)
+		other := func(q string) bool { return q != p && Elided(names[p], q) }
+		for w := width; w < len(letters); w++ {
+			tail := w / 2
+			names[p] = string(letters[:w-tail-1]) + elision + string(letters[len(letters)-tail:])
+			if !slices.ContainsFunc(paths, other) {
+				break
+			}
+			delete(names, p)
+		}
+	}
+	return names
+}
+
+// Elided reports whether the name stands for the path, with the middle left out.
+func Elided(name, path string) bool {
+	head, tail, found := strings.Cut(name, elision)
+	return found && len(path) > len(head)+len(tail) && strings.HasPrefix(path, head) && strings.HasSuffix(path, tail)
 }
 
 // The lengths of random identifiers: a UUID with hyphens, the text of 128 random bits in base 32,
@@ -125,6 +154,19 @@ type Churn struct {
 	MostAtOnce int64 `json:"most_sessions"` // of all sessions, those that were open at once
 }
 
+// Short sessions matter if clients replace them again and again: more than half are closed before
+// their time-out has passed once, and turnover times as many were opened as were open at once. A
+// program that opens many sessions and ends opens each once. Fewer than minOpened cost little.
+const (
+	minOpened = 20
+	turnover  = 4
+)
+
+// Heavy reports whether clients replace their sessions again and again.
+func (c Churn) Heavy() bool {
+	return c.Opened >= minOpened && c.Opened >= turnover*c.MostAtOnce && c.ShortLived*2 > c.Closed
+}
+
 // closed counts a session that its client has closed. One that expires has lived for its time-out.
 func (c *Churn) closed(at time.Time, s *session) {
 	if s.opened.IsZero() {
@@ -149,6 +191,18 @@ type Rearming struct {
 	// A second begins with the first reconnect that comes after the last such second.
 	MostReconnects int64 `json:"most_reconnects"` // in one second
 	MostWatches    int64 `json:"most_watches"`    // in one second
+}
+
+// Fewer reconnects in a second than minReconnects are clients that lose their connections one by one;
+// fewer watches than minRearmed are set again with a packet or two.
+const (
+	minReconnects = 10
+	minRearmed    = 1000
+)
+
+// Storm reports whether many sessions armed many watches again within one second.
+func (r Rearming) Storm() bool {
+	return r.MostReconnects >= minReconnects && r.MostWatches >= minRearmed
 }
 
 // soon is how long after a reconnect a client arms its watches again.

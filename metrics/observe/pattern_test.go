@@ -1,6 +1,9 @@
 package observe
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestFold(t *testing.T) {
 	for path, want := range map[string]string{
@@ -24,5 +27,29 @@ func TestFold(t *testing.T) {
 		if got := Fold(path); got != want {
 			t.Errorf("Fold(%q) = %q, want %q", path, got, want)
 		}
+	}
+}
+
+// TestNamesOfLongPathsAreDistinct shortens paths that differ in the middle, at the beginning and at the end only. Those
+// that differ in the very middle keep their full names.
+func TestNamesOfLongPathsAreDistinct(t *testing.T) {
+	same := strings.Repeat("x", 60)
+	paths := []string{"/a", "/" + same + "/a/" + same, "/" + same + "/b/" + same, "/q" + same, "/r" + same, same + "/q", same + "/r", "/é" + same}
+	names := Elide(paths, 32)
+	if names["/a"] != "" {
+		t.Errorf("the short path is named %q", names["/a"])
+	}
+	for _, p := range paths[1:] {
+		for _, q := range paths {
+			if got := Elided(names[p], q); names[p] != "" && got != (p == q) {
+				t.Errorf("%q stands for %s: %v", names[p], q, got)
+			}
+		}
+	}
+	if names[paths[1]] != "" || names[paths[3]] == "" {
+		t.Errorf("got the names %q, want none for those that differ in the middle only", names)
+	}
+	if n := len([]rune(names["/q"+same])); n != 32 {
+		t.Errorf("%q has %d characters, want 32", names["/q"+same], n)
 	}
 }

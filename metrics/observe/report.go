@@ -16,8 +16,8 @@ import (
 type Report struct {
 	Duration time.Duration `json:"duration_ns"` // from the first message to the last
 	Traffic  Traffic       `json:"traffic"`
-	// Places are the recognised forms and the other path patterns that were watched or changed,
-	// those whose changes wake most sessions first.
+	// Places are the recognised forms and all other path patterns, those whose changes wake most sessions
+	// first, and those that nobody watches by their requests.
 	Places []Place `json:"places"`
 	// Largest are the writes that woke most sessions, at most ten.
 	Largest    []Change    `json:"largest"`
@@ -40,6 +40,7 @@ type Traffic struct {
 	Lost        int64 `json:"lost"`  // sessions that had no connection for longer than their timeout
 
 	Messages      int64 `json:"messages"`
+	Bytes         int64 `json:"bytes"` // of messages, both ways
 	Requests      int64 `json:"requests"`
 	Reads         int64 `json:"reads"`
 	Writes        int64 `json:"writes"`
@@ -51,8 +52,11 @@ type Traffic struct {
 	FanoutP50     int64 `json:"fanout_p50"`     // sessions that a change woke
 	FanoutMax     int64 `json:"fanout_max"`     //
 	UnseenWriters int64 `json:"unseen_writers"` // changes whose writer was not observed, e.g. an expiry
+	Armed         int64 `json:"watches_armed"`  // requests that armed a watch
 	StandingNow   int   `json:"standing_watches"`
-	Unfollowed    int64 `json:"unfollowed_watches"` // beyond the number that is kept
+	MostStanding  int   `json:"most_watches"`             // standing at the same time
+	MostOfSession int   `json:"most_watches_per_session"` // standing at the same time
+	Unfollowed    int64 `json:"unfollowed_watches"`       // beyond the number that is kept
 
 	Beyond Beyond `json:"beyond_limits"`
 
@@ -80,9 +84,11 @@ type Place struct {
 	Path string `json:"path"` // the pattern, of the watched nodes
 	Form *Form  `json:"form"` // null if none was recognised
 
-	Sessions  int   `json:"sessions"`     // that armed watches, the most at the same time
-	Watches   int64 `json:"watches"`      // standing now
-	Most      int64 `json:"most_watches"` // standing at the same time, at most: the sum over the place's patterns
+	Sessions  int   `json:"sessions"`      // that armed watches, the most at the same time
+	Askers    int   `json:"requesters"`    // sessions that sent requests, the most at the same time
+	Armed     int64 `json:"watches_armed"` // requests that armed a watch
+	Watches   int64 `json:"watches"`       // standing now
+	Most      int64 `json:"most_watches"`  // standing at the same time, at most: the sum over the place's patterns
 	Changes   int64 `json:"changes"`
 	FanoutP50 int64 `json:"fanout_p50"` // sessions that a change wakes
 	FanoutMax int64 `json:"fanout_max"`
@@ -103,6 +109,35 @@ type Place struct {
 	PollEvery    *int64 `json:"poll_interval_p50_ns"` // between a read and the one before that returned the same
 	LatencyP90   *int64 `json:"latency_p90_ns"`
 	OfPatterns   int    `json:"patterns"` // path patterns that belong to the place
+}
+
+// Herd reports whether one change wakes several sessions, of which most wait again or lose.
+func (p Place) Herd() bool { return p.Form != nil && p.Form.Herd && p.FanoutMax > 1 }
+
+// Watched reports whether a session armed a watch, or was notified.
+func (p Place) Watched() bool { return p.Sessions > 0 || p.Notifications > 0 }
+
+// Own reports whether the place is the service's own, and no program writes there: libraries watch
+// ZooKeeper's configuration.
+func (p Place) Own() bool { return p.Path == "/zookeeper/config" && p.Changes == 0 }
+
+// minRefused is the smallest number of failed writes that are called too many, if they are most: a race for a
+// node that some clients make at their start costs little.
+const minRefused = 50
+
+// Refused reports whether most writes of the place failed, as of a node that exists or has another version.
+func (p Place) Refused() bool { return p.FailedWrites >= minRefused && 2*p.FailedWrites > p.Writes }
+
+// minPolls is the smallest number of reads that are called polling, if they are more than half of
+// the requests for a path: a client that reads a node a few times at its start polls nothing.
+const minPolls = 10
+
+// Polled reports whether sessions read the same again and again.
+func (p Place) Polled() bool { return p.PollsSame >= minPolls && p.PollsSame*2 > p.Requests }
+
+// Herds returns the places at which changes wake herds.
+func (r Report) Herds() []Place {
+	return slices.DeleteFunc(slices.Clone(r.Places), func(p Place) bool { return !p.Herd() })
 }
 
 // An Operation is one kind of request, over all paths.
@@ -148,7 +183,8 @@ func (t *totals) traffic(a *Analysis) Traffic {
 		Connections: t.connections, Joined: t.joined, Clients: len(t.clients), Sessions: t.sessions,
 		Resumed: t.resumed, Ended: t.ended, Lost: t.lost, Messages: t.messages, Requests: t.requests,
 		Reads: t.reads, Writes: t.writes, FailedWrites: t.failed, Notifications: t.notifications, Rearms: t.rearms,
-		Changes: t.triggers, UnseenWriters: t.foreign, StandingNow: a.watches, Unfollowed: t.unfollowed,
+		Changes: t.triggers, UnseenWriters: t.foreign, Armed: t.armed, StandingNow: a.watches, Unfollowed: t.unfollowed,
+		MostStanding: t.mostStanding, MostOfSession: t.mostOfSession, Bytes: t.bytes,
 		Gaps: t.gaps, GapBytes: t.gapBytes, Beyond: t.beyond,
 	}
 	r.Beyond.Early += a.meter.Early()
@@ -178,15 +214,15 @@ func (a *Analysis) report() (places []Place) {
 		}
 		if f := recogniseNode(p); f.Name != "" {
 			places = append(places, placeOf(f, []*pattern{p}))
-		} else if p.events != (pattern{}).events || len(p.watchers) > 0 || p.polls > 0 {
+		} else if p.named() {
 			places = append(places, placeOf(Form{}, []*pattern{p}))
 		}
 	}
-	if o := a.others; len(o.watchers) > 0 || o.changes > 0 || o.polls > 0 || o.notifications() > 0 {
+	if a.others.named() {
 		places = append(places, placeOf(Form{}, []*pattern{a.others}))
 	}
 	slices.SortStableFunc(places, func(x, y Place) int {
-		return cmp.Or(cmp.Compare(y.FanoutMax, x.FanoutMax), cmp.Compare(y.Notifications, x.Notifications))
+		return cmp.Or(cmp.Compare(y.FanoutMax, x.FanoutMax), cmp.Compare(y.Notifications, x.Notifications), cmp.Compare(y.Requests, x.Requests))
 	})
 	return places
 }
@@ -224,7 +260,7 @@ func siblingsOf(groups map[string]group, g group) (all []group) {
 func placeOf(f Form, of []*pattern) Place {
 	r := Place{OfPatterns: len(of)}
 	fanout, settled := metrics.Tally{}, newDurations()
-	latency, polled, watchers := newDurations(), newDurations(), sessions{}
+	latency, polled, watchers, askers := newDurations(), newDurations(), sessions{}, sessions{}
 	var useful, wasted, most int64
 	known := f.Name != ""
 	for i, p := range of {
@@ -242,6 +278,8 @@ func placeOf(f Form, of []*pattern) Place {
 		for op := range p.ops {
 			n := p.ops[op].requests
 			r.Requests += n
+			r.Armed += p.ops[op].watched
+			maps.Copy(askers, p.ops[op].by)
 			switch o := drivers.Op(op); {
 			case o.IsRead():
 				r.Reads += n
@@ -256,7 +294,7 @@ func placeOf(f Form, of []*pattern) Place {
 		u, w, ok := f.kind.useful(p)
 		useful, wasted, known = useful+u, wasted+w, known && ok
 	}
-	r.Sessions = watchers.mostAtOnce()
+	r.Sessions, r.Askers = watchers.mostAtOnce(), askers.mostAtOnce()
 	r.FanoutP50, r.FanoutMax = fanout.Quantile(50), fanout.Max()
 	r.PollEvery = quantile(polled, 50)
 	r.SettledP90, r.LatencyP90 = quantile(settled, 90), quantile(latency, 90)
@@ -273,6 +311,11 @@ func placeOf(f Form, of []*pattern) Place {
 // wakesInVain reports whether changes wake several sessions of which most wait again or lose.
 func (p Place) wakesInVain(k kind) bool {
 	return k != news && p.FanoutMax > 1 && p.Wasted != nil && *p.Wasted > *p.Useful
+}
+
+// named reports whether a request or a notification named a path of the pattern.
+func (p *pattern) named() bool {
+	return p.notifications() > 0 || slices.ContainsFunc(p.ops[:], func(o opCounts) bool { return o.requests > 0 })
 }
 
 func (p *pattern) notifications() (n int64) {
@@ -348,6 +391,16 @@ type Standing struct {
 	AgeP50  time.Duration `json:"age_p50_ns"` // since they were armed
 	Oldest  time.Duration `json:"oldest_ns"`
 }
+
+// Fewer watches than minStanding cost a server little memory, and younger ones than minAge may be
+// those of clients that wait for their turn.
+const (
+	minStanding = 1000
+	minAge      = time.Minute
+)
+
+// Many reports whether many watches have stood for long.
+func (s Standing) Many() bool { return s.Watches >= minStanding && s.AgeP50 >= minAge }
 
 // maxStanding is how many path patterns a Report lists.
 const maxStanding = 10

@@ -185,7 +185,7 @@ func (s *session) closed(a *Analysis, pos int64) {
 func (s *session) countRequest(a *Analysis, m *drivers.Message, p *place) {
 	o := &p.pattern.ops[m.Op]
 	o.requests++
-	if m.Watch {
+	if arms(m) {
 		o.watched++
 	}
 	if m.Op.IsWrite() || m.Op.IsRead() || m.Op.IsWatch() {
@@ -359,6 +359,7 @@ func (a *Analysis) arm(s *session, k watchKey, p *place) {
 	s.watches[k] = standingWatch{a.now, p.pattern}
 	p.pattern.standing++
 	p.pattern.mostStanding = max(p.pattern.mostStanding, p.pattern.standing)
+	a.all.mostStanding, a.all.mostOfSession = max(a.all.mostStanding, a.watches), max(a.all.mostOfSession, len(s.watches))
 	p.pattern.watchers.add(s)
 }
 

@@ -76,6 +76,7 @@ func (t *tap) Message(at time.Time, m drivers.Message) {
 	t.a.setTime(at)
 	if m.Kind != drivers.Cut {
 		t.a.all.messages++
+		t.a.all.bytes += int64(m.Size)
 	}
 	if t.s == nil && !t.out && m.Op == drivers.OpOpen && len(t.opening) < maxOpening {
 		m.Path = nil
@@ -179,6 +180,9 @@ func (t *totals) count(m *drivers.Message) {
 	switch {
 	case m.Kind == drivers.Request:
 		t.requests++
+		if arms(m) {
+			t.armed++
+		}
 		switch {
 		case m.Op == drivers.OpRearm:
 			t.rearms++
@@ -323,6 +327,9 @@ func (t *tap) Close(at time.Time) {
 func missing(m *drivers.Message) bool {
 	return m.Op == drivers.OpExists && errors.Is(m.Err, drivers.ErrNoNode)
 }
+
+// arms reports whether the request arms a watch.
+func arms(m *drivers.Message) bool { return m.Watch || m.Op.IsWatch() }
 
 // armed reports whether the reply armed a watch.
 func armed(m *drivers.Message) bool {

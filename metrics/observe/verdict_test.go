@@ -199,3 +199,51 @@ func TestAThreadIsNoReader(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatNobodyWatchesIsReported has sessions that create one node, and set one by its version: most of these writes fail, and no
+// watch is armed.
+func TestWhatNobodyWatchesIsReported(t *testing.T) {
+	a := New(DefaultLimits)
+	var all []script
+	for i := range int64(6) {
+		all = append(all, newScript(a, i+1))
+	}
+	for turn := range 4 {
+		for i, s := range all {
+			var err error
+			if turn+i > 0 {
+				err = drivers.ErrNodeExists
+			}
+			s.create("/app", 0, 1, err)
+		}
+	}
+	r := a.Report()
+	if len(r.Places) != 1 {
+		t.Fatalf("got %+v, want one place", r.Places)
+	}
+	p := r.Places[0]
+	if p.Path != "/app" || p.Askers != 6 || p.Requests != 24 || p.Writes != 24 || p.FailedWrites != 23 || p.Watched() || p.Armed != 0 {
+		t.Errorf("got %+v, want 23 of 24 writes of 6 sessions that failed, and nobody who watches", p)
+	}
+	if c := r.Traffic; c.FailedWrites != 23 || c.Armed != 0 || c.MostStanding != 0 {
+		t.Errorf("got %+v, want 23 failed writes and no watch", c)
+	}
+}
+
+// TestWatchesAreCountedAtTheirMost has watches that are armed and gone at the end.
+func TestWatchesAreCountedAtTheirMost(t *testing.T) {
+	a := New(DefaultLimits)
+	first, second := newScript(a, 1), newScript(a, 2)
+	for _, path := range []string{"/a", "/b", "/c"} {
+		first.get(path, 1)
+	}
+	second.get("/a", 1)
+	second.set("/a", 2)
+	for _, s := range []script{first, second} {
+		s.told(drivers.DataChanged, "/a")
+	}
+	first.get("/a", 2)
+	if c := a.Report().Traffic; c.Armed != 5 || c.MostStanding != 4 || c.MostOfSession != 3 {
+		t.Errorf("armed %d, at the same time %d, of one session %d; want 5, 4, 3", c.Armed, c.MostStanding, c.MostOfSession)
+	}
+}

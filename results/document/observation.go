@@ -1,7 +1,9 @@
 package document
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/stampede-bench/stampede/metrics/observe"
@@ -24,17 +26,21 @@ func ofObservation(o results.Observation) (d Document) {
 		d.Checks = append(d.Checks, Check{Suite: "stampede observe", Recipe: "observe", Form: thresholds, About: g.Subject}.threshold(g))
 	}
 	d.judge("at", o.Gates, func(g results.Gate) string { return g.Subject }, func(results.Gate) bool { return false })
-	d.Findings = herds(seen)
-	d.Tables = []Table{pathTable(seen.Places), largestChanges(seen.Largest), operationTable(seen.Operations)}
+	if d.Findings = append(herds(seen), unknownForms(seen)...); len(d.Findings) == 0 {
+		d.Findings = []string{noHerd(seen.Traffic)}
+	}
+	d.Findings = append(d.Findings, refused(seen)...)
+	if n := seen.Traffic.Lost; n > 0 {
+		d.Findings = append(d.Findings, "EXPIRED: "+units.Plural(int(n), "session")+" had no connection for longer than the time-out.")
+	}
+	d.Tables = []Table{pathTable(seen.Places), largestChanges(seen.Largest), requestTable(seen.Places)}
 	for _, find := range []func(observe.Report) ([]string, Table){polling, rearming, churn, standing} {
 		found, t := find(seen)
 		d.Findings, d.Tables = append(d.Findings, found...), append(d.Tables, t)
 	}
-	d.Findings = append(d.Findings, unknownForms(seen)...)
-	if len(d.Findings) == 0 {
-		d.Findings = []string{noHerd(seen.Traffic)}
-	}
-	d.Tables = shown(append(d.Tables, projectionTable(o.Projected, seen.Places))...)
+	d.Tables = append(d.Tables, projectionTable(o.Projected, seen.Places))
+	elide(d.Tables)
+	d.Tables = shown(append(d.Tables, operationTable(seen.Operations))...)
 	for _, text := range all {
 		d.Warnings = append(d.Warnings, Warning{Text: text})
 	}
@@ -89,10 +95,7 @@ func losses(o results.Observation) (all []string) {
 
 // herds returns sentences for each herd.
 func herds(r observe.Report) (all []string) {
-	for _, p := range r.Places {
-		if p.Form == nil || !p.Form.Herd || p.FanoutMax < 2 {
-			continue
-		}
+	for _, p := range r.Herds() {
 		all = append(all, fmt.Sprintf("HERD: one change of %s wakes up to %s of %s.", p.Path,
 			units.Count(p.FanoutMax), units.Plural(p.Sessions, "session")),
 			fmt.Sprintf("  %s: %s.", p.Form.Name, p.Form.Evidence))
@@ -130,13 +133,14 @@ const maxRows = 20
 
 func pathTable(places []observe.Place) Table {
 	t := Table{Title: "paths", Columns: columns(0, "<path", "watched by", "changes", "woken p50", "max", "wasted", "reads", "lost", "settled p90", "<form recognised")}
+	places = slices.DeleteFunc(slices.Clone(places), func(p observe.Place) bool { return !p.Watched() && p.Form == nil && !p.Polled() || p.Own() })
 	for _, p := range places[:min(len(places), maxRows)] {
 		form := "unknown"
 		if p.Form != nil {
 			form = p.Form.Name
 		}
 		t.Rows = append(t.Rows, []string{
-			shortened(p.Path), units.Count(int64(p.Sessions)), units.Count(p.Changes), units.Count(p.FanoutP50), units.Count(p.FanoutMax),
+			p.Path, units.Count(int64(p.Sessions)), units.Count(p.Changes), units.Count(p.FanoutP50), units.Count(p.FanoutMax),
 			wastedShare(p), units.Count(p.ReadsAfter), units.Count(p.LostAfter), nanoseconds(p.SettledP90), form,
 		})
 	}
@@ -146,14 +150,53 @@ func pathTable(places []observe.Place) Table {
 	return t
 }
 
-// longestPath is the number of characters of a path in a table.
+// longestPath is the number of characters of a path in a table, unless it needs more to differ from others.
 const longestPath = 32
 
-func shortened(p string) string {
-	if r := []rune(p); len(r) > longestPath {
-		return "…" + string(r[len(r)-longestPath+1:])
+// elide shortens the paths in the first columns of the tables.
+func elide(tables []Table) {
+	var paths []string
+	for _, t := range tables {
+		for _, row := range t.Rows {
+			paths = append(paths, row[0])
+		}
 	}
-	return p
+	slices.Sort(paths)
+	names := observe.Elide(slices.Compact(paths), longestPath)
+	for _, t := range tables {
+		for _, row := range t.Rows {
+			row[0] = cmp.Or(names[row[0]], row[0])
+		}
+	}
+}
+
+// maxAsked is how many places the table of requests shows.
+const maxAsked = 5
+
+// requestTable shows the places with most requests, whether they are watched or not, and those at which most writes
+// failed.
+func requestTable(places []observe.Place) Table {
+	t := Table{Title: "requests to", Columns: columns(0, "<requests to", "asked by", "requests", "reads", "writes", "failed writes", "watches armed")}
+	most := slices.SortedStableFunc(slices.Values(places), func(x, y observe.Place) int { return cmp.Compare(y.Requests, x.Requests) })
+	for i, p := range most {
+		if p.Requests == 0 || i >= maxAsked && !p.Refused() {
+			continue
+		}
+		t.Rows = append(t.Rows, []string{p.Path, units.Count(int64(p.Askers)), units.Count(p.Requests), units.Count(p.Reads), units.Count(p.Writes),
+			units.Count(p.FailedWrites), units.Count(p.Armed)})
+	}
+	return t
+}
+
+// refused returns a sentence for each place at which most writes failed and that is no herd.
+func refused(r observe.Report) (all []string) {
+	for _, p := range r.Places {
+		if p.Refused() && !p.Herd() {
+			all = append(all, fmt.Sprintf("FAILED WRITES: %s of %s writes of %s by %s failed.", units.Count(p.FailedWrites), units.Count(p.Writes), p.Path,
+				units.Plural(p.Askers, "session")))
+		}
+	}
+	return all
 }
 
 func wastedShare(p observe.Place) string {
@@ -180,7 +223,7 @@ func largestChanges(changes []observe.Change) Table {
 		if op == "" {
 			op, by = "unseen", units.Absent
 		}
-		t.Rows = append(t.Rows, []string{shortened(c.Path), op, units.Count(c.Woke), units.Count(c.Waited), units.Count(c.Reads),
+		t.Rows = append(t.Rows, []string{c.Path, op, units.Count(c.Woke), units.Count(c.Waited), units.Count(c.Reads),
 			units.Count(c.Lost), units.Duration(c.Settled), by})
 	}
 	return t
@@ -206,7 +249,7 @@ func projectionTable(n int, places []observe.Place) Table {
 			if settled > 0 {
 				time = "about " + units.Duration(settled)
 			}
-			t.Rows = append(t.Rows, []string{shortened(p.Path), units.Count(now), units.Count(then), time, p.Form.Name})
+			t.Rows = append(t.Rows, []string{p.Path, units.Count(now), units.Count(then), time, p.Form.Name})
 		}
 	}
 	t.Notes = []string{fmt.Sprintf("It is assumed that as large a share of %s watches, and that the time to settle grows with the number woken.", units.Clients(n))}
@@ -219,14 +262,10 @@ func projectionTable(n int, places []observe.Place) Table {
 // These find what costs servers besides herds. Each returns its findings and a table of their numbers, which
 // has no rows if there is nothing to find.
 
-// minPolls is the smallest number of reads that are called polling, if they are more than half of
-// the requests for a path: a client that reads a node a few times at its start polls nothing.
-const minPolls = 10
-
 func polling(r observe.Report) (found []string, t Table) {
 	t = Table{Title: "polled paths", Columns: columns(0, "<polled path", "requests", "unchanged", "interval p50")}
 	for _, p := range r.Places {
-		if p.PollsSame < minPolls || p.PollsSame*2 <= p.Requests {
+		if !p.Polled() {
 			continue
 		}
 		every := ""
@@ -235,21 +274,14 @@ func polling(r observe.Report) (found []string, t Table) {
 		}
 		found = append(found, fmt.Sprintf("POLLING: %s of %s requests for %s repeat a read that returned the same as before%s.",
 			units.Count(p.PollsSame), units.Count(p.Requests), p.Path, every))
-		t.Rows = append(t.Rows, []string{shortened(p.Path), units.Count(p.Requests), units.Count(p.PollsSame), nanoseconds(p.PollEvery)})
+		t.Rows = append(t.Rows, []string{p.Path, units.Count(p.Requests), units.Count(p.PollsSame), nanoseconds(p.PollEvery)})
 	}
 	return found, t
 }
 
-// Fewer reconnects in a second than minReconnects are clients that lose their connections one by one;
-// fewer watches than minRearmed are set again with a packet or two.
-const (
-	minReconnects = 10
-	minRearmed    = 1000
-)
-
 func rearming(r observe.Report) (found []string, t Table) {
 	t = Table{Title: "armed again", Columns: columns(0, "<armed again", "sessions", "watches")}
-	if a := r.Rearming; a.MostReconnects >= minReconnects && a.MostWatches >= minRearmed {
+	if a := r.Rearming; a.Storm() {
 		found = []string{fmt.Sprintf("RE-ARM STORM: within one second %s armed %s watches again.",
 			units.Plural(int(a.MostReconnects), "reconnected session"), units.Count(a.MostWatches))}
 		t.Rows = [][]string{
@@ -260,18 +292,10 @@ func rearming(r observe.Report) (found []string, t Table) {
 	return found, t
 }
 
-// Short sessions matter if clients replace them again and again: more than half are closed before
-// their time-out has passed once, and turnover times as many were opened as were open at once. A
-// program that opens many sessions and ends opens each once. Fewer than minOpened cost little.
-const (
-	minOpened = 20
-	turnover  = 4
-)
-
 func churn(r observe.Report) (found []string, t Table) {
 	t = Table{Title: "sessions", Columns: columns(0, "<sessions", "opened", "closed", "before their time-out", "most at once")}
 	c, rates := r.Churn, ""
-	if c.Opened < minOpened || c.Opened < turnover*c.MostAtOnce || c.ShortLived*2 <= c.Closed {
+	if !c.Heavy() {
 		return nil, t
 	}
 	if s := r.Duration.Seconds(); s > 0 {
@@ -285,23 +309,16 @@ func churn(r observe.Report) (found []string, t Table) {
 	}, t
 }
 
-// Fewer watches than minStanding cost a server little memory, and younger ones than minAge may be
-// those of clients that wait for their turn.
-const (
-	minStanding = 1000
-	minAge      = time.Minute
-)
-
 func standing(r observe.Report) (found []string, t Table) {
 	t = Table{Title: "standing watches", Columns: columns(0, "<standing watches", "watches", "age p50", "oldest")}
 	age := func(d time.Duration) string { return d.Round(time.Second).String() } // it may be hours
 	for _, s := range r.Standing {
-		if s.Watches < minStanding || s.AgeP50 < minAge {
+		if !s.Many() {
 			continue
 		}
 		found = append(found, fmt.Sprintf("STANDING WATCHES: %s watches on %s were armed %s ago at the median, the oldest %s ago, and have not fired.",
 			units.Count(s.Watches), s.Path, age(s.AgeP50), age(s.Oldest)))
-		t.Rows = append(t.Rows, []string{shortened(s.Path), units.Count(s.Watches), age(s.AgeP50), age(s.Oldest)})
+		t.Rows = append(t.Rows, []string{s.Path, units.Count(s.Watches), age(s.AgeP50), age(s.Oldest)})
 	}
 	return found, t
 }

@@ -15,8 +15,8 @@ import (
 func costly() observe.Report {
 	return observe.Report{
 		Duration: 10 * time.Second,
-		Traffic:  observe.Traffic{Requests: 100, Changes: 1, FanoutP50: 1, FanoutMax: 1},
-		Places:   []observe.Place{{Path: "/flag", Requests: 19, Polls: 12, PollsSame: 10, PollEvery: new(int64(2e9))}},
+		Traffic:  observe.Traffic{Requests: 100, Changes: 1, FanoutP50: 1, FanoutMax: 1, Lost: 2},
+		Places:   []observe.Place{{Path: "/members", Askers: 64, Requests: 100, Writes: 100, FailedWrites: 51}, {Path: "/half", Requests: 100, Writes: 100, FailedWrites: 50}, {Path: "/flag", Requests: 19, Polls: 12, PollsSame: 10, PollEvery: new(int64(2e9))}},
 		Rearming: observe.Rearming{Reconnects: 12, Watches: 1200, MostReconnects: 10, MostWatches: 1000},
 		Churn:    observe.Churn{Opened: 20, Closed: 15, ShortLived: 12, MostAtOnce: 5},
 		Standing: []observe.Standing{{Path: "/item/#", Watches: 1000, AgeP50: time.Minute, Oldest: time.Hour}},
@@ -25,6 +25,9 @@ func costly() observe.Report {
 
 func TestFindingsInWords(t *testing.T) {
 	want := []string{
+		"No herd: a change wakes 1 session at the median and at most 1.",
+		"FAILED WRITES: 51 of 100 writes of /members by 64 sessions failed.",
+		"EXPIRED: 2 sessions had no connection for longer than the time-out.",
 		"POLLING: 10 of 19 requests for /flag repeat a read that returned the same as before, 2.00 s after it at the median.",
 		"RE-ARM STORM: within one second 10 reconnected sessions armed 1\u202f000 watches again.",
 		"SESSION CHURN: 20 sessions were opened and 15 closed (2.0 and 1.5 per second), and at most 5 were open at once.",
@@ -38,7 +41,7 @@ func TestFindingsInWords(t *testing.T) {
 	for _, table := range document.New(results.Observation{Observed: costly()}).Tables {
 		titles = append(titles, table.Title)
 	}
-	if want := []string{"paths", "polled paths", "armed again", "sessions", "standing watches"}; !slices.Equal(titles, want) {
+	if want := []string{"paths", "requests to", "polled paths", "armed again", "sessions", "standing watches"}; !slices.Equal(titles, want) {
 		t.Errorf("got the tables %q, want %q", titles, want)
 	}
 }
@@ -74,8 +77,11 @@ func TestNothingIsFoundBelowAThreshold(t *testing.T) {
 		gone, table string
 		spoil       func(*observe.Report)
 	}{
-		"few polls":      {"POLLING", "polled paths", func(r *observe.Report) { r.Places[0].PollsSame = 9 }},
-		"small share":    {"POLLING", "polled paths", func(r *observe.Report) { r.Places[0].Requests = 20 }},
+		"few polls":      {"POLLING", "polled paths", func(r *observe.Report) { r.Places[2].PollsSame = 9 }},
+		"small share":    {"POLLING", "polled paths", func(r *observe.Report) { r.Places[2].Requests = 20 }},
+		"half failed":    {"FAILED", "", func(r *observe.Report) { r.Places[0].FailedWrites = 50 }},
+		"few failed":     {"FAILED", "", func(r *observe.Report) { r.Places[0].Writes, r.Places[0].FailedWrites = 49, 49 }},
+		"none expired":   {"EXPIRED", "", func(r *observe.Report) { r.Traffic.Lost = 0 }},
 		"few reconnects": {"RE-ARM", "armed again", func(r *observe.Report) { r.Rearming.MostReconnects = 9 }},
 		"few watches":    {"RE-ARM", "armed again", func(r *observe.Report) { r.Rearming.MostWatches = 999 }},
 		"few sessions":   {"CHURN", "sessions", func(r *observe.Report) { r.Churn.Opened, r.Churn.MostAtOnce = 19, 1 }},

@@ -128,6 +128,9 @@ func (f Figure) ObservationValue(o results.Observation) (value float64, known bo
 	return f.observation(o)
 }
 
+// OfPaths reports whether observed paths have the figure.
+func (f Figure) OfPaths() bool { return f.path != nil }
+
 // Timed reports whether the figure depends on the speed of the machine and on its other load.
 func (f Figure) Timed() bool { return f.Exactness == Timed }
 

@@ -25,12 +25,11 @@ func counts() []Figure {
 // observed returns the figures that only observations have. Fan-out and wasted wake-ups are figures of
 // runs, too.
 func observed() []Figure {
-	traffic := func(value func(observe.Place) (float64, bool)) func(results.Observation) (float64, bool) {
-		return func(o results.Observation) (float64, bool) {
-			t := o.Observed.Traffic
-			return value(observe.Place{Notifications: t.Notifications, Changes: t.Changes, Requests: t.Requests})
-		}
-	}
+	return slices.Concat(ofPathsAndTraffic(), ofTraffic())
+}
+
+// ofPathsAndTraffic returns the figures that a path has, and most of them also the whole observation.
+func ofPathsAndTraffic() []Figure {
 	perChange := func(count func(observe.Place) int64) func(observe.Place) (float64, bool) {
 		return func(p observe.Place) (float64, bool) {
 			return float64(count(p)) / float64(max(p.Changes, 1)), p.Changes > 0
@@ -39,27 +38,78 @@ func observed() []Figure {
 	count := func(value func(observe.Place) int64) func(observe.Place) (float64, bool) {
 		return func(p observe.Place) (float64, bool) { return float64(value(p)), true }
 	}
-	notifications := perChange(func(p observe.Place) int64 { return p.Notifications })
-	requests := perChange(func(p observe.Place) int64 { return p.Requests })
+	watched := func(f Figure) Figure {
+		value := f.path
+		f.path = func(p observe.Place) (float64, bool) {
+			v, known := value(p)
+			return v, known && p.Watched()
+		}
+		return f
+	}
+	both := func(f Figure, value func(observe.Place) (float64, bool)) Figure {
+		f.path = value
+		f.observation = func(o results.Observation) (float64, bool) {
+			t := o.Observed.Traffic
+			return value(observe.Place{Notifications: t.Notifications, Changes: t.Changes, Requests: t.Requests, FailedWrites: t.FailedWrites,
+				Armed: t.Armed, Most: int64(t.MostStanding)})
+		}
+		return f
+	}
 	return each(Figure{Exactness: Schedule, Merge: Unmerged},
-		Figure{Name: "notifications_per_change", About: "notifications to each change that observe counts",
-			Export: "stampede.observed.change.fanout", path: notifications, observation: traffic(notifications)},
-		Figure{Name: "requests_per_change", About: "requests to each change that observe counts",
-			Export: "stampede.observed.requests", path: requests, observation: traffic(requests)},
-		Figure{Name: "notifications", Better: Neither, About: "notifications that observe counts",
-			Export: "stampede.observed.notifications", path: count(func(p observe.Place) int64 { return p.Notifications })},
-		Figure{Name: "changes", Better: Neither, About: "changes that caused notifications",
-			Export: "stampede.observed.change.fanout", path: count(func(p observe.Place) int64 { return p.Changes })},
-		Figure{Name: "sessions", Better: Neither, About: "sessions that set watches, at the same time",
-			path: count(func(p observe.Place) int64 { return int64(p.Sessions) })},
-		Figure{Name: "watches", Better: Neither, About: "watches that were set at the same time, at most",
-			Export: "stampede.observed.watches", path: count(func(p observe.Place) int64 { return p.Most })},
+		both(Figure{Name: "notifications_per_change", About: "notifications to each change that observe counts", Export: "stampede.observed.change.fanout"},
+			perChange(func(p observe.Place) int64 { return p.Notifications })),
+		both(Figure{Name: "requests_per_change", About: "requests to each change that observe counts", Export: "stampede.observed.requests"},
+			perChange(func(p observe.Place) int64 { return p.Requests })),
+		both(Figure{Name: "requests", About: "requests that observe counts", Export: "stampede.observed.requests"},
+			count(func(p observe.Place) int64 { return p.Requests })),
+		both(Figure{Name: "failed_writes", About: "writes that the service refused, such as of a node that exists or has another version"},
+			count(func(p observe.Place) int64 { return p.FailedWrites })),
+		watched(both(Figure{Name: "notifications", Better: Neither, About: "notifications that observe counts", Export: "stampede.observed.notifications"},
+			count(func(p observe.Place) int64 { return p.Notifications }))),
+		watched(both(Figure{Name: "changes", Better: Neither, About: "changes that caused notifications", Export: "stampede.observed.change.fanout"},
+			count(func(p observe.Place) int64 { return p.Changes }))),
+		watched(both(Figure{Name: "watches", About: "watches that were set at the same time, at most", Export: "stampede.observed.watches"},
+			count(func(p observe.Place) int64 { return p.Most }))),
+		both(Figure{Name: "watches.armed", About: "requests that set a watch"},
+			count(func(p observe.Place) int64 { return p.Armed })),
+		watched(Figure{Name: "sessions", Better: Neither, About: "sessions that set watches, at the same time",
+			path: count(func(p observe.Place) int64 { return int64(p.Sessions) })}),
 		Figure{Name: "polls.unchanged", Better: Neither, About: "reads that repeated an earlier one and returned the same",
 			path: count(func(p observe.Place) int64 { return p.PollsSame })},
 		Figure{Name: "settled.p90", Unit: Nanoseconds, Exactness: Timed, About: "from a change until the last woken session waits again, the 90th percentile",
 			path: func(p observe.Place) (float64, bool) { return number(p.SettledP90) }},
 		Figure{Name: "latency.p90", Unit: Nanoseconds, Exactness: Timed, About: "time of an observed request, the 90th percentile",
 			path: func(p observe.Place) (float64, bool) { return number(p.LatencyP90) }})
+}
+
+// ofTraffic returns the figures that only a whole observation has.
+func ofTraffic() []Figure {
+	count := func(value func(observe.Report) int64) func(results.Observation) (float64, bool) {
+		return func(o results.Observation) (float64, bool) { return float64(value(o.Observed)), true }
+	}
+	rate := func(value func(observe.Traffic) int64) func(results.Observation) (float64, bool) {
+		return func(o results.Observation) (float64, bool) {
+			seconds := o.Observed.Duration.Seconds()
+			return float64(value(o.Observed.Traffic)) / max(seconds, 1e-9), seconds > 0
+		}
+	}
+	return each(Figure{Exactness: Schedule, Merge: Unmerged},
+		Figure{Name: "herds", About: "places at which a change wakes several sessions, most of them in vain",
+			observation: count(func(r observe.Report) int64 { return int64(len(r.Herds())) })},
+		Figure{Name: "connections", About: "connections that clients opened",
+			observation: count(func(r observe.Report) int64 { return r.Traffic.Connections })},
+		Figure{Name: "sessions.opened", About: "sessions that clients opened",
+			observation: count(func(r observe.Report) int64 { return r.Churn.Opened })},
+		Figure{Name: "sessions.expired", About: "sessions that had no connection for longer than their time-out",
+			observation: count(func(r observe.Report) int64 { return r.Traffic.Lost })},
+		Figure{Name: "watches.per_session", About: "watches that one session had set at the same time, at most",
+			observation: count(func(r observe.Report) int64 { return int64(r.Traffic.MostOfSession) })},
+		Figure{Name: "watches.rearmed", About: "watches that reconnected sessions set again within one second, at most",
+			observation: count(func(r observe.Report) int64 { return r.Rearming.MostWatches })},
+		Figure{Name: "requests_per_s", Unit: PerSecond, About: "requests in a second, on average", Export: "stampede.observed.requests",
+			observation: rate(func(t observe.Traffic) int64 { return t.Requests })},
+		Figure{Name: "bytes_per_s", Unit: PerSecond, About: "bytes of requests, replies and notifications in a second, on average",
+			observation: rate(func(t observe.Traffic) int64 { return t.Bytes })})
 }
 
 // addFanout adds the sources that observations have for a figure of the fan-out.
@@ -73,7 +123,7 @@ func addFanout(f *Figure) {
 	default:
 		return
 	}
-	f.path = func(p observe.Place) (float64, bool) { return float64(value(p)), true }
+	f.path = func(p observe.Place) (float64, bool) { return float64(value(p)), p.Watched() }
 	f.observation = func(o results.Observation) (float64, bool) {
 		t := o.Observed.Traffic
 		return float64(value(observe.Place{FanoutMax: t.FanoutMax, FanoutP50: t.FanoutP50})), true

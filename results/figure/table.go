@@ -39,6 +39,11 @@ func Observations(operations []string) []Figure {
 	return slices.DeleteFunc(Table(nil, operations), func(f Figure) bool { return f.observation == nil })
 }
 
+// OfObservations returns the figures of observations: of paths, and of all that was observed.
+func OfObservations() []Figure {
+	return slices.DeleteFunc(Table(nil, nil), func(f Figure) bool { return f.path == nil && f.observation == nil })
+}
+
 // Parse finds a figure by its name among those of a run with the given phases. "acquire.p99" is short
 // for "acquire.response.p99". For an unknown name, the error is one line with the closest name, if there
 // is one.

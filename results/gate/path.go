@@ -11,8 +11,8 @@ import (
 	"github.com/stampede-bench/stampede/results/figure"
 )
 
-// A PathThreshold is a condition on a figure of all paths of an observation, or of those that match a pattern.
-// Where several paths match, it is on the one that is furthest from meeting it.
+// A PathThreshold is a condition on a figure of all paths of an observation, or of those that match a pattern,
+// or of the observation as a whole. Where several paths match, it is on the one that is furthest from meeting it.
 type PathThreshold struct {
 	text    string
 	pattern string // "" for all paths
@@ -36,7 +36,11 @@ func ParsePath(text string) (t PathThreshold, err error) {
 	if err != nil {
 		return t, fmt.Errorf("threshold %w", err)
 	}
-	if t.Figure, err = figure.Find(name, figure.Paths()); err == nil {
+	known := figure.Paths()
+	if t.pattern == "" {
+		known = figure.OfObservations()
+	}
+	if t.Figure, err = figure.Find(name, known); err == nil {
 		t.Op = op
 		t.Limit, err = t.Figure.ParseValue(limit)
 	}
@@ -59,13 +63,12 @@ func JudgePaths(thresholds []PathThreshold, o results.Observation) (gates []resu
 // verdict invalid if it could change it.
 func (t PathThreshold) judge(o results.Observation) results.Gate {
 	g := results.Gate{Text: t.text, Run: -1, Figure: t.Figure.Name, Unit: string(t.Figure.Unit), Op: string(t.Op), Limit: &t.Limit}
-	worst, err := t.worst(o.Observed)
+	at, measured, err := t.measured(o)
 	if err != nil {
 		g.Verdict, g.Why = results.Invalid, err.Error()
 		return g
 	}
-	measured, _ := t.Figure.PathValue(worst)
-	g.Subject, g.Measured = worst.Path, &measured
+	g.Subject, g.Measured = at, &measured
 	holds := t.Op.Holds(measured, t.Limit)
 	why, bias := t.Figure.ObservationDoubt(o)
 	switch {
@@ -79,35 +82,57 @@ func (t PathThreshold) judge(o results.Observation) results.Gate {
 	return g
 }
 
+// measured returns the value that is judged, and the path whose it is.
+func (t PathThreshold) measured(o results.Observation) (at string, value float64, err error) {
+	if o.Observed.Traffic.Requests == 0 {
+		return "", 0, errors.New("no traffic was observed")
+	}
+	if t.Figure.OfPaths() {
+		worst, err := t.worst(o.Observed)
+		if t.pattern != "" || !errors.Is(err, errNotWatched) {
+			value, _ = t.Figure.PathValue(worst)
+			return worst.Path, value, err
+		}
+	}
+	value, known := t.Figure.ObservationValue(o)
+	if !known {
+		return "", 0, errNotWatched
+	}
+	return results.AllPaths, value, nil
+}
+
+// errNotWatched says that there is no path whose watches could be judged.
+var errNotWatched = errors.New("nothing was watched")
+
 // worst returns the place that is furthest from meeting the threshold. That no place matches a
 // pattern is an error, since a mistyped pattern must not pass.
 func (t PathThreshold) worst(r observe.Report) (worst observe.Place, err error) {
-	matched, found := false, false
+	watched, found := false, false
 	var furthest float64
 	for _, p := range r.Places {
-		if ok, _ := path.Match(t.pattern, p.Path); t.pattern != "" && !ok && t.pattern != p.Path {
+		if t.pattern != "" && !t.matches(p.Path) {
 			continue
 		}
-		matched = true
+		watched = watched || p.Watched()
 		if v, known := t.Figure.PathValue(p); known && (!found || t.further(v, furthest)) {
 			found, furthest, worst = true, v, p
 		}
 	}
 	switch {
-	case !matched && t.pattern == "" && r.Traffic.Requests > 0:
-		zero := observe.Place{Useful: new(int64), Wasted: new(int64)} // nothing was watched
-		if _, known := t.Figure.PathValue(zero); known {
-			return zero, nil
-		}
-		return worst, errors.New("nothing was watched")
-	case !matched && t.pattern == "":
-		return worst, errors.New("no traffic was observed")
-	case !matched:
-		return worst, fmt.Errorf("no watched path matches %s", t.pattern)
-	case !found:
+	case found:
+		return worst, nil
+	case watched:
 		return worst, fmt.Errorf("%s is not known: it is not clear what the sessions wait for", t.Figure.Name)
+	case t.pattern != "":
+		return worst, fmt.Errorf("no watched path matches %s", t.pattern)
 	}
-	return worst, nil
+	return worst, errNotWatched
+}
+
+// matches reports whether the threshold is on the path: by its name, by that in a table, or by a pattern.
+func (t PathThreshold) matches(name string) bool {
+	fits, _ := path.Match(t.pattern, name)
+	return fits || t.pattern == name || observe.Elided(t.pattern, name)
 }
 
 func (t PathThreshold) further(v, than float64) bool {

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stampede-bench/stampede/metrics/observe"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/gate"
 	"github.com/stampede-bench/stampede/results/resulttest"
@@ -74,5 +75,40 @@ func TestPathThresholdsOfPartialTraffic(t *testing.T) {
 		if gates, verdict := gate.JudgePaths([]gate.PathThreshold{threshold}, o); verdict != want {
 			t.Errorf("%s: %s (%+v), want %s", text, verdict, gates, want)
 		}
+	}
+}
+
+// TestThresholdsOfWholeObservations checks figures that only a whole observation has, names that a table has shortened,
+// and paths that nobody watched: what was not watched passes no condition on watches.
+func TestThresholdsOfWholeObservations(t *testing.T) {
+	long := "/services/" + strings.Repeat("orders-", 8) + "A/members"
+	o := resulttest.Observation()
+	o.Observed.Churn.Opened = 24
+	o.Observed.Places = append(o.Observed.Places, observe.Place{Path: "/unwatched", Requests: 1956, Writes: 1956, FailedWrites: 1856},
+		observe.Place{Path: long, Sessions: 2, FanoutMax: 2, Changes: 1, Notifications: 2})
+	short := observe.Elide([]string{long, strings.Replace(long, "-A/", "-B/", 1)}, 32)[long]
+	for text, want := range map[string]results.Verdict{
+		"herds <= 0":                       results.Fail,
+		"herds <= 1":                       results.Pass,
+		"sessions.opened <= 24":            results.Pass,
+		"sessions.opened < 24":             results.Fail,
+		"/unwatched: failed_writes <= 100": results.Fail,
+		"failed_writes <= 1856":            results.Pass,
+		"/unwatched: fanout.max <= 2":      results.Invalid,
+		"/unwatched: watches <= 2":         results.Invalid,
+		short + ": fanout.max <= 2":        results.Pass,
+		short + ": fanout.max <= 1":        results.Fail,
+		"/serv…/mambers: fanout.max <= 1":  results.Invalid,
+	} {
+		threshold, err := gate.ParsePath(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if gates, verdict := gate.JudgePaths([]gate.PathThreshold{threshold}, o); verdict != want {
+			t.Errorf("%s: %s (%+v), want %s", text, verdict, gates, want)
+		}
+	}
+	if _, err := gate.ParsePath("/controller: herds <= 0"); err == nil {
+		t.Error("a path has no herds, want an error")
 	}
 }
