@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/stampede-bench/stampede/internal/suggest"
@@ -84,10 +85,11 @@ func (r Rules) Observations(base, others []results.Observation, names []string, 
 	if err := allKnown(names, subjects, order); err != nil {
 		return nil, nil, 0, err
 	}
+	endless := slices.ContainsFunc(slices.Concat(base, others), func(o results.Observation) bool { return o.Program == nil })
 	var all []change
 	for _, s := range order {
 		for _, f := range subjects[s] {
-			gated := slices.Contains(names, f.Name) || len(names) == 0 && slices.Contains(figure.ComparedPaths(), f.Name)
+			gated := slices.Contains(names, f.Name) || len(names) == 0 && slices.Contains(figure.ComparedPaths(), f.Name) && !(endless && isAmount(f))
 			if !gated && !every {
 				continue
 			}
@@ -118,8 +120,14 @@ func (r Rules) observed(subject string, f observedFigure, gated bool, base, othe
 	if c.Verdict == results.Inconclusive {
 		c.Why = fmt.Sprintf("%d observations of base and of candidate can show a difference", stats.FewestRuns)
 	}
-	if f.Name == "fanout.max" {
+	switch f.Name {
+	case "fanout.max":
 		c.compareWithBound(subject, base, after)
+	case "watches":
+		c.compareByHalf(before, after)
+	}
+	if c.New < c.Base && countsTelling(f) {
+		c.voidIfFewerWatch(subject, base, others)
 	}
 	for _, o := range slices.Concat(base, others) {
 		if why, bias := f.ObservationDoubt(o); bias != 0 && c.Verdict != results.Regression {
@@ -152,6 +160,49 @@ func (c *change) compareWithBound(path string, base []results.Observation, after
 	c.P, c.Verdict, c.Why = nil, results.Pass, fmt.Sprintf("the form of the base wakes at most %s", units.Plural(int(most), "session"))
 	if slices.Max(after) > float64(most) {
 		c.Verdict = results.Regression
+	}
+}
+
+// isAmount reports whether the figure grows with the length of an observation. Programs end by themselves, so that
+// their amounts compare.
+func isAmount(f observedFigure) bool { return f.Name == "requests" || f.Name == "failed_writes" }
+
+// compareByHalf decides how many watches stood at the same time, at most, also where there is one observation of
+// each: that depends on how clients overlap, but hardly by half. A client that begins to watch one more node doubles
+// it, or adds half to two.
+func (c *change) compareByHalf(before, after []float64) {
+	most, least := slices.Max(before), slices.Min(after)
+	switch {
+	case most == 0:
+	case least >= 1.5*most:
+		c.P, c.Verdict, c.Why = nil, results.Regression, "at least half more watches stood at the same time"
+	case c.Verdict == results.Inconclusive:
+		c.P, c.Verdict, c.Why = nil, results.Pass, "less than half more watches stood at the same time"
+	}
+}
+
+// countsTelling reports whether the figure counts notifications, of which there are fewer if fewer sessions watch.
+func countsTelling(f observedFigure) bool {
+	return strings.HasPrefix(f.Name, "fanout.") || strings.HasPrefix(f.Name, "notifications")
+}
+
+// voidIfFewerWatch voids a smaller count if fewer sessions watched: they are not told any more.
+func (c *change) voidIfFewerWatch(path string, base, others []results.Observation) {
+	watching := func(all []results.Observation) float64 {
+		var n []float64
+		for _, o := range all {
+			sum := 0
+			for _, p := range o.Observed.Places {
+				if path == results.AllPaths || path == p.Path {
+					sum += p.Sessions
+				}
+			}
+			n = append(n, float64(sum))
+		}
+		return stats.Median(n).Value
+	}
+	if was, is := watching(base), watching(others); is < was {
+		c.void(results.Inconclusive, fmt.Sprintf("fewer sessions watch: %s instead of %s", units.Short(is), units.Short(was)))
 	}
 }
 

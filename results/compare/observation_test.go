@@ -149,3 +149,85 @@ not the same number of sessions: 0 and 3`
 		t.Errorf("%s\nwant\n%s", strings.Join(got, "\n"), want)
 	}
 }
+
+// watching returns an observation of a program in which as many sessions watch, and keep as many watches each.
+func watching(id string, sessions int, each int64, woken int64) results.Observation {
+	program := "service"
+	o := observation(id, "/config", woken, 1)
+	o.Program = &program
+	p := &o.Observed.Places[0]
+	p.Sessions, p.Most = sessions, int64(sessions)*each
+	o.Observed.Traffic.MostStanding = int(p.Most)
+	return o
+}
+
+// TestOneObservationFindsMoreWatches compares programs whose members watch one more node, and one less.
+func TestOneObservationFindsMoreWatches(t *testing.T) {
+	for name, c := range map[string]struct {
+		after results.Observation
+		want  results.Verdict
+	}{
+		"the same":              {watching("b", 6, 2, 6), results.Pass},
+		"one comes later":       {watching("b", 5, 2, 5), results.Pass},
+		"one more of each":      {watching("b", 6, 3, 6), results.Regression},
+		"sessions to watch":     {watching("b", 12, 2, 12), results.Regression},
+		"one more session only": {watching("b", 7, 2, 7), results.Pass},
+	} {
+		changes, _, _, err := compare.Rules{Minimum: 0.05}.Observations([]results.Observation{watching("a", 6, 2, 6)}, []results.Observation{c.after}, nil, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := verdictsBySubject(changes)
+		if got["/config watches"] != c.want || got["all paths watches"] != c.want {
+			t.Errorf("%s: %v, want %q of watches", name, got, c.want)
+		}
+	}
+}
+
+// TestFewerWatchersAreNoImprovement compares a program with one of which half of the members do not watch any more.
+func TestFewerWatchersAreNoImprovement(t *testing.T) {
+	several := func(sessions int, woken int64) (all []results.Observation) {
+		for i := range 8 {
+			all = append(all, watching(fmt.Sprint(sessions, woken, i), sessions, 1, woken))
+		}
+		return all
+	}
+	for sessions, want := range map[int]results.Verdict{6: results.Improvement, 3: results.Inconclusive} {
+		changes, _, _, err := compare.Rules{Minimum: 0.05}.Observations(several(6, 6), several(sessions, 3), nil, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := verdictsBySubject(changes)["/config notifications_per_change"]; got != want {
+			t.Errorf("3 instead of 6 are told, and %d watch: %q, want %q", sessions, got, want)
+		}
+	}
+}
+
+// TestAmountsCompareOfProgramsOnly compares the requests of programs, which end by themselves, and of observations that
+// were ended.
+func TestAmountsCompareOfProgramsOnly(t *testing.T) {
+	for _, program := range []bool{true, false} {
+		var sides [2][]results.Observation
+		for side := range sides {
+			for i := range 8 {
+				o := watching(fmt.Sprint(side, i), 6, 1, 6)
+				o.Observed.Traffic.Requests *= int64(1 + side*10)
+				if !program {
+					o.Program = nil
+				}
+				sides[side] = append(sides[side], o)
+			}
+		}
+		changes, _, _, err := compare.Rules{Minimum: 0.05}.Observations(sides[0], sides[1], nil, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := results.Verdict("")
+		if program {
+			want = results.Regression
+		}
+		if got := verdictsBySubject(changes)["all paths requests"]; got != want {
+			t.Errorf("eleven times as many requests of a program %v: %q, want %q", program, got, want)
+		}
+	}
+}
