@@ -202,6 +202,7 @@ const (
 	OpRearm     // watches set again after a reconnect
 	OpWatchNode // a [PersistentWatcher]'s watch on one node
 	OpWatchTree // a [PersistentWatcher]'s watch on a node and all below it
+	OpUnwatch   // watches removed
 	OpFlush     // a [Flusher]'s read, which is not counted
 )
 
@@ -217,6 +218,6 @@ func (o Op) IsWrite() bool {
 func (o Op) IsWatch() bool { return o == OpWatchNode || o == OpWatchTree }
 
 var opNames = [...]string{"other", "create", "delete", "set", "exists", "get", "children",
-	"sync", "multi", "ping", "open", "close", "rearm", "watch node", "watch tree", "flush"}
+	"sync", "multi", "ping", "open", "close", "rearm", "watch node", "watch tree", "unwatch", "flush"}
 
 func (o Op) String() string { return opNames[o] }

@@ -52,6 +52,8 @@ type Session struct {
 	Timeout time.Duration // as granted
 	// Resumed reports that the client had the session before it opened this connection.
 	Resumed bool
+	// Ordered reports that a notification comes before every reply to the session that shows the change.
+	Ordered bool
 }
 
 // A Decoder decodes the bytes of one connection for a [Tap]. Its methods are called from one
@@ -136,6 +138,7 @@ func (z *zookeeper) Message(m drivers.Message) {
 			ID:      s.SessionID,
 			Timeout: time.Duration(s.Timeout) * time.Millisecond,
 			Resumed: z.dialogue.Resumed(),
+			Ordered: true,
 		})
 	}
 	z.tap.Message(z.at, m)

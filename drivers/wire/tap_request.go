@@ -116,7 +116,7 @@ func decodeRequest(m *drivers.Message, code int32, d *Decoder) {
 	case drivers.OpExists, drivers.OpGet, drivers.OpChildren:
 		m.Path = d.Bytes()
 		m.Watch = d.Bool()
-	case drivers.OpSync:
+	case drivers.OpSync, drivers.OpUnwatch:
 		m.Path = d.Bytes()
 	}
 	if code == OpAddWatch {
@@ -183,6 +183,8 @@ func operation(code int32) drivers.Op {
 		return drivers.OpClose
 	case OpSetWatches, OpSetWatches2:
 		return drivers.OpRearm
+	case OpRemoveWatches:
+		return drivers.OpUnwatch
 	}
 	return drivers.OpOther
 }

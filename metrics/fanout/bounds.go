@@ -119,6 +119,7 @@ func (l *ledger) boundForeign() {
 // watch waits for it or a persistent watch has not reported it. Replies to heartbeats carry a
 // position too, so idle sessions do not delay pruning for long.
 func (l *ledger) prune() {
+	l.audit()
 	l.pruned = l.completeUpTo()
 	l.dropPruned()
 	if l.boundKept() {
@@ -168,6 +169,9 @@ func (l *ledger) completeUpTo() int64 {
 	}
 	for _, n := range l.waiting {
 		low = min(low, n.after)
+	}
+	for _, a := range l.audits {
+		low = min(low, a.after)
 	}
 	return low
 }

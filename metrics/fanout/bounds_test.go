@@ -11,8 +11,10 @@ import (
 
 type ignorant struct{}
 
-func (ignorant) Caused(Notified)  {}
-func (ignorant) Complete(Trigger) {}
+func (ignorant) Caused(Notified)          {}
+func (ignorant) Complete(Trigger)         {}
+func (ignorant) Missed(Missed)            {}
+func (ignorant) Unasked(*Session, string) {}
 
 func bounded(limit int) *Meter {
 	return NewListening(ignorant{}, func() time.Time { return time.Unix(1, 0) }, limit)

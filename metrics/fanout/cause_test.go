@@ -14,10 +14,14 @@ import (
 type heard struct {
 	caused   []Notified
 	complete []Trigger
+	missed   []Missed
+	unasked  []string
 }
 
-func (h *heard) Caused(n Notified)  { h.caused = append(h.caused, n) }
-func (h *heard) Complete(t Trigger) { h.complete = append(h.complete, t) }
+func (h *heard) Caused(n Notified)               { h.caused = append(h.caused, n) }
+func (h *heard) Complete(t Trigger)              { h.complete = append(h.complete, t) }
+func (h *heard) Missed(m Missed)                 { h.missed = append(h.missed, m) }
+func (h *heard) Unasked(s *Session, path string) { h.unasked = append(h.unasked, path) }
 
 // listening returns a Meter with a listener, and a writer and two watchers of it.
 func listening() (m *Meter, h *heard, writer, first, second wire) {

@@ -43,6 +43,7 @@ type ledger struct {
 	foreigners int64     // number of foreign triggers so far
 	open       int       // notifications since the latest reply of their sessions
 	bounds     bounds
+	audits     []pendingAudit // in the order of due
 }
 
 // smallestBatch is the smallest number of new writes after which prune runs again.
@@ -80,6 +81,9 @@ func (l *ledger) recordRequest(s *sessionState, op drivers.Op) {
 		return
 	}
 	l.boundWrites()
+	if op == drivers.OpClose {
+		l.auditClosing(s)
+	}
 	s.closing = op == drivers.OpClose
 	s.writes = append(s.writes, l.inFlight.send())
 }
@@ -106,6 +110,7 @@ func (l *ledger) abandonWrites(s *sessionState) {
 func (l *ledger) cut(s *sessionState) {
 	l.abandonWrites(s)
 	s.connected, s.rearming = false, len(s.armed) > 0
+	s.cutAt = max(s.last.Load(), 1)
 	if s.closing {
 		l.leave(s)
 	}
@@ -126,6 +131,8 @@ func (l *ledger) answered(s *sessionState, m *drivers.Message) (armed *table) {
 		l.leave(s)
 	case m.Op.IsWatch() && m.Err == nil:
 		l.addPersistent(s, m)
+	case m.Op == drivers.OpUnwatch && m.Err == nil:
+		l.unwatch(s, m.Path)
 	case arms(m):
 		return l.arm(s, m)
 	}
@@ -181,6 +188,8 @@ func (l *ledger) arm(s *sessionState, m *drivers.Message) *table {
 	pos, again := t.armed[s]
 	if !again {
 		l.armed++
+	} else if l.listener != nil {
+		l.auditAgain(s, t, pos, m.Pos)
 	}
 	t.armed[s] = max(pos, m.Pos)
 	s.armed[t] = struct{}{}
@@ -221,6 +230,7 @@ func (l *ledger) notified(s *sessionState, m *drivers.Message, at time.Time) {
 	case len(n.persistent) > 0:
 		n.armed, n.after = first, max(n.after, n.since)
 	case n.armed == nil: // the Meter did not see the arming
+		l.unasked(n)
 		n.armed, n.after = first, s.last.Load()
 	}
 	n.armed.fired = append(n.armed.fired, n)

@@ -190,6 +190,7 @@ func (n *node) changed(after, before int64) bool {
 // Note: where several persistent watches of a session cover one change and each has its own
 // notification, as on etcd, the first notification is taken for all of them.
 type persistentWatch struct {
+	state    *sessionState
 	node     *node
 	tree     bool
 	reported int64    // position of the latest reported change; at first of the reply that armed the watch
@@ -202,7 +203,7 @@ func (l *ledger) addPersistent(s *sessionState, m *drivers.Message) {
 	if slices.ContainsFunc(s.persistent, func(k *persistentWatch) bool { return k.node == n && k.tree == tree }) {
 		return
 	}
-	k := &persistentWatch{node: n, tree: tree, reported: m.Pos}
+	k := &persistentWatch{state: s, node: n, tree: tree, reported: m.Pos}
 	n.persistent = append(n.persistent, k)
 	s.persistent = append(s.persistent, k)
 	l.persistent++
@@ -272,11 +273,19 @@ func (s *sessionState) persistentOn(t *table) (all []*persistentWatch) {
 }
 
 // unreported returns the position up to which all persistent watches have reported the changes in
-// the table. These are watches on the table's node and on the nodes above it.
+// the table.
 func (l *ledger) unreported(t *table) int64 {
 	pos := int64(unbounded)
+	for _, k := range l.persistentOver(t) {
+		pos = min(pos, k.upTo(t))
+	}
+	return pos
+}
+
+// persistentOver returns the persistent watches that cover the table: on its node and on the nodes above it.
+func (l *ledger) persistentOver(t *table) (all []*persistentWatch) {
 	if l.persistent == 0 {
-		return pos
+		return nil
 	}
 	for path := []byte(t.node.path); path != nil; path = parent(path) {
 		n := l.nodes[string(path)]
@@ -285,9 +294,9 @@ func (l *ledger) unreported(t *table) int64 {
 		}
 		for _, k := range n.persistent {
 			if k.covers(t) {
-				pos = min(pos, k.upTo(t))
+				all = append(all, k)
 			}
 		}
 	}
-	return pos
+	return all
 }

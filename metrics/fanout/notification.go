@@ -54,6 +54,11 @@ func (l *ledger) resolve() {
 		l.waiting[0] = nil
 		l.waiting = l.waiting[1:]
 	}
+	for len(l.audits) > 0 && l.audits[0].due <= l.inFlight.first {
+		a := l.audits[0]
+		l.audits = l.audits[1:]
+		l.told(a.state, a.armed, a.after, a.upTo, false)
+	}
 }
 
 // assign assigns a notification to its write. It is called in the order in which notifications

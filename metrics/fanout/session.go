@@ -156,7 +156,7 @@ func (s *Session) record(m *drivers.Message) (armed *table) {
 		case drivers.OpGet:
 			s.gets.count(m.Err)
 		}
-	case m.Op == drivers.OpClose, m.Op == drivers.OpOpen, m.Op == drivers.OpRearm, m.Op.IsWatch():
+	case m.Op == drivers.OpClose, m.Op == drivers.OpOpen, m.Op == drivers.OpRearm, m.Op == drivers.OpUnwatch, m.Op.IsWatch():
 	default:
 		if !s.state.hasOpen.Load() {
 			s.state.reached(m.Pos)
@@ -215,7 +215,7 @@ func (s *Session) counts() metrics.Counts {
 	c.Reads = c.Lists + sent(drivers.OpExists) + sent(drivers.OpGet)
 	c.Writes = sent(drivers.OpCreate) + sent(drivers.OpDelete) + sent(drivers.OpSet) + sent(drivers.OpMulti)
 	c.RPCs = c.Reads + c.Writes + c.Syncs + sent(drivers.OpOpen) +
-		sent(drivers.OpClose) + sent(drivers.OpRearm) + c.Armings + sent(drivers.OpOther)
+		sent(drivers.OpClose) + sent(drivers.OpRearm) + c.Armings + sent(drivers.OpUnwatch) + sent(drivers.OpOther)
 	return c
 }
 
@@ -228,7 +228,9 @@ type sessionState struct {
 	session    *Session // the session whose state this is
 	connected  bool
 	closing    bool
-	rearming   bool // from a cut until the watches are armed again
+	audited    bool  // see Session.Audit
+	cutAt      int64 // position of the latest reply before the latest cut, 0 without one
+	rearming   bool  // from a cut until the watches are armed again
 	writes     []serial
 	armed      map[*table]struct{}
 	persistent []*persistentWatch

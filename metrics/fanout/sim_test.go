@@ -27,6 +27,14 @@ type sim struct {
 	persistent map[simPersistent]struct{}
 	clients    []*simClient
 	woke       map[int64]int64 // the expected result: packets by position of the write
+	faults     *simFaults      // nil: every packet is delivered once
+	lasting    bool            // clients may close, and arm persistent watches
+}
+
+// simFaults are the packets that a service loses, or else sends twice.
+type simFaults struct {
+	lose          bool
+	missed, again []string // the watches of lost packets, and those of which a packet came twice
 }
 
 type simClient struct {
@@ -59,8 +67,12 @@ func (w simPersistent) covers(p string, e drivers.EventType) bool {
 var simPaths = []string{"/l", "/l/a", "/l/b", "/l/b/x", "/m"}
 
 func newSim(seed uint64, clients, strangers int, positions bool) *sim {
+	return newSimOf(NewMeter(metrics.NewWindow()), seed, clients, strangers, positions)
+}
+
+func newSimOf(m *Meter, seed uint64, clients, strangers int, positions bool) *sim {
 	s := &sim{
-		rng: rand.New(rand.NewPCG(seed, 1)), meter: NewMeter(metrics.NewWindow()), positions: positions,
+		rng: rand.New(rand.NewPCG(seed, 1)), meter: m, positions: positions, lasting: true,
 		owners: map[string]*simClient{}, watches: map[simWatch]struct{}{},
 		persistent: map[simPersistent]struct{}{}, woke: map[int64]int64{},
 	}
@@ -116,13 +128,13 @@ func (s *sim) request() drivers.Message {
 	ops := []drivers.Op{drivers.OpCreate, drivers.OpCreate, drivers.OpDelete, drivers.OpSet,
 		drivers.OpGet, drivers.OpExists, drivers.OpChildren, drivers.OpChildren, drivers.OpPing}
 	m := drivers.Message{Op: ops[s.rng.IntN(len(ops))]}
-	if s.rng.IntN(400) == 0 {
+	if s.lasting && s.rng.IntN(400) == 0 {
 		m.Op = drivers.OpClose
 	}
 	if m.Op == drivers.OpPing || m.Op == drivers.OpClose {
 		return m
 	}
-	if s.rng.IntN(40) == 0 {
+	if s.lasting && s.rng.IntN(40) == 0 {
 		m.Op = drivers.OpWatchNode + drivers.Op(s.rng.IntN(2))
 	}
 	m.Path = []byte(simPaths[s.rng.IntN(len(simPaths))])
@@ -207,11 +219,13 @@ func (s *sim) delete(p string) {
 func (s *sim) fire(e drivers.EventType, tables ...simWatch) {
 	for _, c := range s.clients {
 		fired := false
+		var of []string
 		for _, w := range tables {
 			w.client = c
 			if _, ok := s.watches[w]; ok {
 				delete(s.watches, w)
 				fired = true
+				of = append(of, w.String())
 			}
 		}
 		for w := range s.persistent {
@@ -228,8 +242,20 @@ func (s *sim) fire(e drivers.EventType, tables ...simWatch) {
 		if c.session != nil {
 			s.woke[s.pos]++
 		}
+		if f := s.faults; f != nil && c.session != nil {
+			switch once := s.rng.IntN(8) == 0; {
+			case once && f.lose:
+				c.down = c.down[:len(c.down)-1]
+				f.missed = append(f.missed, of...)
+			case once:
+				c.down = append(c.down, m)
+				f.again = append(f.again, string(m.Path))
+			}
+		}
 	}
 }
+
+func (w simWatch) String() string { return fmt.Sprint(w.client.id, " ", w.path, " ", w.child) }
 
 // run takes the given number of steps with new requests and then delivers everything. Now and
 // then it calls prune.

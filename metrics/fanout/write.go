@@ -131,6 +131,10 @@ type Listener interface {
 	Caused(n Notified)
 	// Complete is called when no further notification of the write can come.
 	Complete(t Trigger)
+	// Missed and Unasked are called for sessions that are audited: for a watch that is missed, and for a notification of the
+	// path that belongs to no watch.
+	Missed(m Missed)
+	Unasked(s *Session, path string)
 }
 
 // A Trigger identifies a write that caused notifications. It is comparable.
@@ -175,6 +179,7 @@ func (m *Meter) Finish() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.ledger.assignAll()
+	m.ledger.audit()
 }
 
 // caused reports to the listener a notification whose write is known.

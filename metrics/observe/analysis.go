@@ -72,6 +72,7 @@ type totals struct {
 	requests, messages, bytes      int64
 	armed                          int64 // requests that armed a watch
 	mostStanding, mostOfSession    int
+	audited, missed, unasked       int64 // sessions, watches, notifications
 	reads, writes, failed          int64
 	notifications                  int64
 	rearms                         int64

@@ -24,6 +24,9 @@ type pattern struct {
 	watchers     sessions
 	standing     int64 // watches that are armed
 	mostStanding int64
+	audited      bool  // it is known whether watches were missed
+	missed       int64 // watches that a change has passed without a notification
+	unasked      int64 // notifications that belong to no watch
 
 	changes    int64
 	fanout     metrics.Tally // sessions that changes woke; nil without a change

@@ -60,6 +60,12 @@ type Traffic struct {
 
 	Beyond Beyond `json:"beyond_limits"`
 
+	// Missed and Unasked are known of the audited sessions: those that were seen from their beginning, of a service that tells of
+	// a change before any reply shows it, as ZooKeeper does.
+	Audited int64 `json:"audited_sessions"`
+	Missed  int64 `json:"missed_watches"`        // that a change has passed without a notification
+	Unasked int64 `json:"unasked_notifications"` // that belong to no watch, as one that comes twice
+
 	Gaps     int64 `json:"gaps"` // places at which bytes were not decoded
 	GapBytes int64 `json:"gap_bytes"`
 }
@@ -109,6 +115,9 @@ type Place struct {
 	PollEvery    *int64 `json:"poll_interval_p50_ns"` // between a read and the one before that returned the same
 	LatencyP90   *int64 `json:"latency_p90_ns"`
 	OfPatterns   int    `json:"patterns"` // path patterns that belong to the place
+	// Missed and Unasked are as in Traffic, null if no session that watches is audited.
+	Missed  *int64 `json:"missed_watches"`
+	Unasked *int64 `json:"unasked_notifications"`
 }
 
 // Herd reports whether one change wakes several sessions, of which most wait again or lose.
@@ -184,7 +193,7 @@ func (t *totals) traffic(a *Analysis) Traffic {
 		Resumed: t.resumed, Ended: t.ended, Lost: t.lost, Messages: t.messages, Requests: t.requests,
 		Reads: t.reads, Writes: t.writes, FailedWrites: t.failed, Notifications: t.notifications, Rearms: t.rearms,
 		Changes: t.triggers, UnseenWriters: t.foreign, Armed: t.armed, StandingNow: a.watches, Unfollowed: t.unfollowed,
-		MostStanding: t.mostStanding, MostOfSession: t.mostOfSession, Bytes: t.bytes,
+		Audited: t.audited, Missed: t.missed, Unasked: t.unasked, MostStanding: t.mostStanding, MostOfSession: t.mostOfSession, Bytes: t.bytes,
 		Gaps: t.gaps, GapBytes: t.gapBytes, Beyond: t.beyond,
 	}
 	r.Beyond.Early += a.meter.Early()
@@ -261,7 +270,8 @@ func placeOf(f Form, of []*pattern) Place {
 	r := Place{OfPatterns: len(of)}
 	fanout, settled := metrics.Tally{}, newDurations()
 	latency, polled, watchers, askers := newDurations(), newDurations(), sessions{}, sessions{}
-	var useful, wasted, most int64
+	var useful, wasted, most, missed, unasked int64
+	audited := false
 	known := f.Name != ""
 	for i, p := range of {
 		n := p.notifications()
@@ -288,6 +298,7 @@ func placeOf(f Form, of []*pattern) Place {
 			}
 			latency.Merge(orEmpty(p.ops[op].latency))
 		}
+		audited, missed, unasked = audited || p.audited, missed+p.missed, unasked+p.unasked
 		fanout.Add(p.fanout)
 		settled.Merge(orEmpty(p.settle))
 		polled.Merge(orEmpty(p.interval))
@@ -300,6 +311,9 @@ func placeOf(f Form, of []*pattern) Place {
 	r.SettledP90, r.LatencyP90 = quantile(settled, 90), quantile(latency, 90)
 	if known {
 		r.Useful, r.Wasted = &useful, &wasted
+	}
+	if audited {
+		r.Missed, r.Unasked = &missed, &unasked
 	}
 	f.Herd = r.wakesInVain(f.kind)
 	if f.Name != "" {

@@ -18,6 +18,7 @@ type session struct {
 	timeout     time.Duration
 	anonymous   bool // its connection was joined after the session had been opened
 	over        bool // it was closed
+	audited     bool // it is known of which of its watches it is told
 	connections int
 	left        time.Time // end of its latest connection
 	opened      time.Time // zero if that was not observed
@@ -100,6 +101,11 @@ func (a *Analysis) session(s traffic.Session, c traffic.Connection) *session {
 	if !s.Resumed {
 		n.opened = a.now
 		a.all.churn.Opened++
+		if s.Ordered {
+			n.probe.Audit()
+			n.audited = true
+			a.all.audited++
+		}
 	}
 	a.sessions[s.ID] = n
 	return n
@@ -361,6 +367,7 @@ func (a *Analysis) arm(s *session, k watchKey, p *place) {
 	p.pattern.mostStanding = max(p.pattern.mostStanding, p.pattern.standing)
 	a.all.mostStanding, a.all.mostOfSession = max(a.all.mostStanding, a.watches), max(a.all.mostOfSession, len(s.watches))
 	p.pattern.watchers.add(s)
+	p.pattern.audited = p.pattern.audited || s.audited
 }
 
 func (a *Analysis) disarm(s *session, k watchKey) {

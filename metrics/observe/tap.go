@@ -296,6 +296,9 @@ func (t *tap) Gap(at time.Time, bytes int64) {
 	t.a.mu.Lock()
 	defer t.a.mu.Unlock()
 	t.a.setTime(at)
+	if t.s != nil && t.s.audited {
+		t.s.probe.StopAudit()
+	}
 	t.a.all.gaps++
 	t.a.all.gapBytes += bytes
 }

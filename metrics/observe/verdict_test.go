@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/traffic"
 )
 
 func (s script) get(path string, pos int64) {
@@ -245,5 +246,43 @@ func TestWatchesAreCountedAtTheirMost(t *testing.T) {
 	first.get("/a", 2)
 	if c := a.Report().Traffic; c.Armed != 5 || c.MostStanding != 4 || c.MostOfSession != 3 {
 		t.Errorf("armed %d, at the same time %d, of one session %d; want 5, 4, 3", c.Armed, c.MostStanding, c.MostOfSession)
+	}
+}
+
+// TestWhoWasNotToldIsFound has two sessions that watch a node, of which a change tells one, and one of which it tells twice. Where
+// bytes of the session are missing, or its service keeps no order, nothing is said.
+func TestWhoWasNotToldIsFound(t *testing.T) {
+	play := func(ordered, gap bool) (Place, Traffic) {
+		a := New(DefaultLimits)
+		var all []script
+		for id := range int64(3) {
+			tap := a.Open(traffic.Connection{ID: uint64(id + 1), Client: "192.0.2.1:5", At: time.Unix(1, 0)})
+			tap.Session(time.Unix(1, 0), traffic.Session{ID: id + 1, Timeout: time.Minute, Ordered: ordered})
+			all = append(all, script{tap})
+		}
+		writer, first, second := all[0], all[1], all[2]
+		first.get("/a", 1)
+		second.get("/a", 1)
+		if gap {
+			for _, s := range all {
+				s.Gap(time.Unix(2, 0), 10)
+			}
+		}
+		writer.set("/a", 2)
+		first.told(drivers.DataChanged, "/a")
+		first.told(drivers.DataChanged, "/a")
+		second.get("/b", 2)
+		r := a.Report()
+		return r.Places[0], r.Traffic
+	}
+	p, c := play(true, false)
+	if p.Path != "/a" || p.Missed == nil || *p.Missed != 1 || *p.Unasked != 1 || c.Missed != 1 || c.Unasked != 1 || c.Audited != 3 {
+		t.Errorf("got %+v of %+v, want one watch missed and one notification too many", c, p)
+	}
+	if p, c := play(true, true); c.Missed+c.Unasked > 0 {
+		t.Errorf("bytes are missing: %+v of %+v, want nothing found", c, p)
+	}
+	if p, c := play(false, false); p.Missed != nil || c.Missed+c.Unasked+c.Audited > 0 {
+		t.Errorf("a service without order: %+v of %+v, want nothing known", c, p)
 	}
 }

@@ -298,6 +298,22 @@ func (a *Analysis) flushOldest() {
 	}
 }
 
+// Missed counts a watch of which its session was not told, unless not all watches are followed.
+func (l listener) Missed(m fanout.Missed) {
+	if a := l.a; a.all.unfollowed == 0 {
+		a.all.missed++
+		a.place([]byte(m.Path)).pattern.missed++
+	}
+}
+
+// Unasked counts a notification that belongs to no watch, unless not all watches are followed.
+func (l listener) Unasked(_ *fanout.Session, path string) {
+	if a := l.a; a.all.unfollowed == 0 {
+		a.all.unasked++
+		a.place([]byte(path)).pattern.unasked++
+	}
+}
+
 func (l listener) Complete(t fanout.Trigger) {
 	if c := l.a.changes[t]; c != nil {
 		delete(l.a.changes, t)

@@ -125,6 +125,8 @@ func (r Rules) observed(subject string, f observedFigure, gated bool, base, othe
 		c.compareWithBound(subject, base, after)
 	case "watches":
 		c.compareByHalf(before, after)
+	case "watches.missed":
+		c.compareWithNone(before, after)
 	}
 	if c.New < c.Base && countsTelling(f) {
 		c.voidIfFewerWatch(subject, base, others)
@@ -160,6 +162,16 @@ func (c *change) compareWithBound(path string, base []results.Observation, after
 	c.P, c.Verdict, c.Why = nil, results.Pass, fmt.Sprintf("the form of the base wakes at most %s", units.Plural(int(most), "session"))
 	if slices.Max(after) > float64(most) {
 		c.Verdict = results.Regression
+	}
+}
+
+// compareWithNone decides on what must not be at all, whatever the noise.
+func (c *change) compareWithNone(before, after []float64) {
+	switch {
+	case slices.Max(after) == 0:
+		c.P, c.Verdict, c.Why = nil, results.Pass, "no watch was missed"
+	case slices.Max(before) == 0:
+		c.P, c.Verdict, c.Why = nil, results.Regression, "watches were missed, and none in the base"
 	}
 }
 

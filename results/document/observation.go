@@ -33,6 +33,7 @@ func ofObservation(o results.Observation) (d Document) {
 	if n := seen.Traffic.Lost; n > 0 {
 		d.Findings = append(d.Findings, "EXPIRED: "+units.Plural(int(n), "session")+" had no connection for longer than the time-out.")
 	}
+	d.Findings = append(d.Findings, missed(seen)...)
 	d.Tables = []Table{pathTable(seen.Places), largestChanges(seen.Largest), requestTable(seen.Places)}
 	for _, find := range []func(observe.Report) ([]string, Table){polling, rearming, churn, standing} {
 		found, t := find(seen)
@@ -186,6 +187,26 @@ func requestTable(places []observe.Place) Table {
 			units.Count(p.FailedWrites), units.Count(p.Armed)})
 	}
 	return t
+}
+
+// missed returns sentences on the places of which sessions were not told as often as they watched.
+func missed(r observe.Report) (all []string) {
+	for _, p := range r.Places {
+		if p.Missed != nil && *p.Missed > 0 {
+			all = append(all, fmt.Sprintf("NOT TOLD: changes of %s passed %s without a notification.", p.Path, watches(*p.Missed)))
+		}
+		if p.Unasked != nil && *p.Unasked > 0 {
+			all = append(all, fmt.Sprintf("TOLD TWICE: %s of %s belong to no watch.", units.Plural(int(*p.Unasked), "notification"), p.Path))
+		}
+	}
+	return all
+}
+
+func watches(n int64) string {
+	if n == 1 {
+		return "1 watch"
+	}
+	return units.Count(n) + " watches"
 }
 
 // refused returns a sentence for each place at which most writes failed and that is no herd.

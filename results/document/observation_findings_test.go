@@ -16,7 +16,7 @@ func costly() observe.Report {
 	return observe.Report{
 		Duration: 10 * time.Second,
 		Traffic:  observe.Traffic{Requests: 100, Changes: 1, FanoutP50: 1, FanoutMax: 1, Lost: 2},
-		Places:   []observe.Place{{Path: "/members", Askers: 64, Requests: 100, Writes: 100, FailedWrites: 51}, {Path: "/half", Requests: 100, Writes: 100, FailedWrites: 50}, {Path: "/flag", Requests: 19, Polls: 12, PollsSame: 10, PollEvery: new(int64(2e9))}},
+		Places:   []observe.Place{{Path: "/members", Askers: 64, Requests: 100, Writes: 100, FailedWrites: 51}, {Path: "/half", Requests: 100, Writes: 100, FailedWrites: 50, Missed: new(int64(1)), Unasked: new(int64(2))}, {Path: "/flag", Requests: 19, Polls: 12, PollsSame: 10, PollEvery: new(int64(2e9))}},
 		Rearming: observe.Rearming{Reconnects: 12, Watches: 1200, MostReconnects: 10, MostWatches: 1000},
 		Churn:    observe.Churn{Opened: 20, Closed: 15, ShortLived: 12, MostAtOnce: 5},
 		Standing: []observe.Standing{{Path: "/item/#", Watches: 1000, AgeP50: time.Minute, Oldest: time.Hour}},
@@ -28,6 +28,8 @@ func TestFindingsInWords(t *testing.T) {
 		"No herd: a change wakes 1 session at the median and at most 1.",
 		"FAILED WRITES: 51 of 100 writes of /members by 64 sessions failed.",
 		"EXPIRED: 2 sessions had no connection for longer than the time-out.",
+		"NOT TOLD: changes of /half passed 1 watch without a notification.",
+		"TOLD TWICE: 2 notifications of /half belong to no watch.",
 		"POLLING: 10 of 19 requests for /flag repeat a read that returned the same as before, 2.00 s after it at the median.",
 		"RE-ARM STORM: within one second 10 reconnected sessions armed 1\u202f000 watches again.",
 		"SESSION CHURN: 20 sessions were opened and 15 closed (2.0 and 1.5 per second), and at most 5 were open at once.",

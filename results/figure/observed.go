@@ -74,6 +74,18 @@ func ofPathsAndTraffic() []Figure {
 			count(func(p observe.Place) int64 { return p.Armed })),
 		watched(Figure{Name: "sessions", Better: Neither, About: "sessions that set watches, at the same time",
 			path: count(func(p observe.Place) int64 { return int64(p.Sessions) })}),
+		Figure{Name: "watches.missed", About: "watches that a change has passed without a notification",
+			path: func(p observe.Place) (float64, bool) { return number(p.Missed) },
+			observation: func(o results.Observation) (float64, bool) {
+				t := o.Observed.Traffic
+				return float64(t.Missed), t.Audited > 0
+			}},
+		Figure{Name: "notifications.unasked", About: "notifications that belong to no watch, as one that comes twice",
+			path: func(p observe.Place) (float64, bool) { return number(p.Unasked) },
+			observation: func(o results.Observation) (float64, bool) {
+				t := o.Observed.Traffic
+				return float64(t.Unasked), t.Audited > 0
+			}},
 		Figure{Name: "polls.unchanged", Better: Neither, About: "reads that repeated an earlier one and returned the same",
 			path: count(func(p observe.Place) int64 { return p.PollsSame })},
 		Figure{Name: "settled.p90", Unit: Nanoseconds, Exactness: Timed, About: "from a change until the last woken session waits again, the 90th percentile",

@@ -136,7 +136,7 @@ func TestWholeConnection(t *testing.T) {
 	if c.Client != "10.0.0.1:40000" || c.Server != "10.0.0.2:2181" || c.Joined || !c.closed || len(c.messages) != 22 {
 		t.Errorf("got %+v, want the connection from 10.0.0.1:40000 to 10.0.0.2:2181 with 22 messages, closed", c)
 	}
-	if want := []traffic.Session{{ID: 7, Timeout: 6 * time.Second}}; !slices.Equal(c.sessions, want) {
+	if want := []traffic.Session{{ID: 7, Timeout: 6 * time.Second, Ordered: true}}; !slices.Equal(c.sessions, want) {
 		t.Errorf("sessions are %v, want %v", c.sessions, want)
 	}
 	if want := "1 get /n watch=true"; !strings.HasPrefix(c.messages[2], want) {
