@@ -8,6 +8,7 @@ import (
 
 	"github.com/stampede-bench/stampede/metrics/observe"
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/observed"
 	"github.com/stampede-bench/stampede/results/units"
 )
 
@@ -26,19 +27,9 @@ func ofObservation(o results.Observation) (d Document) {
 		d.Checks = append(d.Checks, Check{Suite: "stampede observe", Recipe: "observe", Form: thresholds, About: g.Subject}.threshold(g))
 	}
 	d.judge("at", o.Gates, func(g results.Gate) string { return g.Subject }, func(results.Gate) bool { return false })
-	if d.Findings = append(herds(seen), unknownForms(seen)...); len(d.Findings) == 0 {
-		d.Findings = []string{noHerd(seen.Traffic)}
-	}
-	d.Findings = append(d.Findings, refused(seen)...)
-	if n := seen.Traffic.Lost; n > 0 {
-		d.Findings = append(d.Findings, "EXPIRED: "+units.Plural(int(n), "session")+" had no connection for longer than the time-out.")
-	}
-	d.Findings = append(d.Findings, missed(seen)...)
-	d.Tables = []Table{pathTable(seen.Places), largestChanges(seen.Largest), requestTable(seen.Places)}
-	for _, find := range []func(observe.Report) ([]string, Table){polling, rearming, churn, standing} {
-		found, t := find(seen)
-		d.Findings, d.Tables = append(d.Findings, found...), append(d.Tables, t)
-	}
+	d.Findings = observed.Findings(seen)
+	d.Tables = []Table{pathTable(seen.Places), largestChanges(seen.Largest), requestTable(seen.Places), pollTable(seen.Places),
+		rearmingTable(seen.Rearming), churnTable(seen.Churn), standingTable(seen.Standing)}
 	d.Tables = append(d.Tables, projectionTable(o.Projected, seen.Places))
 	elide(d.Tables)
 	d.Tables = shown(append(d.Tables, operationTable(seen.Operations))...)
@@ -92,41 +83,6 @@ func losses(o results.Observation) (all []string) {
 		}
 	}
 	return all
-}
-
-// herds returns sentences for each herd.
-func herds(r observe.Report) (all []string) {
-	for _, p := range r.Herds() {
-		all = append(all, fmt.Sprintf("HERD: one change of %s wakes up to %s of %s.", p.Path,
-			units.Count(p.FanoutMax), units.Plural(p.Sessions, "session")),
-			fmt.Sprintf("  %s: %s.", p.Form.Name, p.Form.Evidence))
-		if p.Form.Wakes > 0 {
-			all = append(all, fmt.Sprintf("  With the form %q a change would wake %s.", p.Form.Instead, units.Count(p.Form.Wakes)))
-		}
-	}
-	return all
-}
-
-// unknownForms returns a sentence for each path whose form is not known and whose changes wake many.
-func unknownForms(r observe.Report) (all []string) {
-	for _, p := range r.Places {
-		if p.Form == nil && p.FanoutMax > 1 && 2*p.FanoutMax >= int64(p.Sessions) {
-			all = append(all, fmt.Sprintf("NOT KNOWN: one change of %s wakes up to %s of %s; its form is not recognised.",
-				p.Path, units.Count(p.FanoutMax), units.Plural(p.Sessions, "session")))
-		}
-	}
-	return all
-}
-
-// noHerd says what was seen if there is nothing to find.
-func noHerd(t observe.Traffic) string {
-	switch {
-	case t.Requests == 0:
-		return "No request was observed."
-	case t.Changes == 0:
-		return "No change woke a session."
-	}
-	return fmt.Sprintf("No herd: a change wakes %s at the median and at most %s.", units.Plural(int(t.FanoutP50), "session"), units.Count(t.FanoutMax))
 }
 
 // maxRows is how many places the table shows; the file has all.
@@ -189,37 +145,6 @@ func requestTable(places []observe.Place) Table {
 	return t
 }
 
-// missed returns sentences on the places of which sessions were not told as often as they watched.
-func missed(r observe.Report) (all []string) {
-	for _, p := range r.Places {
-		if p.Missed != nil && *p.Missed > 0 {
-			all = append(all, fmt.Sprintf("NOT TOLD: changes of %s passed %s without a notification.", p.Path, watches(*p.Missed)))
-		}
-		if p.Unasked != nil && *p.Unasked > 0 {
-			all = append(all, fmt.Sprintf("TOLD TWICE: %s of %s belong to no watch.", units.Plural(int(*p.Unasked), "notification"), p.Path))
-		}
-	}
-	return all
-}
-
-func watches(n int64) string {
-	if n == 1 {
-		return "1 watch"
-	}
-	return units.Count(n) + " watches"
-}
-
-// refused returns a sentence for each place at which most writes failed and that is no herd.
-func refused(r observe.Report) (all []string) {
-	for _, p := range r.Places {
-		if p.Refused() && !p.Herd() {
-			all = append(all, fmt.Sprintf("FAILED WRITES: %s of %s writes of %s by %s failed.", units.Count(p.FailedWrites), units.Count(p.Writes), p.Path,
-				units.Plural(p.Askers, "session")))
-		}
-	}
-	return all
-}
-
 func wastedShare(p observe.Place) string {
 	if p.Wasted == nil || *p.Useful+*p.Wasted == 0 {
 		return units.Absent
@@ -280,66 +205,44 @@ func projectionTable(n int, places []observe.Place) Table {
 	return t
 }
 
-// These find what costs servers besides herds. Each returns its findings and a table of their numbers, which
-// has no rows if there is nothing to find.
+// The following tables have the numbers of findings, and no rows where there is nothing to find.
 
-func polling(r observe.Report) (found []string, t Table) {
-	t = Table{Title: "polled paths", Columns: columns(0, "<polled path", "requests", "unchanged", "interval p50")}
-	for _, p := range r.Places {
-		if !p.Polled() {
-			continue
+func pollTable(places []observe.Place) Table {
+	t := Table{Title: "polled paths", Columns: columns(0, "<polled path", "requests", "unchanged", "interval p50")}
+	for _, p := range places {
+		if p.Polled() {
+			t.Rows = append(t.Rows, []string{p.Path, units.Count(p.Requests), units.Count(p.PollsSame), nanoseconds(p.PollEvery)})
 		}
-		every := ""
-		if p.PollEvery != nil {
-			every = fmt.Sprintf(", %s after it at the median", duration(*p.PollEvery))
-		}
-		found = append(found, fmt.Sprintf("POLLING: %s of %s requests for %s repeat a read that returned the same as before%s.",
-			units.Count(p.PollsSame), units.Count(p.Requests), p.Path, every))
-		t.Rows = append(t.Rows, []string{p.Path, units.Count(p.Requests), units.Count(p.PollsSame), nanoseconds(p.PollEvery)})
 	}
-	return found, t
+	return t
 }
 
-func rearming(r observe.Report) (found []string, t Table) {
-	t = Table{Title: "armed again", Columns: columns(0, "<armed again", "sessions", "watches")}
-	if a := r.Rearming; a.Storm() {
-		found = []string{fmt.Sprintf("RE-ARM STORM: within one second %s armed %s watches again.",
-			units.Plural(int(a.MostReconnects), "reconnected session"), units.Count(a.MostWatches))}
+func rearmingTable(a observe.Rearming) Table {
+	t := Table{Title: "armed again", Columns: columns(0, "<armed again", "sessions", "watches")}
+	if a.Storm() {
 		t.Rows = [][]string{
 			{"most in one second", units.Count(a.MostReconnects), units.Count(a.MostWatches)},
 			{"after all reconnects", units.Count(a.Reconnects), units.Count(a.Watches)},
 		}
 	}
-	return found, t
+	return t
 }
 
-func churn(r observe.Report) (found []string, t Table) {
-	t = Table{Title: "sessions", Columns: columns(0, "<sessions", "opened", "closed", "before their time-out", "most at once")}
-	c, rates := r.Churn, ""
-	if !c.Heavy() {
-		return nil, t
+func churnTable(c observe.Churn) Table {
+	t := Table{Title: "sessions", Columns: columns(0, "<sessions", "opened", "closed", "before their time-out", "most at once")}
+	if c.Heavy() {
+		t.Rows = [][]string{{"all", units.Count(c.Opened), units.Count(c.Closed), units.Count(c.ShortLived), units.Count(c.MostAtOnce)}}
 	}
-	if s := r.Duration.Seconds(); s > 0 {
-		rates = fmt.Sprintf(" (%.1f and %.1f per second)", float64(c.Opened)/s, float64(c.Closed)/s)
-	}
-	t.Rows = [][]string{{"all", units.Count(c.Opened), units.Count(c.Closed), units.Count(c.ShortLived), units.Count(c.MostAtOnce)}}
-	return []string{
-		fmt.Sprintf("SESSION CHURN: %s were opened and %s closed%s, and at most %s were open at once.",
-			units.Plural(int(c.Opened), "session"), units.Count(c.Closed), rates, units.Count(c.MostAtOnce)),
-		fmt.Sprintf("  %s of those closed lived shorter than their time-out. Each open and close is a write.", units.Percent(c.ShortLived, c.Closed)),
-	}, t
+	return t
 }
 
-func standing(r observe.Report) (found []string, t Table) {
-	t = Table{Title: "standing watches", Columns: columns(0, "<standing watches", "watches", "age p50", "oldest")}
+func standingTable(all []observe.Standing) Table {
+	t := Table{Title: "standing watches", Columns: columns(0, "<standing watches", "watches", "age p50", "oldest")}
 	age := func(d time.Duration) string { return d.Round(time.Second).String() } // it may be hours
-	for _, s := range r.Standing {
-		if !s.Many() {
-			continue
+	for _, s := range all {
+		if s.Many() {
+			t.Rows = append(t.Rows, []string{s.Path, units.Count(s.Watches), age(s.AgeP50), age(s.Oldest)})
 		}
-		found = append(found, fmt.Sprintf("STANDING WATCHES: %s watches on %s were armed %s ago at the median, the oldest %s ago, and have not fired.",
-			units.Count(s.Watches), s.Path, age(s.AgeP50), age(s.Oldest)))
-		t.Rows = append(t.Rows, []string{s.Path, units.Count(s.Watches), age(s.AgeP50), age(s.Oldest)})
 	}
-	return found, t
+	return t
 }

@@ -1,0 +1,144 @@
+package observed
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/stampede-bench/stampede/metrics/observe"
+	"github.com/stampede-bench/stampede/results/units"
+)
+
+// Findings returns the findings of what was observed, the most important first. A sentence that begins with two spaces
+// explains the one before. There is at least one.
+func Findings(r observe.Report) (all []string) {
+	if all = append(herds(r), unknownForms(r)...); len(all) == 0 {
+		all = []string{noHerd(r.Traffic)}
+	}
+	for _, find := range []func(observe.Report) []string{missed, refused, expired, polling, rearming, churn, standing} {
+		all = append(all, find(r)...)
+	}
+	return all
+}
+
+// herds returns sentences for each herd.
+func herds(r observe.Report) (all []string) {
+	for _, p := range r.Herds() {
+		all = append(all, fmt.Sprintf("HERD: one change of %s wakes up to %s of %s.", p.Path,
+			units.Count(p.FanoutMax), units.Plural(p.Sessions, "session")),
+			fmt.Sprintf("  %s: %s.", p.Form.Name, p.Form.Evidence))
+		if p.Form.Wakes > 0 {
+			all = append(all, fmt.Sprintf("  With the form %q a change would wake %s.", p.Form.Instead, units.Count(p.Form.Wakes)))
+		}
+	}
+	return all
+}
+
+// unknownForms returns a sentence for each path whose form is not known and whose changes wake many.
+func unknownForms(r observe.Report) (all []string) {
+	for _, p := range r.Places {
+		if p.Form == nil && p.FanoutMax > 1 && 2*p.FanoutMax >= int64(p.Sessions) {
+			all = append(all, fmt.Sprintf("NOT KNOWN: one change of %s wakes up to %s of %s; its form is not recognised.",
+				p.Path, units.Count(p.FanoutMax), units.Plural(p.Sessions, "session")))
+		}
+	}
+	return all
+}
+
+// noHerd says what was seen if there is nothing to find.
+func noHerd(t observe.Traffic) string {
+	switch {
+	case t.Requests == 0:
+		return "No request was observed."
+	case t.Changes == 0:
+		return "No change woke a session."
+	}
+	return fmt.Sprintf("No herd: a change wakes %s at the median and at most %s.", units.Plural(int(t.FanoutP50), "session"), units.Count(t.FanoutMax))
+}
+
+// missed returns sentences on the places of which sessions were not told as often as they watched.
+func missed(r observe.Report) (all []string) {
+	for _, p := range r.Places {
+		if p.Missed != nil && *p.Missed > 0 {
+			all = append(all, fmt.Sprintf("NOT TOLD: changes of %s passed %s without a notification.", p.Path, watches(*p.Missed)))
+		}
+		if p.Unasked != nil && *p.Unasked > 0 {
+			all = append(all, fmt.Sprintf("TOLD TWICE: %s of %s belong to no watch.", units.Plural(int(*p.Unasked), "notification"), p.Path))
+		}
+	}
+	return all
+}
+
+func watches(n int64) string {
+	if n == 1 {
+		return "1 watch"
+	}
+	return units.Count(n) + " watches"
+}
+
+// refused returns a sentence for each place at which most writes failed and that is no herd.
+func refused(r observe.Report) (all []string) {
+	for _, p := range r.Places {
+		if p.Refused() && !p.Herd() {
+			all = append(all, fmt.Sprintf("FAILED WRITES: %s of %s writes of %s by %s failed.", units.Count(p.FailedWrites), units.Count(p.Writes), p.Path,
+				units.Plural(p.Askers, "session")))
+		}
+	}
+	return all
+}
+
+func expired(r observe.Report) []string {
+	if r.Traffic.Lost == 0 {
+		return nil
+	}
+	return []string{"EXPIRED: " + units.Plural(int(r.Traffic.Lost), "session") + " had no connection for longer than the time-out."}
+}
+
+func polling(r observe.Report) (all []string) {
+	for _, p := range r.Places {
+		if !p.Polled() {
+			continue
+		}
+		every := ""
+		if p.PollEvery != nil {
+			every = fmt.Sprintf(", %s after it at the median", units.Duration(time.Duration(*p.PollEvery)))
+		}
+		all = append(all, fmt.Sprintf("POLLING: %s of %s requests for %s repeat a read that returned the same as before%s.",
+			units.Count(p.PollsSame), units.Count(p.Requests), p.Path, every))
+	}
+	return all
+}
+
+func rearming(r observe.Report) []string {
+	a := r.Rearming
+	if !a.Storm() {
+		return nil
+	}
+	return []string{fmt.Sprintf("RE-ARM STORM: within one second %s armed %s watches again.",
+		units.Plural(int(a.MostReconnects), "reconnected session"), units.Count(a.MostWatches))}
+}
+
+func churn(r observe.Report) []string {
+	c, rates := r.Churn, ""
+	if !c.Heavy() {
+		return nil
+	}
+	if s := r.Duration.Seconds(); s > 0 {
+		rates = fmt.Sprintf(" (%.1f and %.1f per second)", float64(c.Opened)/s, float64(c.Closed)/s)
+	}
+	return []string{
+		fmt.Sprintf("SESSION CHURN: %s were opened and %s closed%s, and at most %s were open at once.",
+			units.Plural(int(c.Opened), "session"), units.Count(c.Closed), rates, units.Count(c.MostAtOnce)),
+		fmt.Sprintf("  %s of those closed lived shorter than their time-out. Each open and close is a write.", units.Percent(c.ShortLived, c.Closed)),
+	}
+}
+
+func standing(r observe.Report) (all []string) {
+	age := func(d time.Duration) string { return d.Round(time.Second).String() } // it may be hours
+	for _, s := range r.Standing {
+		if s.Many() {
+			all = append(all, fmt.Sprintf("STANDING WATCHES: %s watches on %s were armed %s ago at the median, the oldest %s ago, and have not fired.",
+				units.Count(s.Watches), s.Path, age(s.AgeP50), age(s.Oldest)))
+		}
+	}
+	return all
+}
