@@ -41,11 +41,13 @@ type Pool struct {
 	adminTimeout time.Duration // the session timeout of admin; 0: the default
 }
 
+// ReadsLag reports whether reads may be older than what the session has already seen. etcd answers a serializable
+// read from whichever member is asked, with that member's data, and tells of a change before such a read shows it.
+func (p Plan) ReadsLag() bool { return p.Service.Info().Reads == "serializable" }
+
 func newPool(p Plan, part *Part) *Pool {
 	s := p.Settings
-	// etcd answers a serializable read from whichever member is asked, with that member's data.
-	reads := p.Service.Info().Reads
-	s.ReadsLag, s.ReadsFresh = reads == "serializable", reads == "linearizable"
+	s.ReadsLag, s.ReadsFresh = p.ReadsLag(), p.Service.Info().Reads == "linearizable"
 	var patience time.Duration
 	if p.serversFail {
 		patience = faultsSessionTimeout

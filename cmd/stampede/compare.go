@@ -126,7 +126,10 @@ func (a *app) compareRuns(paths [2][]string, f compareFlags) (err error) {
 	if err := f.known(subjects); err != nil {
 		return err
 	}
-	if err := f.canFail(subjects, warnings); err != nil {
+	if len(subjects) == 0 {
+		return cli.Usagef("nothing to compare: %s", warnings[0].Text)
+	}
+	if err := f.canFail(subjects); err != nil {
 		return err
 	}
 	outs, err := f.output.Open(results.KindComparison, a.out)
@@ -208,12 +211,9 @@ func (f *compareFlags) known(subjects []compare.Subject) error {
 
 // canFail rejects --fail-on-regression if there are too few runs to show a regression: such a gate
 // would pass for any runs.
-func (f *compareFlags) canFail(subjects []compare.Subject, warnings []results.Warning) error {
+func (f *compareFlags) canFail(subjects []compare.Subject) error {
 	if !f.failOnRegression {
 		return nil
-	}
-	if len(subjects) == 0 {
-		return cli.Flagf("fail-on-regression", ": nothing to compare: %s", warnings[len(warnings)-1].Text)
 	}
 	needed := compare.Needed(subjects)
 	if needed == 0 {

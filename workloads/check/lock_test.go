@@ -62,12 +62,13 @@ func judgeOrdered(steps []TimedStep) (s metrics.Safety, handoffs []time.Duration
 	return j.Verdict(), handoffs
 }
 
-// blurred gives each step of a client a time that is wrong by up to e, and the bounds of its error.
-// All times of one client are wrong by the same.
+// blurred gives each step of a client a time that is wrong by up to e, and the bounds of its error. The
+// times of one client are wrong by the same until its process learns more of its clock: then they jump, also
+// back.
 func blurred(r *rand.Rand, steps []TimedStep, e time.Duration) (all []TimedStep) {
 	offsets := map[int]time.Duration{}
 	for _, s := range steps {
-		if _, known := offsets[s.Client]; !known {
+		if _, known := offsets[s.Client]; !known || r.IntN(4) == 0 {
 			offsets[s.Client] = time.Duration(r.Int64N(int64(2*e+1))) - e
 		}
 		s.Earliest += offsets[s.Client] - e

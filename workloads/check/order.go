@@ -61,14 +61,14 @@ func Ordered(steps []TimedStep) []TimedStep {
 }
 
 // InOrder returns the steps in the order of the middles of their times. The steps of one client stay in
-// order.
+// order, also where the estimate of its process's clock goes back between two of them.
 func InOrder(steps []TimedStep) []TimedStep {
 	times := make([]time.Duration, len(steps))
 	latest := map[int]time.Duration{}
 	for i, s := range steps {
 		times[i] = s.Middle()
 		if before, known := latest[s.Client]; known {
-			times[i] = max(times[i], before)
+			times[i] = max(times[i], before+1) // at one time the announcement would come first
 		}
 		latest[s.Client] = times[i]
 	}

@@ -68,6 +68,10 @@ func ModelOf(recipe, form string) (Model, bool) {
 // Settled returns the cost of a settled run.
 func (m Model) Settled(p Params) Expected { return m.settled(p) }
 
+// Bounds reports whether the identity only bounds a count, by what clients do that see each change of which they
+// were notified.
+func (i Identity) Bounds() bool { return strings.Contains(i.Formula, " ≤ ") }
+
 // Check returns both sides of the identity for the counts of the given number
 // of whole rounds, and reports whether the identity holds.
 func (i Identity) Check(c metrics.Counts, rounds int64) (left, right int64, holds bool) {

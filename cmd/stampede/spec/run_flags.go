@@ -122,6 +122,9 @@ func (f *Flags) check() error {
 	if f.Run.Rounds < 0 {
 		return cli.Flagf("rounds", "%d: must be positive, or 0 to go by --duration", f.Run.Rounds)
 	}
+	if f.Run.Rounds > 0 && f.duration.Changed {
+		return cli.Flagf("rounds", "%d with --duration: want one of them, since either ends a run", f.Run.Rounds)
+	}
 	if err := checkGroups(f.Run.Groups, f.Clients); err != nil {
 		return err
 	}
