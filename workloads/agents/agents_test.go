@@ -584,7 +584,7 @@ func TestRunsOfAgentsInOtherShapes(t *testing.T) {
 			t.Errorf("%d rounds in %v, want at least 20", r.Rounds, r.Duration)
 		}
 		for _, one := range parts {
-			if n := one.Record.Duration / p.Duration; n != r.Duration/p.Duration {
+			if (one.Record.Duration - r.Duration).Abs() >= p.Duration/2 { // one more extension is twice that
 				t.Errorf("the window of an agent was extended to %v, another to %v", one.Record.Duration, r.Duration)
 			}
 		}
