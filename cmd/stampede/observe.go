@@ -148,8 +148,7 @@ func (a *app) observeProxy(ctx context.Context, f observeFlags, command []string
 		return err
 	}
 	defer w.close()
-	missed := func() int64 { return w.proxy.Stats().Dropped }
-	stop, err := a.follow(ctx, f, c.target.Scheme(), following{observationFrom(*file, "proxy"), c.thresholds, w.seen, missed})
+	stop, err := a.follow(ctx, f, c.target.Scheme(), following{observationFrom(*file, "proxy"), c.thresholds, w.seen})
 	if err != nil {
 		return err
 	}
@@ -157,9 +156,8 @@ func (a *app) observeProxy(ctx context.Context, f observeFlags, command []string
 	file.Source = "proxy"
 	failed := a.observeWhile(ctx, f, command, w, file)
 	w.proxy.Close()
-	stats := w.proxy.Stats()
-	file.Dropped, file.Observed = stats.Dropped, w.seen.Report()
-	return errors.Join(failed, stats.Failure)
+	file.Observed = w.seen.Report()
+	return errors.Join(failed, w.proxy.Stats().Failure)
 }
 
 // A checkedObserve holds the parsed and checked flags of observe.
@@ -311,7 +309,6 @@ type following struct {
 	file       results.Observation // without what was observed
 	thresholds []gate.PathThreshold
 	seen       *observe.Analysis
-	missed     func() int64 // bytes that were not analysed
 }
 
 // observationFrom returns the observation with its source.
@@ -323,7 +320,7 @@ func observationFrom(file results.Observation, source string) results.Observatio
 // follow shows the observation as metrics and on a page, if flags or the environment ask for that, until the returned
 // function is called.
 func (a *app) follow(ctx context.Context, f observeFlags, scheme string, o following) (stop func(), err error) {
-	to, err := a.expose(ctx, f.metrics, export.Observed(scheme, o.seen, o.missed))
+	to, err := a.expose(ctx, f.metrics, export.Observed(scheme, o.seen))
 	if err != nil {
 		return nil, err
 	}
@@ -357,7 +354,7 @@ func (a *app) openReport(addr string, o following) (close func(), err error) {
 // write writes the report of what has been observed so far.
 func (o following) write(w io.Writer) error {
 	file := o.file
-	file.Dropped, file.Observed = o.missed(), o.seen.SoFar()
+	file.Observed = o.seen.SoFar()
 	file.Gates, file.Verdict = gate.JudgePaths(o.thresholds, file)
 	return render.WriteSoFar(w, file, live.RefreshScript)
 }

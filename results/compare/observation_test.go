@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stampede-bench/stampede/drivers/traffic"
 	"github.com/stampede-bench/stampede/metrics/observe"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/compare"
@@ -110,10 +111,12 @@ func TestLatenciesOfObservations(t *testing.T) {
 func TestCountsThatAreNotExact(t *testing.T) {
 	rules := compare.Rules{Minimum: 0.05}
 	for name, spoil := range map[string]func(*results.Observation){
-		"dropped": func(o *results.Observation) { o.Dropped = 1 },
-		"packets": func(o *results.Observation) { o.PacketsDropped = 1 },
-		"gap":     func(o *results.Observation) { o.Observed.Traffic.GapBytes = 1 },
-		"joined":  func(o *results.Observation) { o.Observed.Traffic.Joined = 1 },
+		"missing": func(o *results.Observation) {
+			o.Observed.Traffic.Undecoded = []traffic.Undecoded{{Cause: traffic.Missing, Bytes: 1}}
+		},
+		"dropped": func(o *results.Observation) {
+			o.Observed.Traffic.Undecoded = []traffic.Undecoded{{Cause: traffic.Dropped, Packets: 1}}
+		},
 		"watches": func(o *results.Observation) { o.Observed.Traffic.Unfollowed = 1 },
 		"beyond":  func(o *results.Observation) { o.Observed.Traffic.Beyond.Nodes = 1 },
 	} {

@@ -32,7 +32,7 @@ func ofObservation(o results.Observation) (d Document) {
 	}
 	d.Findings = append(d.Findings, unknownForms(seen)...)
 	if len(d.Findings) == 0 {
-		d.Findings = []string{noHerd(seen.Traffic)}
+		d.Findings = []string{noHerd(seen.Traffic, o.Incomplete())}
 	}
 	d.Tables = shown(append(d.Tables, projectionTable(o.Projected, seen.Places))...)
 	for _, text := range all {
@@ -64,8 +64,8 @@ func SoFar(o results.Observation) Document {
 // losses says what was not seen or not followed, so that counts may be too low.
 func losses(o results.Observation) (all []string) {
 	t := o.Observed.Traffic
-	if lost := o.Dropped + t.GapBytes; lost > 0 {
-		all = append(all, units.Bytes(lost)+" of traffic were not analysed: counts are too low")
+	if incomplete := o.Incomplete(); incomplete != "" {
+		all = append(all, "counts may be too low, as not all traffic was analysed: "+incomplete)
 	}
 	if t.Unfollowed > 0 {
 		all = append(all, units.Count(int64(t.Unfollowed))+" watches were not followed: it is not known what they caused")
@@ -74,7 +74,6 @@ func losses(o results.Observation) (all []string) {
 		n         int64
 		one, then string
 	}{
-		{int64(o.PacketsDropped), "packet", " dropped by the kernel: counts are too low"},
 		{int64(t.Joined), "connection", " joined in the middle: what came before was not seen"},
 		{t.Beyond.Connections, "connection", " not followed: more than are kept"}, {t.Beyond.Sessions, "session", " not followed: more than are kept"},
 		{t.Beyond.Nodes, "node", " not followed: more than are kept"}, {t.Beyond.Requests, "request", " not followed: more than are kept"},
@@ -114,11 +113,15 @@ func unknownForms(r observe.Report) (all []string) {
 	return all
 }
 
-// noHerd says what was seen if there is nothing to find.
-func noHerd(t observe.Traffic) string {
+// noHerd says what was seen if there is nothing to find. It claims nothing about traffic that was not analysed.
+func noHerd(t observe.Traffic, incomplete string) string {
 	switch {
+	case t.Requests == 0 && incomplete != "":
+		return "No request was decoded: " + incomplete + "."
 	case t.Requests == 0:
 		return "No request was observed."
+	case incomplete != "":
+		return "No herd in what was analysed, which is not all."
 	case t.Changes == 0:
 		return "No change woke a session."
 	}

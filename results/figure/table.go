@@ -161,7 +161,7 @@ func general() []Figure {
 	return each(Figure{Population: Window, Exactness: Schedule, Merge: Sum},
 		Figure{Name: "read_write_ratio", Better: Neither, About: "reads to each write", Merge: Derived,
 			run: pointed(func(r results.Run) *float64 { return r.Cost.ReadWriteRatio }, func(v float64) float64 { return v })},
-		Figure{Name: "wasted", Unit: Share, About: "share of notifications after which a client waited again",
+		Figure{Name: "wasted", Unit: Share, About: "share of notifications after which a client waited again", older: Either,
 			Merge: Derived, Export: "stampede.wakeups", path: wastedShare,
 			run: ratio(func(r results.Run) (int64, int64) { return r.Herd.Wasted, r.Herd.Useful + r.Herd.Wasted })},
 		Figure{Name: "safety.violations", About: "safety violations", Exactness: Formula, Export: "stampede.safety.violations",

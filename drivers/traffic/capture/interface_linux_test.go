@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"strconv"
@@ -65,7 +66,7 @@ func wantSameTraffic(t *testing.T, server string, protocol traffic.Protocol, use
 		t.Errorf("live: %+v, %v; want two whole connections", stats, err)
 	}
 	o.Observer = ofFile
-	if stats, err = Read(file(t, layers.LinkTypeRaw, recording()), o); err != nil || stats.Lost > 0 || stats.Connections != 2 {
+	if stats, err = Read([]io.Reader{file(t, layers.LinkTypeRaw, recording())}, o); err != nil || stats.Lost > 0 || stats.Connections != 2 {
 		t.Errorf("file: %+v, %v; want two whole connections", stats, err)
 	}
 	want := ofProxy.byClient()

@@ -29,6 +29,7 @@ type record struct {
 	before func() // called before each message
 	mu     sync.Mutex
 	all    []*recorded
+	missed traffic.Coverage // all that was not decoded
 }
 
 // recorded is one connection of a record.
@@ -38,7 +39,16 @@ type recorded struct {
 	session  traffic.Session
 	messages []string
 	gap      int64
+	members  []string
 	closed   bool
+}
+
+// Missed reports what no connection reports.
+func (r *record) Missed(u traffic.Undecoded) { r.missed.Add(u) }
+
+func (t *recorded) Gap(_ time.Time, bytes int64, cause traffic.Cause) {
+	t.gap += bytes
+	t.missed.Add(traffic.Undecoded{Cause: cause, Bytes: bytes})
 }
 
 func (r *record) Open(c traffic.Connection) traffic.Tap {
@@ -50,7 +60,7 @@ func (r *record) Open(c traffic.Connection) traffic.Tap {
 }
 
 func (t *recorded) Session(_ time.Time, s traffic.Session) { t.session = s }
-func (t *recorded) Gap(_ time.Time, bytes int64)           { t.gap += bytes }
+func (t *recorded) Members(_ time.Time, all []string)      { t.members = append(t.members, all...) }
 func (t *recorded) Close(time.Time)                        { t.closed = true }
 func (t *recorded) Message(_ time.Time, m drivers.Message) {
 	if t.before != nil {
