@@ -34,7 +34,7 @@ func clause(u traffic.Undecoded) string {
 	if u.Connections > 0 {
 		amount = append(amount, units.Plural(int(u.Connections), "connection"))
 	}
-	text := u.Cause.About()
+	text := u.Cause.Description()
 	if len(amount) > 0 {
 		text = strings.Join(amount, " of ") + ": " + text
 	}

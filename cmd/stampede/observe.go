@@ -65,7 +65,8 @@ port for each server, so that clients fail over as without it. With --pcap or
 and servers; --backend then says only which protocol they carry.
 
 The exit code is 1 if the command failed, else 99 if a threshold is not met, 97
-if a threshold could not be judged, and else 0.
+if a threshold could not be judged, and else 0. Traffic that was not analysed is
+named by its cause; a threshold that it could change is not judged (97).
 
 A proxy changes what the service knows of its clients: their address is the
 proxy's, in ip access lists and limits of connections per address; an identity
@@ -75,6 +76,7 @@ nor shown.`,
   stampede observe --backend etcd: -- ./integration-tests --endpoints {address}
   stampede observe --backend zookeeper://zk1:2181,zk2:2181 --listen 127.0.0.1:12181 --for 10m
   stampede observe --pcap zk.pcap --port 2181
+  tcpdump -U -w - port 2181 | stampede observe --pcap -
   stampede observe --backend etcd: --interface eth0 --for 1m`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := cli.FromEnvironment(cmd.Flags()); err != nil {

@@ -138,6 +138,10 @@ func (a *app) observeCapture(ctx context.Context, f observeFlags, c checkedObser
 	if stats.Damaged != nil {
 		fmt.Fprintf(a.err, "stampede: warning: --pcap: %v; the rest was not read\n", stats.Damaged)
 	}
+	if stats.Packets == 0 && f.capture.device != "" {
+		fmt.Fprintf(a.err, "stampede: warning: no packet to or from port %s came by %s; tunnels are not looked into: "+
+			"name the interface that has the packets themselves\n", (*portList)(&options.Ports), f.capture.device)
+	}
 	file.Source, file.Observed = source, seen.Report()
 	return err
 }

@@ -2,7 +2,8 @@ package traffic
 
 import (
 	"slices"
-	"strings"
+
+	"github.com/stampede-bench/stampede/internal/printable"
 )
 
 // A Cause names why bytes were not decoded, as in JSON. [Causes] lists all.
@@ -72,8 +73,8 @@ func Causes() (all []Cause) {
 // rank returns the place of the cause among all causes, -1 for an unknown one.
 func (c Cause) rank() int { return slices.Index(Causes(), c) }
 
-// About says in words what the cause is. An unknown cause is its own name.
-func (c Cause) About() string {
+// Description says in words what the cause is. An unknown cause is its own name.
+func (c Cause) Description() string {
 	if i := c.rank(); i >= 0 {
 		return causes[i].about
 	}
@@ -98,8 +99,12 @@ type Undecoded struct {
 	Names []string `json:"names"`
 }
 
-// mostNames is how many names are kept for a cause.
-const mostNames = 16
+// mostNames is how many names are kept for a cause, and longestName is more than the length in bytes of any address: names
+// come from servers, which may say anything.
+const (
+	mostNames   = 16
+	longestName = 300
+)
 
 // Coverage adds up what was not decoded. The zero value is empty.
 type Coverage struct{ byCause []Undecoded }
@@ -118,8 +123,9 @@ func (c *Coverage) Add(u Undecoded) {
 	sum.Packets += u.Packets
 	sum.Connections += u.Connections
 	for _, name := range u.Names {
+		name = printable.Text(name[:min(len(name), longestName)])
 		if len(sum.Names) < mostNames && !slices.Contains(sum.Names, name) {
-			sum.Names = append(sum.Names, strings.ToValidUTF8(name, "\uFFFD"))
+			sum.Names = append(sum.Names, name)
 		}
 	}
 }

@@ -59,8 +59,8 @@ func TestFirstBytesTellTheProtocol(t *testing.T) {
 		}
 	}
 	for _, c := range Causes() {
-		if c.About() == string(c) || strings.ContainsAny(c.About(), "\n") {
-			t.Errorf("%s is described as %q", c, c.About())
+		if c.Description() == string(c) || strings.ContainsAny(c.Description(), "\n") {
+			t.Errorf("%s is described as %q", c, c.Description())
 		}
 	}
 }

@@ -71,6 +71,8 @@ func sets(data metricdata.Aggregation) (all []attribute.Set) {
 		all = setsOf(d.DataPoints)
 	case metricdata.Sum[int64]:
 		all = setsOf(d.DataPoints)
+	case metricdata.Gauge[int64]:
+		all = setsOf(d.DataPoints)
 	case metricdata.ExponentialHistogram[float64]:
 		for _, p := range d.DataPoints {
 			all = append(all, p.Attributes)

@@ -134,6 +134,46 @@ func TestCountsThatAreNotExact(t *testing.T) {
 	}
 }
 
+// TestRegressionsOfIncompleteObservations checks that no regression is shown where traffic is missing in the base, nor by
+// a sample in which some is missing. A candidate beyond the bound of a form is beyond it whatever is missing of it.
+// Connections that are older void no change.
+func TestRegressionsOfIncompleteObservations(t *testing.T) {
+	lacking := func(o *results.Observation) {
+		o.Observed.Traffic.Undecoded = []traffic.Undecoded{{Cause: traffic.Cut, Bytes: 1}}
+	}
+	none := func(*results.Observation) {}
+	bounded := func(o *results.Observation) {
+		o.Observed.Places[0].Form = &observe.Form{Name: "lock, predecessor", Forms: []string{"lock/predecessor"}, Most: 1}
+	}
+	for name, c := range map[string]struct {
+		base, other func(*results.Observation)
+		want        results.Verdict
+	}{
+		"whole":             {none, none, results.Regression},
+		"base incomplete":   {lacking, none, results.Invalid},
+		"candidate":         {none, lacking, results.Invalid},
+		"bound, candidate":  {bounded, lacking, results.Regression},
+		"bound, base":       {func(o *results.Observation) { bounded(o); lacking(o) }, none, results.Invalid},
+		"both":              {lacking, lacking, results.Invalid},
+		"older connections": {none, func(o *results.Observation) { o.Observed.Traffic.Joined = 5 }, results.Regression},
+		"four-letter words": {func(o *results.Observation) {
+			o.Observed.Traffic.Undecoded = []traffic.Undecoded{{Cause: traffic.Words, Bytes: 4}}
+		}, none, results.Regression},
+	} {
+		n := 5
+		if strings.HasPrefix(name, "bound") {
+			n = 1 // is enough
+		}
+		base, others := observations(n, 1, 1e6), observations(n, 9, 1e6)
+		c.base(&base[0])
+		c.other(&others[0])
+		changes, _, _, err := compare.Rules{Minimum: 0.05}.Observations(base, others, []string{"fanout.max"}, false)
+		if v := compare.Verdict(changes); err != nil || v != c.want {
+			t.Errorf("%s: verdict %q, %v; want %q", name, v, err, c.want)
+		}
+	}
+}
+
 func TestObservationsThatDiffer(t *testing.T) {
 	program := "go"
 	base, other := observation("a", "/lock", 1, 1), observation("b", "/locks/#", 1, 1)

@@ -116,10 +116,8 @@ func unknownForms(r observe.Report) (all []string) {
 // noHerd says what was seen if there is nothing to find. It claims nothing about traffic that was not analysed.
 func noHerd(t observe.Traffic, incomplete string) string {
 	switch {
-	case t.Requests == 0 && incomplete != "":
-		return "No request was decoded: " + incomplete + "."
 	case t.Requests == 0:
-		return "No request was observed."
+		return "No request was " + map[bool]string{true: "observed.", false: "decoded."}[incomplete == ""]
 	case incomplete != "":
 		return "No herd in what was analysed, which is not all."
 	case t.Changes == 0:

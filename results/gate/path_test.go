@@ -113,7 +113,7 @@ func TestEachCauseVoidsWhatItCouldChange(t *testing.T) {
 				expected = want.whole
 			}
 			got, why := judged(o, text)
-			if got != expected || got == results.Invalid && !strings.Contains(why, cause.About()) {
+			if got != expected || got == results.Invalid && !strings.Contains(why, cause.Description()) {
 				t.Errorf("%s, %s: %s (%s), want %s", cause, text, got, why, expected)
 			}
 		}

@@ -1,12 +1,9 @@
 package capture
 
 import (
-	"cmp"
 	"encoding/binary"
 	"errors"
-	"maps"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/gopacket/gopacket"
@@ -48,13 +45,13 @@ type assembly struct {
 	layers    packetLayers
 	decoded   []gopacket.LayerType
 	contexts  []context
-	flushed   time.Time         // when missing segments were last given up
-	cutOff    int               // bytes that the capture has cut off the latest segment
-	open      int               // connections that the assembler keeps
-	most      int               // how many it may keep: maxOpen, except in tests
-	reused    bool              // the latest segment opens a new connection between ports that another one has had
-	all       uint64            // packets, of any kind
-	others    map[uint16]uint64 // packets of TCP to or from other ports, by the lower port of each
+	flushed   time.Time // when missing segments were last given up
+	cutOff    int       // bytes that the capture has cut off the latest segment
+	open      int       // connections that the assembler keeps
+	most      int       // how many it may keep: maxOpen, except in tests
+	reused    bool      // the latest segment opens a new connection between ports that another one has had
+	all       uint64    // packets, of any kind
+	others    otherPorts
 }
 
 // packetLayers are the layers that a packet may have.
@@ -101,7 +98,7 @@ func newAssembly(o Options) (*assembly, error) {
 	if len(o.Ports) == 0 {
 		return nil, errors.New("capture: no port of a server is given")
 	}
-	a := &assembly{options: o, most: maxOpen, others: map[uint16]uint64{}}
+	a := &assembly{options: o, most: maxOpen, others: otherPorts{}}
 	a.assembler = reassembly.NewAssembler(reassembly.NewStreamPool(a))
 	a.assembler.MaxBufferedPagesPerConnection = maxPages
 	a.assembler.MaxBufferedPagesTotal = maxAllPages
@@ -181,7 +178,7 @@ func (a *assembly) countFragment() {
 func (a *assembly) segment(network gopacket.Flow, ci gopacket.CaptureInfo) {
 	tcp := &a.layers.tcp
 	if !a.isServer(tcp.DstPort) && !a.isServer(tcp.SrcPort) {
-		a.others[uint16(min(tcp.DstPort, tcp.SrcPort))]++
+		a.others.count(tcp)
 		return
 	}
 	a.stats.Packets++
@@ -240,20 +237,11 @@ func (a *assembly) flush(now time.Time) {
 	a.assembler.FlushWithOptions(reassembly.FlushOptions{T: now.Add(-patience), TC: now.Add(-silent)})
 }
 
-// mostPorts is how many other ports are named.
-const mostPorts = 3
-
 // end reports the end of all connections, and what was captured if that was nothing of the servers.
 func (a *assembly) end() Stats {
 	a.assembler.FlushAll()
 	if a.stats.Packets == 0 && a.all > 0 {
-		most := slices.SortedFunc(maps.Keys(a.others), func(x, y uint16) int {
-			return cmp.Or(cmp.Compare(a.others[y], a.others[x]), cmp.Compare(x, y))
-		})
-		u := traffic.Undecoded{Cause: traffic.OtherPorts, Packets: int64(a.all)}
-		for _, port := range most[:min(len(most), mostPorts)] {
-			u.Names = append(u.Names, strconv.Itoa(int(port)))
-		}
+		u := traffic.Undecoded{Cause: traffic.OtherPorts, Packets: int64(a.all), Names: a.others.most()}
 		a.options.Observer.Missed(u)
 	}
 	if a.stats.Ignored > 0 {

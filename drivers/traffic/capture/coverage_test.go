@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -229,6 +230,26 @@ func TestFragments(t *testing.T) {
 		if got != want {
 			t.Errorf("own port %v: %+v, want %d bytes in fragments", own, r.missed.List(), want)
 		}
+	}
+}
+
+// TestPortsOfServersAreNamed reads packets of a server whose port is higher than those of its clients. Without the
+// beginnings of connections the port with most packets is the first that is named.
+func TestPortsOfServersAreNamed(t *testing.T) {
+	var whole, later [][]byte
+	for client := range layers.TCPPort(5) {
+		c := converse(t, 1000+client)
+		c.get(1)
+		whole, later = append(whole, c.packets...), append(later, c.packets[2:]...)
+	}
+	for want, packets := range map[string][][]byte{"2181": whole, "2181 1000 1001": later} {
+		r := new(record)
+		o := options(r)
+		o.Ports = []uint16{9}
+		if _, err := Read([]io.Reader{file(t, layers.LinkTypeEthernet, packets)}, o); err != nil {
+			t.Fatal(err)
+		}
+		wantMissed(t, r, traffic.Undecoded{Cause: traffic.OtherPorts, Packets: int64(len(packets)), Names: strings.Fields(want)})
 	}
 }
 

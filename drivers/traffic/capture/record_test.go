@@ -12,6 +12,7 @@ import (
 type record struct {
 	connections []*recorded
 	missed      traffic.Coverage // all that was not decoded
+	before      func()           // called before each connection; nil for nothing
 }
 
 // recorded is one connection of a record.
@@ -26,6 +27,9 @@ type recorded struct {
 }
 
 func (r *record) Open(c traffic.Connection) traffic.Tap {
+	if r.before != nil {
+		r.before()
+	}
 	kept := &recorded{Connection: c, missed: &r.missed}
 	r.connections = append(r.connections, kept)
 	return kept

@@ -11,6 +11,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -293,6 +294,51 @@ func TestLateAnalysis(t *testing.T) {
 	}
 	if !strings.Contains(strings.Join(got.messages, "\n"), "2 exists /after") {
 		t.Errorf("the reply for /after was not decoded; the last messages: %v", got.messages[max(0, len(got.messages)-4):])
+	}
+}
+
+// TestLateAnalysisOfConnections holds the analysis while more connections are opened and closed than its queue holds.
+// Each is reported, with the bytes that were dropped.
+func TestLateAnalysisOfConnections(t *testing.T) {
+	hold := make(chan struct{})
+	r := &record{before: func() { <-hold }}
+	p := in(t, backendtest.Native(t, server.Options{}), Options{Observer: r, Queue: 4 << 10})
+	const connections = 50
+	for range connections {
+		c := connect(t, p.Addresses()[0], nil)
+		if _, _, err := c.Exists(t.Context(), "/", nil); err != nil {
+			t.Fatal(err)
+		}
+		c.Close()
+	}
+	close(hold)
+	p.Close()
+	dropped := p.Stats().Dropped
+	missed := r.missed.List()
+	if dropped == 0 || len(r.all) != connections || len(missed) == 0 || missed[0].Cause != traffic.Late || missed[0].Bytes != dropped {
+		t.Errorf("%d connections, %d bytes dropped and %+v not decoded; want %d, and the bytes as late", len(r.all), dropped, missed, connections)
+	}
+}
+
+// TestMembersOfTheProxyAreNone tells clients of addresses: those of the proxy bypass nothing.
+func TestMembersOfTheProxyAreNone(t *testing.T) {
+	for listen, own := range map[string]bool{"127.0.0.1:0": true, "0.0.0.0:0": true, "[::1]:0": false} {
+		p, err := Listen([]string{listen}, []Server{{Address: "127.0.0.1:1"}}, Options{Protocol: traffic.ZooKeeper(), Observer: new(record)})
+		if err != nil {
+			t.Logf("%s: %v", listen, err)
+			continue
+		}
+		_, port, _ := net.SplitHostPort(p.Addresses()[0])
+		got := new(recorded)
+		memberTap{got, p.listensAt}.Members(time.Now(), []string{"127.0.0.1:" + port, "localhost:" + port, "192.0.2.1:" + port, "127.0.0.1:1", "zk1:" + port, "zk1"})
+		want := []string{"192.0.2.1:" + port, "127.0.0.1:1", "zk1:" + port, "zk1"}
+		if !own {
+			want = append([]string{"127.0.0.1:" + port}, want...)
+		}
+		if !slices.Equal(got.members, want) {
+			t.Errorf("%s: bypassed by %q, want %q", listen, got.members, want)
+		}
+		p.Close()
 	}
 }
 
