@@ -150,7 +150,8 @@ func (a *app) observeProxy(ctx context.Context, f observeFlags, command []string
 		return err
 	}
 	defer w.close()
-	stop, err := a.follow(ctx, f, c.target.Scheme(), following{observationFrom(*file, "proxy"), c.thresholds, w.seen})
+	shown := following{observationFrom(*file, "proxy"), c.thresholds, w.seen}
+	stop, err := a.follow(ctx, f, c.target.Scheme(), shown)
 	if err != nil {
 		return err
 	}

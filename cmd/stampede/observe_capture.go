@@ -29,7 +29,8 @@ type captureFlags struct {
 
 func (c *captureFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringArrayVar(&c.files, "pcap", nil, "`FILE` of captured packets to read, pcap or pcapng, - for standard input; repeatable for the files of one capture")
+	flags.StringArrayVar(&c.files, "pcap", nil, "`FILE` of captured packets to read, pcap or pcapng, "+
+		"- for standard input; repeatable for the files of one capture")
 	flags.StringVar(&c.device, "interface", "", "network interface `NAME` to capture from; needs the right to open packet sockets")
 	flags.Var(&c.ports, "port", "`PORT` of the servers in captured packets, repeatable (default: 2181, for etcd 2379)")
 	for _, name := range []string{"interface", "port"} {
@@ -125,7 +126,8 @@ func (a *app) observeCapture(ctx context.Context, f observeFlags, c checkedObser
 	if len(f.capture.files) > 0 {
 		source = "capture file"
 	}
-	stop, err := a.follow(ctx, f, c.target.Scheme(), following{observationFrom(*file, source), c.thresholds, seen})
+	shown := following{observationFrom(*file, source), c.thresholds, seen}
+	stop, err := a.follow(ctx, f, c.target.Scheme(), shown)
 	if err != nil {
 		return err
 	}
@@ -139,8 +141,9 @@ func (a *app) observeCapture(ctx context.Context, f observeFlags, c checkedObser
 		fmt.Fprintf(a.err, "stampede: warning: --pcap: %v; the rest was not read\n", stats.Damaged)
 	}
 	if stats.Packets == 0 && f.capture.device != "" {
-		fmt.Fprintf(a.err, "stampede: warning: no packet to or from port %s came by %s; tunnels are not looked into: "+
-			"name the interface that has the packets themselves\n", (*portList)(&options.Ports), f.capture.device)
+		fmt.Fprintf(a.err, "stampede: warning: no packet to or from port %s came by %s; "+
+			"tunnels are not looked into: name the interface that has the packets themselves\n",
+			(*portList)(&options.Ports), f.capture.device)
 	}
 	file.Source, file.Observed = source, seen.Report()
 	return err
@@ -171,10 +174,12 @@ func (c *captureFlags) read(ctx context.Context, o capture.Options, wait func())
 	return capture.Read(all, o)
 }
 
-// grace is how long the program that writes the standard input may take to end after Ctrl-C, which it gets, too.
+// grace is how long the program that writes the standard input may take to end after Ctrl-C, which it
+// gets, too.
 const grace = 2 * time.Second
 
-// input returns the standard input, which ends some time after the context is cancelled even if its writer does not.
+// input returns the standard input, which ends some time after the context is cancelled even if its writer
+// does not.
 func input(ctx context.Context) io.Reader {
 	r, w := io.Pipe()
 	go func() {

@@ -33,8 +33,9 @@ const (
 	Unfinished  Cause = "unfinished"
 )
 
-// causes has a sentence for each cause, and whether nothing that counts can be missing. An unfinished message was not
-// yet delivered when the connection or the capture ended, so it is as if it had been sent after the observation.
+// causes has a sentence for each cause, and whether nothing that counts can be missing. An unfinished
+// message was not yet delivered when the connection or the capture ended, so it is as if it had been sent
+// after the observation.
 var causes = []struct {
 	cause    Cause
 	about    string
@@ -45,7 +46,7 @@ var causes = []struct {
 	{cause: Dropped, about: "dropped by the kernel, because the capture was late"},
 	{cause: Missing, about: "missing in the capture"},
 	{cause: Cut, about: "cut off by the snapshot length of the capture"},
-	{cause: Truncated, about: "the file ends in the middle of a packet or is damaged, and what follows is missing"},
+	{cause: Truncated, about: "the file ends in the middle of a packet or is damaged: the rest is missing"},
 	{cause: Fragmented, about: "fragments of IP packets, which are not put together"},
 	{cause: OtherPorts, about: "no packet is to or from a given port; most are to or from"},
 	{cause: Joined, about: "the connection is older than the capture, and cannot be decoded from the middle"},
@@ -89,8 +90,9 @@ func (c Cause) Harmless() bool {
 
 // Undecoded is the traffic that was not decoded for one cause.
 type Undecoded struct {
-	// Cause is late, failed, dropped, missing, cut, truncated, fragmented, other-ports, joined, tls, http/1.1, http/2,
-	// zookeeper, other-protocol, malformed, opaque, beyond-limits, bypass, four-letter-words or unfinished.
+	// Cause is late, failed, dropped, missing, cut, truncated, fragmented, other-ports, joined, tls,
+	// http/1.1, http/2, zookeeper, other-protocol, malformed, opaque, beyond-limits, bypass,
+	// four-letter-words or unfinished.
 	Cause       Cause `json:"cause"`
 	Bytes       int64 `json:"bytes"`
 	Packets     int64 `json:"packets"`     // that belong to no connection
@@ -99,8 +101,8 @@ type Undecoded struct {
 	Names []string `json:"names"`
 }
 
-// mostNames is how many names are kept for a cause, and longestName is more than the length in bytes of any address: names
-// come from servers, which may say anything.
+// mostNames is how many names are kept for a cause, and longestName is more than the length in bytes of
+// any address: names come from servers, which may say anything.
 const (
 	mostNames   = 16
 	longestName = 300

@@ -28,11 +28,11 @@ var signatures = []struct {
 }
 
 // methods are the methods of HTTP/1.1.
-var methods = []string{"GET ", "POST ", "PUT ", "HEAD ", "DELETE ", "OPTIONS ", "PATCH ", "CONNECT ", "TRACE "}
+var methods = strings.SplitAfter("GET POST PUT HEAD DELETE OPTIONS PATCH CONNECT TRACE ", " ")[:9]
 
 // words are the four-letter words of ZooKeeper.
-var words = []string{"conf", "cons", "crst", "dirs", "dump", "envi", "gtmk", "hash", "icfg", "isro", "lead", "mntr", "orst",
-	"reqs", "ruok", "srst", "srvr", "stat", "stmk", "telc", "wchc", "wchp", "wchs"}
+var words = strings.Fields("conf cons crst dirs dump envi gtmk hash icfg isro lead mntr orst reqs ruok srst srvr stat " +
+	"stmk telc wchc wchp wchs")
 
 // begins compares as many bytes as there are.
 func begins(first, with string) match {
@@ -55,17 +55,19 @@ func anyOf(first string, all []string) (best match) {
 // matchTLS matches a handshake record of any version of TLS.
 func matchTLS(first string) match { return begins(first[:min(len(first), 2)], "\x16\x03") }
 
-// matchConnect matches the packet that opens a session: its length, at least that of its fields, and the version of
-// the protocol, which is 0.
+// matchConnect matches the packet that opens a session: its length, at least that of its fields, and the
+// version of the protocol, which is 0.
 func matchConnect(first string) match {
 	const least, most, head = 28, 1 << 20, 8
 	var b [head]byte
-	switch n := copy(b[:], first); {
+	n := copy(b[:], first)
+	length, version := binary.BigEndian.Uint32(b[:]), binary.BigEndian.Uint32(b[4:])
+	switch {
 	case n < 4 && (b[0] != 0 || b[1] > most>>16):
 		return no
 	case n < 4:
 		return maybe
-	case binary.BigEndian.Uint32(b[:]) < least || binary.BigEndian.Uint32(b[:]) > most || binary.BigEndian.Uint32(b[4:]) != 0:
+	case length < least || length > most || version != 0:
 		return no
 	case n < head:
 		return maybe
@@ -73,8 +75,8 @@ func matchConnect(first string) match {
 	return yes
 }
 
-// recognise names the protocol of a connection by the first bytes that its client sends. It returns false if they
-// are too few to tell.
+// recognise names the protocol of a connection by the first bytes that its client sends. It returns false
+// if they are too few to tell.
 func recognise(first []byte) (Cause, bool) {
 	few := false
 	for _, s := range signatures {
@@ -91,22 +93,23 @@ func recognise(first []byte) (Cause, bool) {
 // longestOpening is more than the length of what any signature looks at.
 const longestOpening = 32
 
-// JoinedCause returns why bytes in the middle of a connection cannot be decoded, by the first of them that a capture
-// has: records of TLS and requests of HTTP/1.1 are known in the middle, too.
+// JoinedCause returns why bytes in the middle of a connection cannot be decoded, by the first of them that
+// a capture has: records of TLS and requests of HTTP/1.1 are known in the middle, too.
 func JoinedCause(p []byte) Cause {
 	const recordHead, contentTypes, mostRecord = 5, "\x14\x15\x16\x17", 1<<14 + 2048
+	first := string(p[:min(len(p), longestOpening)])
 	switch {
 	case len(p) >= recordHead && strings.IndexByte(contentTypes, p[0]) >= 0 && p[1] == 3 && p[2] <= 4 &&
 		binary.BigEndian.Uint16(p[3:]) <= mostRecord:
 		return TLS
-	case anyOf(string(p[:min(len(p), longestOpening)]), methods) == yes || strings.HasPrefix(string(p[:min(len(p), longestOpening)]), "HTTP/1."):
+	case anyOf(first, methods) == yes || strings.HasPrefix(first, "HTTP/1."):
 		return HTTP1
 	}
 	return Joined
 }
 
-// Open returns the decoder of a connection: of the protocol, if the connection begins with what the protocol speaks.
-// All bytes of any other connection are a gap.
+// Open returns the decoder of a connection: of the protocol, if the connection begins with what the
+// protocol speaks. All bytes of any other connection are a gap.
 func (p Protocol) Open(t Tap, joined bool) Decoder {
 	d := p.Decode(t, joined)
 	if joined || len(p.Speaks) == 0 {
@@ -115,8 +118,8 @@ func (p Protocol) Open(t Tap, joined bool) Decoder {
 	return &opening{Decoder: d, tap: t, speaks: p.Speaks}
 }
 
-// An opening is the Decoder of a connection whose protocol its first bytes tell. It passes all bytes on to the decoder
-// of the protocol if they are of it.
+// An opening is the Decoder of a connection whose protocol its first bytes tell. It passes all bytes on to
+// the decoder of the protocol if they are of it.
 type opening struct {
 	Decoder
 	tap    Tap

@@ -31,16 +31,16 @@ func NewDialogue(probe drivers.Probe, joined bool) *Dialogue {
 // maxPending is how many requests without a reply a Dialogue keeps. Clients have far fewer in flight.
 const maxPending = 1 << 16
 
-// Undecoded returns how many bytes were not decoded since the last call: of requests, because too many had no reply,
-// and of both directions, because they are no packets.
+// Undecoded returns how many bytes were not decoded since the last call: of requests, because too many had
+// no reply, and of both directions, because they are no packets.
 func (d *Dialogue) Undecoded() (refused, malformed int64) {
 	refused, malformed = d.tap.refused, d.tap.malformed+d.in.malformed
 	d.tap.refused, d.tap.malformed, d.in.malformed = 0, 0, 0
 	return refused, malformed
 }
 
-// Servers returns the addresses, host:port, of the servers in the configuration that the client has read since the last
-// call.
+// Servers returns the addresses, host:port, of the servers in the configuration that the client has read
+// since the last call.
 func (d *Dialogue) Servers() []string {
 	s := d.servers
 	d.servers = nil
@@ -78,8 +78,8 @@ func (d *Dialogue) FromServer(p []byte) {
 	d.in.malformed += int64(len(p))
 }
 
-// Lost says that bytes of a direction are missing. Its next bytes must begin with a packet. It returns how many bytes
-// have come of a packet that is not complete.
+// Lost says that bytes of a direction are missing. Its next bytes must begin with a packet. It returns how
+// many bytes have come of a packet that is not complete.
 func (d *Dialogue) Lost(fromClient bool) (unfinished int64) {
 	if fromClient {
 		unfinished = int64(len(d.tap.out.part) + d.tap.out.skip)

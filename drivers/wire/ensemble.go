@@ -9,13 +9,13 @@ import (
 // ConfigPath is the node with the configuration of the ensemble.
 const ConfigPath = "/zookeeper/config"
 
-// serversOf returns the addresses for clients that the reply to a read of the configuration has. Each server has a
-// line
+// serversOf returns the addresses for clients that the reply to a read of the configuration has. Each
+// server has a line
 //
 //	server.1=zk1:2888:3888:participant;zk1:2181
 //
-// in which the host for clients may be left out or be any address: it is the server's own then. A server without an
-// address for clients, as that of a static configuration, is left out: no client can use it.
+// in which the host for clients may be left out or be any address: it is the server's own then. A server
+// without an address for clients, as that of a static configuration, is left out: no client can use it.
 func serversOf(reply []byte) (addresses []string) {
 	d := NewDecoder(reply[min(len(reply), ReplyHeaderSize):])
 	data := d.Bytes()

@@ -98,8 +98,9 @@ func (o *observation) Produce(context.Context) ([]metricdata.ScopeMetrics, error
 	all = append(all,
 		describe(observedFanout, o.fanout(patterns, now)),
 		describe(observedWasted, o.wasted(report.Places, now)),
-		describe(observedMissed, growing([]metricdata.DataPoint[int64]{
-			{Attributes: attribute.NewSet(o.backend), StartTime: o.since, Time: now, Value: report.Traffic.MissingBytes()}})),
+		describe(observedMissed, growing([]metricdata.DataPoint[int64]{{
+			Attributes: attribute.NewSet(o.backend), StartTime: o.since, Time: now, Value: report.Traffic.MissingBytes(),
+		}})),
 		describe(observedIncomplete, o.incomplete(report.Traffic, now)))
 	return []metricdata.ScopeMetrics{{Scope: instrumentation.Scope{Name: Scope}, Metrics: all}}, nil
 }
@@ -166,7 +167,8 @@ func (o *observation) incomplete(t observe.Traffic, now time.Time) metricdata.Ag
 	var points []metricdata.DataPoint[int64]
 	for _, u := range t.Missing() {
 		set := attribute.NewSet(o.backend, attribute.String("stampede.cause", string(u.Cause)))
-		points = append(points, metricdata.DataPoint[int64]{Attributes: set, StartTime: o.since, Time: now, Value: 1})
+		p := metricdata.DataPoint[int64]{Attributes: set, StartTime: o.since, Time: now, Value: 1}
+		points = append(points, p)
 	}
 	return metricdata.Gauge[int64]{DataPoints: points}
 }

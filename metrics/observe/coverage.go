@@ -15,8 +15,8 @@ func (t *tap) Gap(at time.Time, bytes int64, cause traffic.Cause) {
 	t.missed(traffic.Undecoded{Cause: cause, Bytes: bytes})
 }
 
-// Members reports that the client has learned addresses that are not observed. It may use them: what it would do there
-// is missing, however little it is.
+// Members reports that the client has learned addresses that are not observed. It may use them: what it
+// would do there is missing, however little it is.
 func (t *tap) Members(at time.Time, addresses []string) {
 	t.a.mu.Lock()
 	defer t.a.mu.Unlock()
@@ -40,10 +40,11 @@ func (a *Analysis) Missed(u traffic.Undecoded) {
 	a.all.coverage.Add(u)
 }
 
-// Missing returns what was not decoded although it could change a count. It is empty if everything that counts was
-// decoded: what is harmless is left out.
+// Missing returns what was not decoded although it could change a count. It is empty if everything that
+// counts was decoded: what is harmless is left out.
 func (t Traffic) Missing() []traffic.Undecoded {
-	return slices.DeleteFunc(slices.Clone(t.Undecoded), func(u traffic.Undecoded) bool { return u.Cause.Harmless() })
+	harmless := func(u traffic.Undecoded) bool { return u.Cause.Harmless() }
+	return slices.DeleteFunc(slices.Clone(t.Undecoded), harmless)
 }
 
 // MissingBytes returns the sum of the bytes of [Traffic.Missing].

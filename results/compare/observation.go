@@ -125,8 +125,9 @@ func (r Rules) observed(subject string, f observedFigure, gated bool, base, othe
 	return c, true
 }
 
-// doubt voids a verdict that could be another one with all of the traffic. A candidate beyond the bound of the base's form
-// is beyond it all the more if traffic of its own is missing. What noise decides is void: a sample is not known.
+// doubt voids a verdict that could be another one with all of the traffic. A candidate beyond the bound of
+// the base's form is beyond it all the more if traffic of its own is missing. What noise decides is void:
+// a sample is not known.
 func (c *change) doubt(f observedFigure, base, others []results.Observation) {
 	worse := figure.Above
 	if f.Better == figure.More {

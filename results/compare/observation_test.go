@@ -134,16 +134,18 @@ func TestCountsThatAreNotExact(t *testing.T) {
 	}
 }
 
-// TestRegressionsOfIncompleteObservations checks that no regression is shown where traffic is missing in the base, nor by
-// a sample in which some is missing. A candidate beyond the bound of a form is beyond it whatever is missing of it.
-// Connections that are older void no change.
+// TestRegressionsOfIncompleteObservations checks that no regression is shown where traffic is missing in
+// the base, nor by a sample in which some is missing. A candidate beyond the bound of a form is beyond it
+// whatever is missing of it. Connections that are older void no change.
 func TestRegressionsOfIncompleteObservations(t *testing.T) {
 	lacking := func(o *results.Observation) {
 		o.Observed.Traffic.Undecoded = []traffic.Undecoded{{Cause: traffic.Cut, Bytes: 1}}
 	}
 	none := func(*results.Observation) {}
+	older := func(o *results.Observation) { o.Observed.Traffic.Joined = 5 }
 	bounded := func(o *results.Observation) {
-		o.Observed.Places[0].Form = &observe.Form{Name: "lock, predecessor", Forms: []string{"lock/predecessor"}, Most: 1}
+		form := observe.Form{Name: "lock, predecessor", Forms: []string{"lock/predecessor"}, Most: 1}
+		o.Observed.Places[0].Form = &form
 	}
 	for name, c := range map[string]struct {
 		base, other func(*results.Observation)
@@ -155,7 +157,7 @@ func TestRegressionsOfIncompleteObservations(t *testing.T) {
 		"bound, candidate":  {bounded, lacking, results.Regression},
 		"bound, base":       {func(o *results.Observation) { bounded(o); lacking(o) }, none, results.Invalid},
 		"both":              {lacking, lacking, results.Invalid},
-		"older connections": {none, func(o *results.Observation) { o.Observed.Traffic.Joined = 5 }, results.Regression},
+		"older connections": {none, older, results.Regression},
 		"four-letter words": {func(o *results.Observation) {
 			o.Observed.Traffic.Undecoded = []traffic.Undecoded{{Cause: traffic.Words, Bytes: 4}}
 		}, none, results.Regression},

@@ -10,7 +10,7 @@ import (
 )
 
 func ofObservation(o results.Observation) (d Document) {
-	seen, all := o.Observed, losses(o)
+	seen, all := o.Observed, o.Losses()
 	d.begin(o.Head)
 	d.fact("observed", units.Duration(seen.Duration))
 	d.fact("service", o.Backend)
@@ -61,31 +61,6 @@ func SoFar(o results.Observation) Document {
 	return d
 }
 
-// losses says what was not seen or not followed, so that counts may be too low.
-func losses(o results.Observation) (all []string) {
-	t := o.Observed.Traffic
-	if incomplete := o.Incomplete(); incomplete != "" {
-		all = append(all, "counts may be too low, as not all traffic was analysed: "+incomplete)
-	}
-	if t.Unfollowed > 0 {
-		all = append(all, units.Count(int64(t.Unfollowed))+" watches were not followed: it is not known what they caused")
-	}
-	for _, of := range []struct {
-		n         int64
-		one, then string
-	}{
-		{int64(t.Joined), "connection", " joined in the middle: what came before was not seen"},
-		{t.Beyond.Connections, "connection", " not followed: more than are kept"}, {t.Beyond.Sessions, "session", " not followed: more than are kept"},
-		{t.Beyond.Nodes, "node", " not followed: more than are kept"}, {t.Beyond.Requests, "request", " not followed: more than are kept"},
-		{t.Beyond.Paths, "message", " with too long a path"}, {t.Beyond.Early, "change", " or notifications decided early"},
-	} {
-		if of.n > 0 {
-			all = append(all, units.Plural(int(of.n), of.one)+of.then)
-		}
-	}
-	return all
-}
-
 // herds returns sentences for each herd.
 func herds(r observe.Report) (all []string) {
 	for _, p := range r.Places {
@@ -113,7 +88,7 @@ func unknownForms(r observe.Report) (all []string) {
 	return all
 }
 
-// noHerd says what was seen if there is nothing to find. It claims nothing about traffic that was not analysed.
+// noHerd says what was seen if there is nothing to find, and claims nothing about what was not analysed.
 func noHerd(t observe.Traffic, incomplete string) string {
 	switch {
 	case t.Requests == 0:

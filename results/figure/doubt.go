@@ -100,13 +100,13 @@ func (f Figure) biasBy(d results.Warning) Bias {
 	return Either
 }
 
-// ObservationDoubt returns why the figure's value for an observation is in doubt, and on which sides the true
-// one can lie: what was not analysed can only add to counts. The bias is 0 if all traffic was analysed. Thresholds,
-// comparisons, histories and pages of observations in progress all judge by it.
+// ObservationDoubt returns why the figure's value for an observation is in doubt, and on which sides the
+// true one can lie: what was not analysed can only add to counts. The bias is 0 if all traffic was
+// analysed. Thresholds, comparisons, histories and pages of observations in progress all judge by it.
 //
-// A connection that is older than the observation is no reason to doubt what changes cause: each notification that
-// it gets is seen. Only what it had done before is not known, so figures of what stands and of what sessions
-// waited for are in doubt.
+// A connection that is older than the observation is no reason to doubt what changes cause: each
+// notification that it gets is seen. Only what it had done before is not known, so figures of what stands
+// and of what sessions waited for are in doubt.
 func (f Figure) ObservationDoubt(o results.Observation) (why string, bias Bias) {
 	t := o.Observed.Traffic
 	switch incomplete := o.Incomplete(); {

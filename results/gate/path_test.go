@@ -78,9 +78,9 @@ func TestPathThresholdsOfPartialTraffic(t *testing.T) {
 	}
 }
 
-// TestEachCauseVoidsWhatItCouldChange has traffic that was not decoded for each cause there is. A count within its limit
-// is then invalid and never passes, one beyond it still fails, and what is on either side is invalid. Harmless causes
-// change nothing, as no cause does.
+// TestEachCauseVoidsWhatItCouldChange has traffic that was not decoded for each cause there is. A count
+// within its limit is then invalid and never passes, one beyond it still fails, and what is on either side
+// is invalid. Harmless causes change nothing, as no cause does.
 func TestEachCauseVoidsWhatItCouldChange(t *testing.T) {
 	judged := func(o results.Observation, text string) (results.Verdict, string) {
 		threshold, err := gate.ParsePath(text)
@@ -120,8 +120,8 @@ func TestEachCauseVoidsWhatItCouldChange(t *testing.T) {
 	}
 }
 
-// TestOlderConnectionsVoidWhatStands has connections that are older than the capture and were decoded. What changes
-// cause is counted whole; what stands, and what sessions waited for, is not known.
+// TestOlderConnectionsVoidWhatStands has connections that are older than the capture and were decoded.
+// What changes cause is counted whole; what stands, and what sessions waited for, is not known.
 func TestOlderConnectionsVoidWhatStands(t *testing.T) {
 	o := resulttest.Observation()
 	o.Observed.Traffic.Joined = 3

@@ -114,8 +114,8 @@ func (a *assembly) parser(first gopacket.LayerType) *gopacket.DecodingLayerParse
 	return p
 }
 
-// packet takes the next packet, which the parser takes apart; it is nil for packets that begin with IP. It keeps
-// nothing of data.
+// packet takes the next packet, which the parser takes apart; it is nil for packets that begin with IP. It
+// keeps nothing of data.
 func (a *assembly) packet(parser *gopacket.DecodingLayerParser, data []byte, ci gopacket.CaptureInfo) {
 	a.all++
 	if parser == nil {
@@ -146,7 +146,8 @@ func (a *assembly) packet(parser *gopacket.DecodingLayerParser, data []byte, ci 
 	a.flush(ci.Timestamp)
 }
 
-// countFragment counts a fragment of an IP packet of TCP. Only the first of a packet has the ports; it stands for all.
+// countFragment counts a fragment of an IP packet of TCP. Only the first of a packet has the ports; it
+// stands for all.
 func (a *assembly) countFragment() {
 	if len(a.decoded) == 0 {
 		return
@@ -154,7 +155,8 @@ func (a *assembly) countFragment() {
 	var payload []byte
 	switch l := &a.layers; a.decoded[len(a.decoded)-1] {
 	case layers.LayerTypeIPv4:
-		if ip := &l.ip4; ip.Protocol == layers.IPProtocolTCP && ip.Flags&layers.IPv4MoreFragments != 0 && ip.FragOffset == 0 {
+		ip := &l.ip4
+		if ip.Protocol == layers.IPProtocolTCP && ip.Flags&layers.IPv4MoreFragments != 0 && ip.FragOffset == 0 {
 			payload = ip.Payload
 		}
 	case layers.LayerTypeIPv6:
@@ -171,7 +173,8 @@ func (a *assembly) countFragment() {
 	from, to := binary.BigEndian.Uint16(payload), binary.BigEndian.Uint16(payload[2:])
 	if a.isServer(layers.TCPPort(from)) || a.isServer(layers.TCPPort(to)) {
 		a.stats.Packets++
-		a.options.Observer.Missed(traffic.Undecoded{Cause: traffic.Fragmented, Packets: 1, Bytes: int64(len(payload))})
+		u := traffic.Undecoded{Cause: traffic.Fragmented, Packets: 1, Bytes: int64(len(payload))}
+		a.options.Observer.Missed(u)
 	}
 }
 
@@ -192,8 +195,8 @@ func (a *assembly) segment(network gopacket.Flow, ci gopacket.CaptureInfo) {
 	}
 }
 
-// cut returns how many bytes of the latest segment the capture has cut off. What Ethernet pads a short packet with is
-// none of them.
+// cut returns how many bytes of the latest segment the capture has cut off. What Ethernet pads a short
+// packet with is none of them.
 func (a *assembly) cut(network gopacket.Flow, ci gopacket.CaptureInfo) int {
 	off := ci.Length - ci.CaptureLength
 	if off <= 0 {
@@ -245,7 +248,8 @@ func (a *assembly) end() Stats {
 		a.options.Observer.Missed(u)
 	}
 	if a.stats.Ignored > 0 {
-		a.options.Observer.Missed(traffic.Undecoded{Cause: traffic.BeyondLimit, Connections: int64(a.stats.Ignored)})
+		u := traffic.Undecoded{Cause: traffic.BeyondLimit, Connections: int64(a.stats.Ignored)}
+		a.options.Observer.Missed(u)
 	}
 	return a.stats
 }

@@ -111,7 +111,7 @@ func file(tb testing.TB, link layers.LinkType, packets [][]byte) *bytes.Buffer {
 func read(t *testing.T, packets [][]byte) (*record, Stats) {
 	t.Helper()
 	r := new(record)
-	s, err := Read([]io.Reader{file(t, layers.LinkTypeEthernet, packets)}, Options{Ports: []uint16{port}, Protocol: traffic.ZooKeeper(), Observer: r})
+	s, err := Read([]io.Reader{file(t, layers.LinkTypeEthernet, packets)}, options(r))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -253,7 +253,9 @@ func TestPortsAreUsedAgain(t *testing.T) {
 // TestOtherPorts reads a file without connections to the port.
 func TestOtherPorts(t *testing.T) {
 	r := new(record)
-	s, err := Read([]io.Reader{file(t, layers.LinkTypeEthernet, example(t))}, Options{Ports: []uint16{2182}, Protocol: traffic.ZooKeeper(), Observer: r})
+	o := options(r)
+	o.Ports = []uint16{2182}
+	s, err := Read([]io.Reader{file(t, layers.LinkTypeEthernet, example(t))}, o)
 	if err != nil || s.Packets != 0 || len(r.connections) != 0 {
 		t.Errorf("got %+v, %v and %d connections, want nothing", s, err, len(r.connections))
 	}
@@ -292,7 +294,7 @@ func BenchmarkRead(b *testing.B) {
 	content := file(b, layers.LinkTypeEthernet, packets).Bytes()
 	b.ReportAllocs()
 	for b.Loop() {
-		s, err := Read([]io.Reader{bytes.NewReader(content)}, Options{Ports: []uint16{port}, Protocol: traffic.ZooKeeper(), Observer: quiet{}})
+		s, err := Read([]io.Reader{bytes.NewReader(content)}, options(quiet{}))
 		if err != nil || s.Packets != uint64(len(packets)) || s.Lost > 0 {
 			b.Fatalf("%+v, %v", s, err)
 		}
@@ -315,7 +317,8 @@ func TestSilentConnectionsAreBounded(t *testing.T) {
 		c := &conversation{tb: t, client: client, next: map[bool]uint32{}}
 		c.segment(true, layers.TCP{SYN: true}, nil)
 		for _, p := range c.packets {
-			a.packet(a.parser(layers.LayerTypeEthernet), p, gopacket.CaptureInfo{Timestamp: at, CaptureLength: len(p), Length: len(p)})
+			ci := gopacket.CaptureInfo{Timestamp: at, CaptureLength: len(p), Length: len(p)}
+			a.packet(a.parser(layers.LayerTypeEthernet), p, ci)
 		}
 	}
 	for i := range opened {

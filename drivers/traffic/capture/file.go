@@ -33,9 +33,9 @@ type pcap struct {
 
 func (f *pcap) read() { f.data, f.info, f.err = f.ZeroCopyReadPacketData() }
 
-// Read reads pcap or pcapng files of one capture to their ends, in the order of the times of their packets. A file that
-// ends in the middle of a packet, as that of a capture in progress may, or that is damaged, is read up to there, and
-// what follows is reported as missing.
+// Read reads pcap or pcapng files of one capture to their ends, in the order of the times of their
+// packets. A file that ends in the middle of a packet, as that of a capture in progress may, or that is
+// damaged, is read up to there, and what follows is reported as missing.
 func Read(files []io.Reader, o Options) (Stats, error) {
 	a, err := newAssembly(o)
 	if err != nil {
@@ -64,7 +64,8 @@ func Read(files []io.Reader, o Options) (Stats, error) {
 	return a.end(), nil
 }
 
-// earliest returns the file whose next packet is the earliest, the first of several; nil if there is no further packet.
+// earliest returns the file whose next packet is the earliest, the first of several; nil if there is no
+// further packet.
 func earliest(all []*pcap) (first *pcap) {
 	for _, f := range all {
 		if f.err == nil && (first == nil || f.info.Timestamp.Before(first.info.Timestamp)) {

@@ -114,7 +114,8 @@ func (i *Interface) Close() (Stats, error) {
 func (i *Interface) countDrops() (err error) {
 	i.raw.Control(func(fd uintptr) {
 		var t *unix.TpacketStats // of the time since they were last read
-		if t, err = unix.GetsockoptTpacketStats(int(fd), unix.SOL_PACKET, unix.PACKET_STATISTICS); err == nil && t.Drops > 0 {
+		t, err = unix.GetsockoptTpacketStats(int(fd), unix.SOL_PACKET, unix.PACKET_STATISTICS)
+		if err == nil && t.Drops > 0 {
 			i.assembly.drop(uint64(t.Drops))
 		}
 	})

@@ -41,8 +41,8 @@ func TestSameTraffic(t *testing.T) {
 	})
 }
 
-// TestLateCaptureSaysSo holds the analysis of a live capture while more packets come than the kernel keeps. How many it
-// dropped is counted, and reported.
+// TestLateCaptureSaysSo holds the analysis of a live capture while more packets come than the kernel
+// keeps. How many it dropped is counted, and reported.
 func TestLateCaptureSaysSo(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -51,7 +51,9 @@ func TestLateCaptureSaysSo(t *testing.T) {
 	defer l.Close()
 	hold := make(chan struct{})
 	r := &record{before: func() { <-hold }}
-	live, err := Listen("lo", Options{Ports: []uint16{portOf(t, l.Addr().String())}, Protocol: traffic.ZooKeeper(), Observer: r})
+	o := options(r)
+	o.Ports = []uint16{portOf(t, l.Addr().String())}
+	live, err := Listen("lo", o)
 	if errors.Is(err, os.ErrPermission) {
 		backendtest.Lacking(t, err)
 	}
@@ -107,7 +109,8 @@ func wantSameTraffic(t *testing.T, server string, protocol traffic.Protocol, use
 		t.Errorf("live: %+v, %v; want two whole connections", stats, err)
 	}
 	o.Observer = ofFile
-	if stats, err = Read([]io.Reader{file(t, layers.LinkTypeRaw, recording())}, o); err != nil || stats.Lost > 0 || stats.Connections != 2 {
+	stats, err = Read([]io.Reader{file(t, layers.LinkTypeRaw, recording())}, o)
+	if err != nil || stats.Lost > 0 || stats.Connections != 2 {
 		t.Errorf("file: %+v, %v; want two whole connections", stats, err)
 	}
 	want := ofProxy.byClient()

@@ -73,7 +73,9 @@ func (d *direction) tail() (bytes int) {
 }
 
 // New implements [reassembly.StreamFactory].
-func (a *assembly) New(network, _ gopacket.Flow, tcp *layers.TCP, ac reassembly.AssemblerContext) reassembly.Stream {
+func (a *assembly) New(
+	network, _ gopacket.Flow, tcp *layers.TCP, ac reassembly.AssemblerContext,
+) reassembly.Stream {
 	if !tcp.SYN && len(tcp.Payload)+a.cutOff == 0 {
 		return nil // the rest of a connection that has ended, or one that carries nothing yet
 	}

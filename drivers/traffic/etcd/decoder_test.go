@@ -220,7 +220,7 @@ func TestOtherBytesAreAGap(t *testing.T) {
 	d.FromClient(time.Now(), []byte("GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\nwhat follows a preface is a frame, and this is none"))
 	d.FromServer(time.Now(), []byte("HTTP/1.1 400 Bad Request\r\n\r\n"))
 	if len(r.lines) > 0 || r.cause != traffic.HTTP1 || r.gap != 114 {
-		t.Errorf("messages %v and a gap of %d bytes (%s), want none and all 114 as HTTP/1.1", r.lines, r.gap, r.cause)
+		t.Errorf("messages %v and a gap of %d bytes (%s), want none and all 114 (http/1.1)", r.lines, r.gap, r.cause)
 	}
 }
 

@@ -43,8 +43,8 @@ func (s *stream) decoded() bool {
 	return known || s.method == watchMethod
 }
 
-// broken counts a message of a method that is decoded, but which is not what the method's messages are. One that is not
-// whole is counted as such.
+// broken counts a message of a method that is decoded, but which is not what the method's messages are.
+// One that is not whole is counted as such.
 func (d *decoder) broken(m *drivers.Message, whole bool) {
 	if whole {
 		d.tap.Gap(d.at, int64(m.Size), traffic.Malformed)

@@ -97,7 +97,8 @@ func (a *analysis) analyse(p *piece, data []byte) {
 			err := fmt.Errorf("analysis of connection %d failed: %v", l.connection.ID, cause)
 			a.failure.CompareAndSwap(nil, &err)
 			a.failed.Add(1)
-			a.options.Observer.Missed(traffic.Undecoded{Cause: traffic.Failed, Bytes: int64(len(data)), Connections: 1})
+			u := traffic.Undecoded{Cause: traffic.Failed, Bytes: int64(len(data)), Connections: 1}
+			a.options.Observer.Missed(u)
 			l.decoder = nil
 		}
 	}()

@@ -8,7 +8,8 @@ import (
 	"github.com/stampede-bench/stampede/drivers/traffic"
 )
 
-// A memberTap passes on only addresses of members that are not the proxy's own: clients that use its own still pass it.
+// A memberTap passes on only addresses of members that are not the proxy's own: clients that use its own
+// still pass it.
 type memberTap struct {
 	traffic.Tap
 	own func(address string) bool
@@ -21,8 +22,9 @@ func (t memberTap) Members(at time.Time, addresses []string) {
 	}
 }
 
-// listensAt reports whether a client that connects to the address, host:port, reaches the proxy. Names are not looked
-// up, besides localhost: an address that the proxy may have by another name counts as that of a server.
+// listensAt reports whether a client that connects to the address, host:port, reaches the proxy. Names are
+// not looked up, besides localhost: an address that the proxy may have by another name counts as that of a
+// server.
 func (p *Proxy) listensAt(address string) bool {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
