@@ -9,6 +9,7 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/traffic"
 	"github.com/stampede-bench/stampede/metrics"
 )
 
@@ -66,8 +67,8 @@ type Traffic struct {
 	Missed  int64 `json:"missed_watches"`        // that a change has passed without a notification
 	Unasked int64 `json:"unasked_notifications"` // that belong to no watch, as one that comes twice
 
-	Gaps     int64 `json:"gaps"` // places at which bytes were not decoded
-	GapBytes int64 `json:"gap_bytes"`
+	// Undecoded is the traffic that was not decoded, by cause. Empty if all was.
+	Undecoded []traffic.Undecoded `json:"undecoded"`
 }
 
 // Beyond is what was observed beyond the limits of what is kept, besides watches. It is counted, and nothing else
@@ -194,7 +195,7 @@ func (t *totals) traffic(a *Analysis) Traffic {
 		Reads: t.reads, Writes: t.writes, FailedWrites: t.failed, Notifications: t.notifications, Rearms: t.rearms,
 		Changes: t.triggers, UnseenWriters: t.foreign, Armed: t.armed, StandingNow: a.watches, Unfollowed: t.unfollowed,
 		Audited: t.audited, Missed: t.missed, Unasked: t.unasked, MostStanding: t.mostStanding, MostOfSession: t.mostOfSession, Bytes: t.bytes,
-		Gaps: t.gaps, GapBytes: t.gapBytes, Beyond: t.beyond,
+		Undecoded: t.coverage.List(), Beyond: t.beyond,
 	}
 	r.Beyond.Early += a.meter.Early()
 	r.FanoutP50, r.FanoutMax = t.fanout.Quantile(50), t.fanout.Max()

@@ -265,7 +265,7 @@ func TestWhoWasNotToldIsFound(t *testing.T) {
 		second.get("/a", 1)
 		if gap {
 			for _, s := range all {
-				s.Gap(time.Unix(2, 0), 10)
+				s.Gap(time.Unix(2, 0), 10, traffic.Late)
 			}
 		}
 		writer.set("/a", 2)

@@ -13,7 +13,7 @@ import (
 )
 
 func ofObservation(o results.Observation) (d Document) {
-	seen, all := o.Observed, losses(o)
+	seen, all := o.Observed, o.Losses()
 	d.begin(o.Head)
 	d.fact("observed", units.Duration(seen.Duration))
 	d.fact("service", o.Backend)
@@ -27,7 +27,7 @@ func ofObservation(o results.Observation) (d Document) {
 		d.Checks = append(d.Checks, Check{Suite: "stampede observe", Recipe: "observe", Form: thresholds, About: g.Subject}.threshold(g))
 	}
 	d.judge("at", o.Gates, func(g results.Gate) string { return g.Subject }, func(results.Gate) bool { return false })
-	d.Findings = observed.Findings(seen)
+	d.Findings = observed.Findings(o)
 	d.Tables = []Table{pathTable(seen.Places), largestChanges(seen.Largest), requestTable(seen.Places), pollTable(seen.Places),
 		rearmingTable(seen.Rearming), churnTable(seen.Churn), standingTable(seen.Standing)}
 	d.Tables = append(d.Tables, projectionTable(o.Projected, seen.Places))
@@ -57,32 +57,6 @@ func SoFar(o results.Observation) Document {
 		}
 	}
 	return d
-}
-
-// losses says what was not seen or not followed, so that counts may be too low.
-func losses(o results.Observation) (all []string) {
-	t := o.Observed.Traffic
-	if lost := o.Dropped + t.GapBytes; lost > 0 {
-		all = append(all, units.Bytes(lost)+" of traffic were not analysed: counts are too low")
-	}
-	if t.Unfollowed > 0 {
-		all = append(all, units.Count(int64(t.Unfollowed))+" watches were not followed: it is not known what they caused")
-	}
-	for _, of := range []struct {
-		n         int64
-		one, then string
-	}{
-		{int64(o.PacketsDropped), "packet", " dropped by the kernel: counts are too low"},
-		{int64(t.Joined), "connection", " joined in the middle: what came before was not seen"},
-		{t.Beyond.Connections, "connection", " not followed: more than are kept"}, {t.Beyond.Sessions, "session", " not followed: more than are kept"},
-		{t.Beyond.Nodes, "node", " not followed: more than are kept"}, {t.Beyond.Requests, "request", " not followed: more than are kept"},
-		{t.Beyond.Paths, "message", " with too long a path"}, {t.Beyond.Early, "change", " or notifications decided early"},
-	} {
-		if of.n > 0 {
-			all = append(all, units.Plural(int(of.n), of.one)+of.then)
-		}
-	}
-	return all
 }
 
 // maxRows is how many places the table shows; the file has all.

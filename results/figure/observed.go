@@ -68,11 +68,11 @@ func ofPathsAndTraffic() []Figure {
 			count(func(p observe.Place) int64 { return p.Notifications }))),
 		watched(both(Figure{Name: "changes", Better: Neither, About: "changes that caused notifications", Export: "stampede.observed.change.fanout"},
 			count(func(p observe.Place) int64 { return p.Changes }))),
-		watched(both(Figure{Name: "watches", About: "watches that were set at the same time, at most", Export: "stampede.observed.watches"},
+		watched(both(Figure{Name: "watches", older: Higher, About: "watches that were set at the same time, at most", Export: "stampede.observed.watches"},
 			count(func(p observe.Place) int64 { return p.Most }))),
 		both(Figure{Name: "watches.armed", About: "requests that set a watch"},
 			count(func(p observe.Place) int64 { return p.Armed })),
-		watched(Figure{Name: "sessions", Better: Neither, About: "sessions that set watches, at the same time",
+		watched(Figure{Name: "sessions", Better: Neither, older: Higher, About: "sessions that set watches, at the same time",
 			path: count(func(p observe.Place) int64 { return int64(p.Sessions) })}),
 		Figure{Name: "watches.missed", About: "watches that a change has passed without a notification",
 			path: func(p observe.Place) (float64, bool) { return number(p.Missed) },
@@ -88,8 +88,9 @@ func ofPathsAndTraffic() []Figure {
 			}},
 		Figure{Name: "polls.unchanged", Better: Neither, About: "reads that repeated an earlier one and returned the same",
 			path: count(func(p observe.Place) int64 { return p.PollsSame })},
-		Figure{Name: "settled.p90", Unit: Nanoseconds, Exactness: Timed, About: "from a change until the last woken session waits again, the 90th percentile",
-			path: func(p observe.Place) (float64, bool) { return number(p.SettledP90) }},
+		Figure{Name: "settled.p90", Unit: Nanoseconds, Exactness: Timed, older: Either,
+			About: "from a change until the last woken session waits again, the 90th percentile",
+			path:  func(p observe.Place) (float64, bool) { return number(p.SettledP90) }},
 		Figure{Name: "latency.p90", Unit: Nanoseconds, Exactness: Timed, About: "time of an observed request, the 90th percentile",
 			path: func(p observe.Place) (float64, bool) { return number(p.LatencyP90) }})
 }
@@ -106,7 +107,7 @@ func ofTraffic() []Figure {
 		}
 	}
 	return each(Figure{Exactness: Schedule, Merge: Unmerged},
-		Figure{Name: "herds", About: "places at which a change wakes several sessions, most of them in vain",
+		Figure{Name: "herds", older: Either, About: "places at which a change wakes several sessions, most of them in vain",
 			observation: count(func(r observe.Report) int64 { return int64(len(r.Herds())) })},
 		Figure{Name: "connections", About: "connections that clients opened",
 			observation: count(func(r observe.Report) int64 { return r.Traffic.Connections })},
@@ -114,7 +115,7 @@ func ofTraffic() []Figure {
 			observation: count(func(r observe.Report) int64 { return r.Churn.Opened })},
 		Figure{Name: "sessions.expired", About: "sessions that had no connection for longer than their time-out",
 			observation: count(func(r observe.Report) int64 { return r.Traffic.Lost })},
-		Figure{Name: "watches.per_session", About: "watches that one session had set at the same time, at most",
+		Figure{Name: "watches.per_session", older: Higher, About: "watches that one session had set at the same time, at most",
 			observation: count(func(r observe.Report) int64 { return int64(r.Traffic.MostOfSession) })},
 		Figure{Name: "watches.rearmed", About: "watches that reconnected sessions set again within one second, at most",
 			observation: count(func(r observe.Report) int64 { return r.Rearming.MostWatches })},

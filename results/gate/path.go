@@ -64,13 +64,16 @@ func JudgePaths(thresholds []PathThreshold, o results.Observation) (gates []resu
 func (t PathThreshold) judge(o results.Observation) results.Gate {
 	g := results.Gate{Text: t.text, Run: -1, Figure: t.Figure.Name, Unit: string(t.Figure.Unit), Op: string(t.Op), Limit: &t.Limit}
 	at, measured, err := t.measured(o)
+	why, bias := t.Figure.ObservationDoubt(o)
 	if err != nil {
 		g.Verdict, g.Why = results.Invalid, err.Error()
+		if bias != 0 {
+			g.Why += "; " + why
+		}
 		return g
 	}
 	g.Subject, g.Measured = at, &measured
 	holds := t.Op.Holds(measured, t.Limit)
-	why, bias := t.Figure.ObservationDoubt(o)
 	switch {
 	case figure.Voids(t.Op, holds, bias, 0):
 		g.Verdict, g.Why = results.Invalid, why

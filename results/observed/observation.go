@@ -5,14 +5,16 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/metrics/observe"
+	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/units"
 )
 
-// Findings returns the findings of what was observed, the most important first. A sentence that begins with two spaces
+// Findings returns the findings of an observation, the most important first. A sentence that begins with two spaces
 // explains the one before. There is at least one.
-func Findings(r observe.Report) (all []string) {
+func Findings(o results.Observation) (all []string) {
+	r := o.Observed
 	if all = append(herds(r), unknownForms(r)...); len(all) == 0 {
-		all = []string{noHerd(r.Traffic)}
+		all = []string{noHerd(r.Traffic, o.Incomplete())}
 	}
 	for _, find := range []func(observe.Report) []string{missed, refused, expired, polling, rearming, churn, standing} {
 		all = append(all, find(r)...)
@@ -44,11 +46,15 @@ func unknownForms(r observe.Report) (all []string) {
 	return all
 }
 
-// noHerd says what was seen if there is nothing to find.
-func noHerd(t observe.Traffic) string {
+// noHerd says what was seen if there is nothing to find, and claims nothing about what was not analysed.
+func noHerd(t observe.Traffic, incomplete string) string {
 	switch {
+	case t.Requests == 0 && incomplete != "":
+		return "No request was decoded."
 	case t.Requests == 0:
 		return "No request was observed."
+	case incomplete != "":
+		return "No herd in what was analysed, which is not all."
 	case t.Changes == 0:
 		return "No change woke a session."
 	}

@@ -18,8 +18,10 @@ type gaps struct{ bytes int64 }
 
 func (*gaps) Session(time.Time, traffic.Session) {}
 func (*gaps) Message(time.Time, drivers.Message) {}
-func (g *gaps) Gap(_ time.Time, bytes int64)     { g.bytes += bytes }
-func (*gaps) Close(time.Time)                    {}
+func (g *gaps) Members(time.Time, []string)      {}
+
+func (g *gaps) Gap(_ time.Time, bytes int64, _ traffic.Cause) { g.bytes += bytes }
+func (*gaps) Close(time.Time)                                 {}
 
 // unended returns the beginnings of calls that never end.
 func unended(t *testing.T, n int) []byte {

@@ -2,6 +2,7 @@ package etcd
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"hash/maphash"
 	"sync/atomic"
@@ -22,6 +23,7 @@ func Protocol() traffic.Protocol {
 	shared := new(budget)
 	return traffic.Protocol{
 		Name:   "etcd",
+		Speaks: []traffic.Cause{traffic.HTTP2},
 		Decode: func(t traffic.Tap, joined bool) traffic.Decoder { return newDecoder(t, joined, shared) },
 	}
 }
@@ -32,18 +34,22 @@ type decoder struct {
 	requests, replies half
 	streams           map[uint32]*stream
 	at                time.Time
-	undecodable       bool
+	undecodable       traffic.Cause // why nothing more is decoded, "" while it is
 	budget            *budget
 	inStreams         int   // bytes that the streams keep
 	taken             int64 // of the budget
 }
 
 func newDecoder(t traffic.Tap, joined bool, b *budget) *decoder {
-	return &decoder{
+	d := &decoder{
 		budget: b,
-		tap:    t, streams: make(map[uint32]*stream), undecodable: joined,
+		tap:    t, streams: make(map[uint32]*stream),
 		requests: newHalf(len(preface)), replies: newHalf(0),
 	}
+	if joined { // the tables of its headers are not known
+		d.undecodable = traffic.Joined
+	}
+	return d
 }
 
 // preface is what a client sends first (RFC 9113, section 3.4).
@@ -58,21 +64,29 @@ func (d *decoder) FromServer(at time.Time, p []byte) { d.decode(at, &d.replies, 
 // decode takes bytes of one direction. From the first error on, all bytes are a gap.
 func (d *decoder) decode(at time.Time, h *half, p []byte, frame func(http2.Frame)) {
 	d.at = at
-	if !d.undecodable && h.take(p, frame) == nil && !d.undecodable && d.account() {
-		return
+	if d.undecodable == "" {
+		switch err := h.take(p, frame); {
+		case err != nil:
+			d.undecodable = traffic.Malformed
+		case !d.account():
+			d.undecodable = traffic.BeyondLimit
+		}
 	}
-	d.giveUp()
-	d.tap.Gap(at, int64(len(p)))
+	if d.undecodable != "" {
+		d.giveUp(d.undecodable)
+		d.tap.Gap(at, int64(len(p)), d.undecodable)
+	}
 }
 
-func (d *decoder) Lost(at time.Time, _ bool, bytes int64) {
-	d.giveUp()
-	d.tap.Gap(at, bytes)
+// Lost gives the connection up: its headers cannot be decoded without all that came before.
+func (d *decoder) Lost(at time.Time, _ bool, bytes int64, cause traffic.Cause) {
+	d.giveUp(cause)
+	d.tap.Gap(at, bytes, cause)
 }
 
-// giveUp decodes nothing more, and keeps nothing.
-func (d *decoder) giveUp() {
-	d.undecodable = true
+// giveUp decodes nothing more, and keeps nothing. The first cause remains.
+func (d *decoder) giveUp(cause traffic.Cause) {
+	d.undecodable = cmp.Or(d.undecodable, cause)
 	d.requests.buf, d.replies.buf = new(bytes.Buffer), new(bytes.Buffer)
 	clear(d.streams)
 	d.inStreams = 0
@@ -88,7 +102,10 @@ const (
 )
 
 func (d *decoder) End(at time.Time) {
-	d.giveUp()
+	if n := d.requests.buf.Len() + d.replies.buf.Len(); n > 0 {
+		d.tap.Gap(at, int64(n), traffic.Unfinished)
+	}
+	d.giveUp(traffic.Unfinished)
 	d.tap.Close(at)
 }
 
@@ -115,6 +132,10 @@ func (d *decoder) update(s *stream) {
 	now := len(s.up.buf) + len(s.down.buf) + s.keys + s.watches.keys
 	d.inStreams += now - s.kept
 	s.kept = now
+	if n := s.up.opaque + s.down.opaque; n > 0 && s.decoded() {
+		d.tap.Gap(d.at, n, traffic.Opaque)
+	}
+	s.up.opaque, s.down.opaque = 0, 0
 }
 
 // The methods that are streams.
@@ -131,6 +152,9 @@ var kinds = map[string]kind{
 	"/etcdserverpb.KV/Put":         {message[pb.PutRequest], message[pb.PutResponse]},
 	"/etcdserverpb.KV/DeleteRange": {message[pb.DeleteRangeRequest], message[pb.DeleteRangeResponse]},
 	"/etcdserverpb.KV/Txn":         {message[pb.TxnRequest], message[pb.TxnResponse]},
+	"/etcdserverpb.Cluster/MemberList": {
+		message[pb.MemberListRequest], message[pb.MemberListResponse],
+	},
 	"/etcdserverpb.Lease/LeaseGrant": {
 		message[pb.LeaseGrantRequest], message[pb.LeaseGrantResponse],
 	},
@@ -159,6 +183,10 @@ func (d *decoder) answer(s *stream, m *drivers.Message, response proto.Message) 
 	switch r := response.(type) {
 	case *pb.LeaseGrantResponse:
 		d.tap.Session(d.at, traffic.Session{ID: r.ID, Timeout: time.Duration(r.TTL) * time.Second})
+	case *pb.MemberListResponse:
+		if all := memberAddresses(r); len(all) > 0 {
+			d.tap.Members(d.at, all)
+		}
 	case *pb.RangeResponse:
 		m.Digest = digest(r)
 	case *pb.TxnResponse:
@@ -193,8 +221,9 @@ func digest(r *pb.RangeResponse) uint64 {
 
 // messages puts the messages of one direction of a stream together.
 type messages struct {
-	buf  []byte
-	skip int // bytes of a large message that are still to be skipped
+	buf    []byte
+	skip   int   // bytes of a large message that are still to be skipped
+	opaque int64 // bytes of messages that were not whole, since they were last reported
 }
 
 const (
@@ -230,11 +259,12 @@ func (b *messages) finish(message func([]byte, bool)) {
 	size := int(binary.BigEndian.Uint32(b.buf[1:]))
 	switch {
 	case size > maxMessage:
-		b.skip = size
+		b.skip, b.opaque = size, b.opaque+int64(messageHeader+size)
 		message(nil, false)
 	case len(b.buf) < messageHeader+size:
 		return
 	case b.buf[0] != 0:
+		b.opaque += int64(messageHeader + size)
 		message(nil, false)
 	default:
 		message(b.buf[messageHeader:], true)

@@ -24,8 +24,10 @@ type tally struct {
 
 func (c *tally) Session(time.Time, traffic.Session) { c.sessions++ }
 func (c *tally) Message(time.Time, drivers.Message) { c.messages++ }
-func (c *tally) Gap(_ time.Time, bytes int64)       { c.gap += bytes }
-func (c *tally) Close(time.Time)                    { c.closed = true }
+func (c *tally) Members(time.Time, []string)        {}
+
+func (c *tally) Gap(_ time.Time, bytes int64, _ traffic.Cause) { c.gap += bytes }
+func (c *tally) Close(time.Time)                               { c.closed = true }
 
 // A writer writes frames of one direction.
 type writer struct {
@@ -97,7 +99,7 @@ func TestExampleIsDecoded(t *testing.T) {
 
 func decodeAll(requests, replies []byte, size int, joined bool) tally {
 	var c tally
-	d := Protocol().Decode(&c, joined)
+	d := Protocol().Open(&c, joined)
 	for _, direction := range []struct {
 		all  []byte
 		take func(time.Time, []byte)

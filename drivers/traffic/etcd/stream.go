@@ -12,6 +12,7 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/etcd/calls"
+	"github.com/stampede-bench/stampede/drivers/traffic"
 )
 
 // A stream is one stream of a connection: a unary call, or a stream of watches or heartbeats.
@@ -33,7 +34,7 @@ func (d *decoder) handleClientFrame(f http2.Frame) {
 		switch method := f.PseudoValue("path"); {
 		case method == "":
 		case len(d.streams) >= maxStreams:
-			d.undecodable = true
+			d.undecodable = traffic.BeyondLimit
 		default:
 			d.streams[f.StreamID] = &stream{method: method}
 		}
@@ -111,6 +112,8 @@ func (d *decoder) request(s *stream, payload []byte, whole bool) {
 				for _, p := range s.parts {
 					s.keys += len(p.Path)
 				}
+			} else {
+				d.broken(&m, whole)
 			}
 		}
 		s.waiting = true
@@ -160,6 +163,8 @@ func (d *decoder) reply(s *stream, payload []byte, whole bool) {
 		if k, known := kinds[s.method]; known && whole {
 			if r := k.response(); proto.Unmarshal(payload, r) == nil {
 				d.answer(s, &m, r)
+			} else {
+				d.broken(&m, whole)
 			}
 		}
 		d.tell(m)
@@ -246,14 +251,16 @@ type watch struct {
 // watchRequest reports a message of the client on a stream of watches.
 func (d *decoder) watchRequest(s *stream, m *drivers.Message, payload []byte, whole bool) {
 	r := new(pb.WatchRequest)
-	if whole && proto.Unmarshal(payload, r) == nil {
+	if !whole || proto.Unmarshal(payload, r) != nil {
+		d.broken(m, whole)
+	} else {
 		if c := r.GetCreateRequest(); c != nil {
 			w := watch{drivers.OpWatchNode, c.Key}
 			if len(c.RangeEnd) > 0 {
 				w.op = drivers.OpWatchTree
 			}
 			if len(s.watches.creating) >= maxCreating {
-				d.undecodable = true
+				d.undecodable = traffic.BeyondLimit
 				return
 			}
 			s.watches.creating = append(s.watches.creating, w)
@@ -269,6 +276,7 @@ func (d *decoder) watchRequest(s *stream, m *drivers.Message, payload []byte, wh
 func (d *decoder) watchReply(s *stream, m *drivers.Message, payload []byte, whole bool) {
 	r := new(pb.WatchResponse)
 	if !whole || proto.Unmarshal(payload, r) != nil {
+		d.broken(m, whole)
 		d.tell(*m)
 		return
 	}

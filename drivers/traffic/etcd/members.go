@@ -1,0 +1,52 @@
+package etcd
+
+import (
+	"net"
+	"net/url"
+	"slices"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/traffic"
+)
+
+// memberAddresses returns the addresses, host:port, at which the members of a list answer clients.
+func memberAddresses(list *pb.MemberListResponse) (addresses []string) {
+	for _, m := range list.Members {
+		for _, text := range m.ClientURLs {
+			u, err := url.Parse(text)
+			if err != nil || u.Host == "" {
+				continue
+			}
+			address := u.Host
+			if u.Port() == "" {
+				port, known := defaultPorts[u.Scheme]
+				if !known {
+					continue // a socket of its host
+				}
+				address = net.JoinHostPort(u.Hostname(), port)
+			}
+			if !slices.Contains(addresses, address) {
+				addresses = append(addresses, address)
+			}
+		}
+	}
+	return addresses
+}
+
+var defaultPorts = map[string]string{"http": "80", "https": "443"}
+
+// decoded reports whether the messages of the stream are of a method that is decoded.
+func (s *stream) decoded() bool {
+	_, known := kinds[s.method]
+	return known || s.method == watchMethod
+}
+
+// broken counts a message of a method that is decoded, but which is not what the method's messages are.
+// One that is not whole is counted as such.
+func (d *decoder) broken(m *drivers.Message, whole bool) {
+	if whole {
+		d.tap.Gap(d.at, int64(m.Size), traffic.Malformed)
+	}
+}
