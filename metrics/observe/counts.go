@@ -227,15 +227,29 @@ func (s *session) waitFor(a *Analysis, p *place) *wait {
 	if w := s.inLine(p); w != nil {
 		return w
 	}
-	w := s.others[p.path]
+	dir := s.treeOver(p)
+	w := s.others[dir.path]
 	if w == nil {
 		if len(s.others) >= maxWaits {
 			s.settleOthers(a)
 		}
-		w = &wait{dir: p, other: true}
-		s.others[p.path] = w
+		w = &wait{dir: dir, other: true}
+		s.others[dir.path] = w
 	}
 	return w
+}
+
+// treeOver returns the node whose recursive watch of the session covers the place, or the place itself without one.
+// etcd's clients watch the prefix of the keys below a node.
+func (s *session) treeOver(p *place) *place {
+	for up := p.parent; up != nil; up = up.parent {
+		for _, path := range []string{up.path, up.path + "/"} {
+			if _, watched := s.watches[watchKey{path, true, true}]; watched {
+				return up
+			}
+		}
+	}
+	return p
 }
 
 // waitsFor returns the waits to which a read at the place belongs.

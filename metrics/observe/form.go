@@ -81,7 +81,7 @@ type group struct {
 
 // recognise returns the form at the group, and the patterns whose notifications belong to it.
 func (g group) recognise() (Form, []*pattern) {
-	for _, rule := range []func(group) (Form, []*pattern){queues, lines, meetings, transactions, racesBelow, trees} {
+	for _, rule := range []func(group) (Form, []*pattern){queues, lines, meetings, transactions, racesBelow, lists, trees} {
 		if f, of := rule(g); f.Name != "" {
 			return f, of
 		}
@@ -146,7 +146,7 @@ func barriers(p *pattern) Form {
 	}
 	switch {
 	case e.watched > 0 && p.events[drivers.Deleted] > 0:
-		return Form{Name: "barrier, watch", Forms: []string{"barrier/watch"}, kind: items,
+		return Form{Name: "barrier, watch", Forms: []string{"barrier/watch"}, kind: news,
 			Evidence: fmt.Sprintf("%d sessions watch the node until it is deleted, and then go on", len(p.watchers))}
 	case e.watched == 0 && p.polls > 0 && p.op(drivers.OpDelete).requests > 0:
 		return Form{Name: "barrier, polled", Forms: []string{"barrier/poll"}, Instead: "watch", kind: items,

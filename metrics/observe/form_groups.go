@@ -27,7 +27,7 @@ func queues(g group) (Form, []*pattern) {
 	words := strings.ReplaceAll(recipe, "-", " ")
 	of := []*pattern{g.dir, item}
 	if locks := g.locksOf(item); len(locks) > 0 {
-		f.Name, f.Forms, f.kind = "queue, items locked by consumers", []string{}, unknown
+		f.Name, f.Forms = "queue, items locked by consumers", []string{}
 		f.Evidence += "; a consumer watches both lists and creates a node with the name of its item, to lock it"
 		return f, append(of, locks...)
 	}
@@ -87,7 +87,7 @@ func lines(g group) (Form, []*pattern) {
 	var places []*pattern
 	var ahead ahead
 	var watches, byOthers int64
-	names := ""
+	readers := 0
 	for _, k := range g.kids {
 		if k.modes[drivers.Ephemeral|drivers.Sequential] == 0 {
 			continue
@@ -96,13 +96,15 @@ func lines(g group) (Form, []*pattern) {
 		ahead.add(k.ahead)
 		watches += k.watched()
 		byOthers += k.deletedByOthers
-		names += k.name[len(g.dir.name):] + " "
+		if reader.MatchString(k.name[len(g.dir.name):]) {
+			readers++
+		}
 	}
 	if len(places) == 0 {
 		return Form{}, nil
 	}
-	l := lineGroup{group: g, ahead: ahead, watches: watches, byOthers: byOthers, names: names, below: g.prefix(),
-		shared: reader.MatchString(names)}
+	l := lineGroup{group: g, ahead: ahead, watches: watches, byOthers: byOthers, below: g.prefix(),
+		shared: readers > 0 && readers < len(places)}
 	f := l.form()
 	of := append(places, g.dir)
 	if l.below.name != "" {
@@ -126,7 +128,6 @@ type lineGroup struct {
 	group
 	ahead             ahead
 	watches, byOthers int64
-	names             string
 	below             *pattern
 	shared            bool // names tell readers from writers
 }
@@ -259,7 +260,8 @@ func (a *ahead) add(b ahead) {
 // transactions recognises nodes in which sessions vote.
 func transactions(g group) (Form, []*pattern) {
 	i := slices.IndexFunc(g.kids, func(k *pattern) bool {
-		return len(k.op(drivers.OpSet).by) > 1 && k.op(drivers.OpGet).watched > 0 && k.sequential() == 0 && k.places > 1
+		sets := k.op(drivers.OpSet) // each site votes once in a node of its own
+		return len(sets.by) > 1 && sets.requests <= k.places && k.op(drivers.OpGet).watched > 0 && k.sequential() == 0 && k.places > 1
 	})
 	if i < 0 {
 		return Form{}, nil
@@ -296,12 +298,52 @@ func racesBelow(g group) (Form, []*pattern) {
 		Evidence: fmt.Sprintf("%d sessions watch the list of nodes and race to create %s: %d of %d creates failed", racers, node.name, creates.lost, creates.requests)}, []*pattern{g.dir, node}
 }
 
-// trees recognises recursive watches.
+// lists recognises a node whose children sessions watch and leave to others: they neither race to create them nor take
+// them away.
+func lists(g group) (Form, []*pattern) {
+	if watched, _ := g.dir.lists(); watched == 0 || g.dir.fanout.Max() < 2 { // one that waits may want its turn
+		return Form{}, nil
+	}
+	watching, created := g.dir.op(drivers.OpChildren).by, sessions{}
+	for _, k := range g.kids {
+		takers := k.op(drivers.OpDelete).by.common(watching)
+		if k.modes[drivers.Ephemeral] > 0 {
+			takers = int(k.deletedByOthers) // a member may remove its own node
+		}
+		if creates := k.op(drivers.OpCreate); 2*creates.lost > creates.requests || takers > 1 {
+			return Form{}, nil
+		}
+		maps.Copy(created, k.op(drivers.OpCreate).by)
+	}
+	members := watching.common(created)
+	f := Form{Name: "list of nodes, watched from outside", Forms: []string{}, kind: news,
+		Evidence: fmt.Sprintf("%d sessions watch the list, and %d of them have a node in it", len(watching), members)}
+	if 2*members >= len(watching) {
+		f.Name = "group, children watch"
+	}
+	return f, []*pattern{g.dir}
+}
+
+// trees recognises recursive watches. Those of etcd's clients are on the prefix of the keys.
 func trees(g group) (Form, []*pattern) {
 	w := g.dir.op(drivers.OpWatchTree)
 	if w.requests == 0 {
+		w = g.prefix().op(drivers.OpWatchTree)
+	}
+	if w.requests == 0 {
 		return Form{}, nil
 	}
+	of := append([]*pattern{g.dir}, g.kids...)
+	takers := sessions{}
+	for _, k := range g.kids {
+		if k.modes[drivers.Ephemeral] == 0 { // a member may remove its own node
+			maps.Copy(takers, k.op(drivers.OpDelete).by)
+		}
+	}
+	if n := takers.common(w.by); n > 1 {
+		return Form{Name: "queue, all consumers watch", Forms: []string{"queue/cached-list", "queue/relist"}, Instead: "one-watcher", Wakes: 1, kind: items,
+			Evidence: fmt.Sprintf("%d sessions keep a recursive watch on the node, and %d of them delete what is below it", len(w.by), n)}, of
+	}
 	return Form{Name: "names, recursive watch", Forms: []string{"names/recursive"}, kind: news,
-		Evidence: fmt.Sprintf("%d sessions keep a recursive watch on the node and read what changes below it", len(w.by))}, append([]*pattern{g.dir}, g.kids...)
+		Evidence: fmt.Sprintf("%d sessions keep a recursive watch on the node and read what changes below it", len(w.by))}, of
 }

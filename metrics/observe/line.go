@@ -15,6 +15,8 @@ type waitingLine struct {
 	live  []*child
 	told  int      // those of live whose removal a notification has told
 	gone  []*child // the latest that were removed
+	// writers: a child has stood in it whose name is not a reader's.
+	writers bool
 }
 
 // A child stands in a line.
@@ -32,6 +34,10 @@ type child struct {
 	leaving bool  // its owner has asked to delete it
 	kept    bool  // it counts among the children that are kept
 }
+
+// shares reports whether both hold at the same time: they are readers in a line in which writers stand, too. Names alone, as
+// of a lock on reading something, say nothing.
+func (c *child) shares(o *child) bool { return c.reads && o.reads && c.line.writers }
 
 // reader matches the name of a reader's child: "read-", "a-read-", "__READ__". A thread is none.
 var reader = regexp.MustCompile(`(?i)(^|[^a-z])read`)
@@ -69,6 +75,7 @@ func (a *Analysis) created(s *session, m *drivers.Message, p *place) {
 		return
 	}
 	c := &child{line: l, place: p, owner: s, pos: m.Pos, own: m.Mode&drivers.Ephemeral != 0, reads: reader.MatchString(p.path[len(p.parent.path):])}
+	l.writers = l.writers || !c.reads
 	i, _ := slices.BinarySearchFunc(l.live, c, func(x, y *child) int { return int(min(max(x.pos-y.pos, -1), 1)) })
 	l.live = slices.Insert(l.live, i, a.keep(c))
 	if c.own {
@@ -211,7 +218,7 @@ func (s *session) own(l *waitingLine) *child {
 // first reports whether at position pos the child waited for no other: none was ahead of it, or,
 // if it is a reader's, no writer's.
 func (c *child) first(pos int64) bool {
-	ahead := func(o *child) bool { return o != c && o.own && o.pos < c.pos && !(c.reads && o.reads) }
+	ahead := func(o *child) bool { return o != c && o.own && o.pos < c.pos && !c.shares(o) }
 	for _, o := range c.line.live {
 		if ahead(o) && !o.toldBy(pos) {
 			return false
@@ -281,7 +288,7 @@ func (s *session) lookAhead(a *Analysis, m *drivers.Message, p *place) {
 		j := slices.Index(live, own)
 		blocking := 0 // between the two
 		for _, c := range live[min(i, j)+1 : max(i, j)] {
-			if !(own.reads && c.reads) {
+			if !own.shares(c) {
 				blocking++
 			}
 		}
@@ -302,5 +309,5 @@ func (s *session) lookAhead(a *Analysis, m *drivers.Message, p *place) {
 
 // lowestBlocking returns the index of the lowest child for which own may have to wait.
 func lowestBlocking(live []*child, own *child) int {
-	return slices.IndexFunc(live, func(c *child) bool { return !(own.reads && c.reads) })
+	return slices.IndexFunc(live, func(c *child) bool { return !own.shares(c) })
 }
