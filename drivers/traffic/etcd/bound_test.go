@@ -44,12 +44,12 @@ func unended(t *testing.T, n int) []byte {
 // connection up and keeps nothing.
 func TestStreamsAreBounded(t *testing.T) {
 	var g gaps
-	d := newDecoder(&g, false, new(budget))
+	d := newDecoder(&g, new(budget))
 	d.FromClient(time.Unix(1, 0), append([]byte(preface), unended(t, maxStreams)...))
 	if len(d.streams) != maxStreams || g.bytes != 0 {
 		t.Fatalf("%d streams are kept and %d bytes not decoded, want %d and 0", len(d.streams), g.bytes, maxStreams)
 	}
-	d = newDecoder(&g, false, new(budget))
+	d = newDecoder(&g, new(budget))
 	all := append([]byte(preface), unended(t, maxStreams+1)...)
 	d.FromClient(time.Unix(1, 0), all)
 	d.FromServer(time.Unix(1, 0), make([]byte, 7))
@@ -61,7 +61,7 @@ func TestStreamsAreBounded(t *testing.T) {
 // TestHeadersAreBounded sends headers that never end.
 func TestHeadersAreBounded(t *testing.T) {
 	var g gaps
-	d := newDecoder(&g, false, new(budget))
+	d := newDecoder(&g, new(budget))
 	d.FromClient(time.Unix(1, 0), []byte(preface))
 	frame := make([]byte, frameHeader+1<<20) // a HEADERS frame whose end of headers does not come
 	frame[0], frame[3], frame[8] = 1<<4, byte(http2.FrameHeaders), 1
@@ -101,7 +101,7 @@ func TestUnfinishedMessagesAreBounded(t *testing.T) {
 	half := halves(t, 20, size)
 	var all []*decoder
 	for range maxUnfinished/(20*size) + 3 {
-		d := newDecoder(&g, false, shared)
+		d := newDecoder(&g, shared)
 		d.FromClient(time.Unix(1, 0), half)
 		if n := shared.Load(); n > maxUnfinished {
 			t.Fatalf("%d bytes are kept, want at most %d", n, maxUnfinished)
@@ -111,7 +111,7 @@ func TestUnfinishedMessagesAreBounded(t *testing.T) {
 	if g.bytes != 3*int64(len(half)) {
 		t.Errorf("%d bytes were not decoded, want those of 3 connections, %d", g.bytes, 3*len(half))
 	}
-	honest := newDecoder(&g, false, shared)
+	honest := newDecoder(&g, shared)
 	before := g.bytes
 	honest.FromClient(time.Unix(1, 0), append([]byte(preface), unended(t, 1)...))
 	if g.bytes != before || len(honest.streams) != 1 {

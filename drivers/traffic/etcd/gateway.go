@@ -1,0 +1,447 @@
+package etcd
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/traffic"
+)
+
+// A gateway decodes one connection to the gateway of a member, which takes HTTP/1.1 and JSON and makes calls of
+// gRPC of them. It decodes from the beginning of the connection, and after a loss from the next piece that begins
+// with a request.
+type gateway struct {
+	reporter
+	share
+	requests, replies direction
+	sending           *call   // the call whose request has not ended
+	pending           []*call // calls whose reply has not ended, in order
+	inCalls           int     // bytes that they keep
+	pipelines         bool    // the client sends requests before it has the replies to earlier ones
+	gap               int64   // bytes that were not decoded, not reported yet
+}
+
+// A direction is one direction of a connection.
+type direction struct {
+	splitter
+	seeking bool   // nothing is decoded until a piece begins with a message
+	keeps   bool   // the body is to be decoded
+	over    bool   // it, or the line, is too large for that
+	text    []byte // of the body, or of its last line
+}
+
+// A call is one request and what is known of its reply.
+type call struct {
+	exchange
+	verb    string // of HTTP
+	class   class
+	asked   bool  // the request is in the report
+	refused bool  // the server answers with an error
+	gap     bool  // the reply is not decoded
+	unread  int64 // bytes of the request that were not decoded
+	kept    int   // bytes, as the budget knows
+}
+
+// callSize is about what a call takes in memory, without its keys.
+const callSize = 512
+
+// A class is what a path of HTTP leads to.
+type class uint8
+
+const (
+	unknown    class = iota
+	decoded          // a method of gRPC that is decoded
+	counted          // another method of gRPC
+	monitoring       // health, metrics and the like: no traffic of keys
+	old              // the API of etcd 2, which is not decoded
+)
+
+// gatewayMethods are the methods that are decoded, by their paths below the version.
+var gatewayMethods = map[string]string{
+	"kv/range":        "/etcdserverpb.KV/Range",
+	"kv/put":          "/etcdserverpb.KV/Put",
+	"kv/deleterange":  "/etcdserverpb.KV/DeleteRange",
+	"kv/txn":          "/etcdserverpb.KV/Txn",
+	"watch":           watchMethod,
+	"lease/grant":     "/etcdserverpb.Lease/LeaseGrant",
+	"lease/revoke":    "/etcdserverpb.Lease/LeaseRevoke",
+	"kv/lease/revoke": "/etcdserverpb.Lease/LeaseRevoke",
+	"lease/keepalive": keepAliveMethod,
+}
+
+func newGateway(t traffic.Tap, b *budget, seeking bool) *gateway {
+	d := &gateway{reporter: reporter{tap: t}, share: share{budget: b}}
+	d.requests.seeking, d.replies.seeking = seeking, seeking
+	d.requests.start, d.requests.body, d.requests.end = d.startRequest, d.requests.keep, d.endRequest
+	d.replies.start, d.replies.body, d.replies.end = d.startReply, d.replyBody, d.endReply
+	return d
+}
+
+func (d *gateway) FromClient(at time.Time, p []byte) { d.take(at, &d.requests, p, beginsRequest(p)) }
+
+func (d *gateway) FromServer(at time.Time, p []byte) {
+	d.take(at, &d.replies, p, len(d.pending) > 0 && beginsReply(p))
+}
+
+// take takes bytes of one direction. From the first error on, all bytes are a gap.
+func (d *gateway) take(at time.Time, from *direction, p []byte, begins bool) {
+	d.at = at
+	switch {
+	case d.undecodable, from.seeking && !begins:
+		d.gap += int64(len(p))
+	default:
+		from.seeking = false
+		if from.take(p) != nil || d.undecodable || !d.set(d.keeps()) {
+			d.undecodable = true
+			d.forget()
+		} else if len(d.pending) > 0 && d.pending[0].gap {
+			d.missing(&d.replies)
+		}
+	}
+	d.report()
+}
+
+// Lost seeks the next message. A reply that follows a loss answers the newest request: a client that does not
+// pipeline has had the others.
+func (d *gateway) Lost(at time.Time, fromClient bool, bytes int64) {
+	d.at = at
+	d.gap += bytes
+	if fromClient || d.pipelines || d.undecodable {
+		d.forget()
+		d.undecodable = d.pipelines // which reply answers which request is unknown
+		d.requests.seeking = true
+	} else {
+		d.missing(&d.replies)
+		d.drop(max(len(d.pending)-1, 0))
+		d.replies.restart()
+	}
+	d.replies.seeking = true
+	d.report()
+}
+
+// End ends the connection. What has not ended is in no report: the other side did not get it either.
+func (d *gateway) End(at time.Time) {
+	d.at = at
+	if d.replies.part == toTheEnd {
+		_ = d.replies.finish() // nothing follows that an error could stop
+	}
+	d.requests.reported, d.replies.reported = d.requests.size, d.replies.size
+	d.forget()
+	d.report()
+	d.tap.Close(at)
+}
+
+// report reports what was not decoded.
+func (d *gateway) report() {
+	if d.gap > 0 {
+		d.tap.Gap(d.at, d.gap)
+		d.gap = 0
+	}
+}
+
+// missing adds what is in no report of the message so far.
+func (d *gateway) missing(of *direction) {
+	d.gap += of.size - of.reported
+	of.reported = of.size
+}
+
+// forget keeps nothing of the connection.
+func (d *gateway) forget() {
+	d.missing(&d.requests)
+	d.missing(&d.replies)
+	d.drop(len(d.pending))
+	d.requests.restart()
+	d.replies.restart()
+	d.sending = nil
+	d.set(0)
+}
+
+// drop removes the first calls.
+func (d *gateway) drop(n int) {
+	for i, c := range d.pending[:n] {
+		d.gap += c.unread
+		d.inCalls -= c.kept
+		d.pending[i] = nil
+	}
+	d.pending = d.pending[n:]
+}
+
+// update takes into account what a call keeps now.
+func (d *gateway) update(c *call) {
+	now := callSize + c.size()
+	d.inCalls += now - c.kept
+	c.kept = now
+}
+
+// keeps returns how many bytes are kept.
+func (d *gateway) keeps() int {
+	return len(d.requests.lines) + len(d.requests.text) + len(d.replies.lines) + len(d.replies.text) + d.inCalls
+}
+
+var (
+	errTooMany     = errors.New("more requests without a reply than are kept")
+	errUnasked     = errors.New("reply without a request")
+	errUpgraded    = errors.New("another protocol follows")
+	errUndecodable = errors.New("connection is given up")
+)
+
+// stop returns an error if nothing more is to be decoded.
+func (d *gateway) stop() error {
+	if d.undecodable {
+		return errUndecodable
+	}
+	return nil
+}
+
+// startRequest takes the head of a request.
+func (d *gateway) startRequest(head *bufio.Reader) (delimiter, error) {
+	r, err := http.ReadRequest(head)
+	if err != nil {
+		return delimiter{}, err
+	}
+	if len(d.pending) >= maxStreams {
+		d.pipelines = true
+		return delimiter{}, errTooMany
+	}
+	c := &call{verb: r.Method}
+	c.class, c.method = classify(r)
+	d.pending, d.sending = append(d.pending, c), c
+	d.update(c)
+	d.requests.expect(c.class == decoded && plain(r.Header))
+	return delimiter{chunked: len(r.TransferEncoding) > 0, length: r.ContentLength}, nil
+}
+
+// classify returns what a request leads to, and the method of gRPC if that is decoded.
+func classify(r *http.Request) (class, string) {
+	for _, version := range []string{"/v3/", "/v3beta/", "/v3alpha/"} {
+		path, ok := strings.CutPrefix(r.URL.Path, version)
+		if !ok {
+			continue
+		}
+		if method := gatewayMethods[path]; method != "" && r.Method == http.MethodPost {
+			return decoded, method
+		}
+		return counted, ""
+	}
+	switch first, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/"); first {
+	case "health", "livez", "readyz", "metrics", "version", "debug":
+		return monitoring, ""
+	case "v2":
+		return old, ""
+	}
+	return unknown, ""
+}
+
+// plain reports whether the body is not compressed.
+func plain(h http.Header) bool {
+	coding := h.Get("Content-Encoding")
+	return coding == "" || strings.EqualFold(coding, "identity")
+}
+
+func (d *gateway) endRequest() error {
+	c := d.sending
+	d.sending = nil
+	switch {
+	case !c.asked:
+		d.ask(c)
+	case c.gap: // the reply came first
+		d.missing(&d.requests)
+	}
+	d.requests.clearText()
+	return d.stop()
+}
+
+// ask reports the request of a call, of which all has come that the server needs for a reply.
+func (d *gateway) ask(c *call) {
+	c.asked = true
+	read := true
+	switch size := int(d.requests.size); c.class {
+	case decoded:
+		read = d.askEach(c, size)
+	case counted:
+		d.request(&c.exchange, text{size, unread})
+	case old, unknown:
+		read = false
+	}
+	if !read {
+		c.unread = d.requests.size
+	}
+	d.requests.reported = d.requests.size
+	d.update(c)
+}
+
+// askEach reports each message of a request, of which a unary call has one. No text at all is an empty message,
+// as it is to the gateway.
+func (d *gateway) askEach(c *call, size int) (read bool) {
+	if r := &d.requests; !r.keeps || r.over {
+		return d.request(&c.exchange, text{size, unread})
+	}
+	all := json.NewDecoder(bytes.NewReader(d.requests.text))
+	read = true
+	for first := true; !d.undecodable; first = false {
+		t := text{size, unread}
+		var one json.RawMessage
+		err := all.Decode(&one)
+		switch {
+		case errors.Is(err, io.EOF) && first:
+			t.parse = parseJSON([]byte("{}"))
+		case err == nil:
+			t.parse = parseJSON(one)
+		case !first:
+			return read && errors.Is(err, io.EOF)
+		}
+		read = d.request(&c.exchange, t) && read
+		if err != nil || !c.streams() {
+			break
+		}
+		size = 0 // all came in one request
+	}
+	return read
+}
+
+// parseJSON parses a message in JSON as the gateway does.
+func parseJSON(p []byte) func(proto.Message) error {
+	return func(m proto.Message) error { return protojson.UnmarshalOptions{DiscardUnknown: true}.Unmarshal(p, m) }
+}
+
+// streams reports whether the reply is a stream of messages, a line each.
+func (c *call) streams() bool { return c.method == watchMethod || c.method == keepAliveMethod }
+
+// startReply takes the head of a reply.
+func (d *gateway) startReply(head *bufio.Reader) (delimiter, error) {
+	if len(d.pending) == 0 {
+		return delimiter{}, errUnasked
+	}
+	c := d.pending[0]
+	r, err := http.ReadResponse(head, &http.Request{Method: c.verb})
+	switch {
+	case err != nil:
+		return delimiter{}, err
+	case r.StatusCode == http.StatusSwitchingProtocols:
+		return delimiter{}, errUpgraded
+	case r.StatusCode < http.StatusOK:
+		return delimiter{interim: true}, nil
+	}
+	d.pipelines = d.pipelines || len(d.pending) > 1
+	if !c.asked {
+		d.ask(c)
+	}
+	c.refused = r.StatusCode >= http.StatusMultipleChoices
+	keeps := c.class == decoded && !c.refused && plain(r.Header)
+	d.replies.expect(keeps)
+	c.gap = c.class == old || !c.refused && (c.class == unknown || c.class == decoded && !keeps)
+	if c.class == old || !c.refused { // what the server refuses it did not do, whatever it was
+		d.gap += c.unread
+	}
+	c.unread = 0
+	if r.Body == http.NoBody {
+		return delimiter{}, d.stop()
+	}
+	return delimiter{chunked: len(r.TransferEncoding) > 0, length: r.ContentLength}, d.stop()
+}
+
+// replyBody takes the next bytes of a reply's body.
+func (d *gateway) replyBody(p []byte) {
+	r, c := &d.replies, d.pending[0]
+	for r.keeps && c.streams() {
+		line, rest, ended := bytes.Cut(p, []byte("\n"))
+		if !ended {
+			break
+		}
+		r.keep(line)
+		d.endLine(c, r.size-int64(len(rest)))
+		p = rest
+	}
+	r.keep(p)
+}
+
+// endLine reports a message of a stream. The reply has so many bytes up to it.
+func (d *gateway) endLine(c *call, upTo int64) {
+	r := &d.replies
+	t := text{int(upTo - r.reported), unread}
+	var line struct{ Result, Error json.RawMessage }
+	switch {
+	case r.over:
+	case len(bytes.TrimSpace(r.text)) == 0:
+		r.clearText()
+		return
+	case json.Unmarshal(r.text, &line) == nil:
+		t.parse = parseJSON(line.Result)
+	}
+	if len(line.Error) > 0 {
+		d.fail(&c.exchange, drivers.ErrUnsupported, t.size)
+	} else if !d.reply(&c.exchange, t) {
+		d.gap += int64(t.size)
+	}
+	r.reported = upTo
+	r.over = false
+	r.clearText()
+	d.update(c)
+}
+
+func (d *gateway) endReply() error {
+	r, c := &d.replies, d.pending[0]
+	t := text{int(r.size), unread}
+	read := true
+	switch {
+	case c.class != decoded && c.class != counted:
+	case c.refused:
+		d.fail(&c.exchange, drivers.ErrUnsupported, t.size)
+	case r.keeps && c.streams():
+		d.endLine(c, r.size)
+	default:
+		if r.keeps && !r.over {
+			t.parse = parseJSON(r.text)
+		}
+		read = d.reply(&c.exchange, t)
+	}
+	if c.gap || !read {
+		d.missing(r)
+	}
+	r.clearText()
+	d.drop(1)
+	return d.stop()
+}
+
+// maxBody is the length of the longest text in JSON that is decoded. JSON takes more bytes than gRPC's form.
+const maxBody = 2 * maxMessage
+
+// expect prepares for a body.
+func (r *direction) expect(keeps bool) { r.keeps, r.over = keeps, false }
+
+// keep keeps the next bytes of a body that is to be decoded.
+func (r *direction) keep(p []byte) {
+	switch {
+	case !r.keeps || r.over:
+	case len(r.text)+len(p) > maxBody:
+		r.over, r.text = true, nil
+	default:
+		r.text = append(r.text, p...)
+	}
+}
+
+// clearText forgets the text.
+func (r *direction) clearText() {
+	r.text = r.text[:0]
+	if cap(r.text) > keptCapacity {
+		r.text = nil
+	}
+}
+
+// restart forgets what has come of a message.
+func (r *direction) restart() {
+	r.part, r.size, r.reported = head, 0, 0
+	r.clear()
+	r.text = nil
+	r.expect(false)
+}
