@@ -89,8 +89,14 @@ func newGateway(t traffic.Tap, b *budget, seeking bool) *gateway {
 
 func (d *gateway) FromClient(at time.Time, p []byte) { d.take(at, &d.requests, p, beginsRequest(p)) }
 
+// FromServer takes bytes of the server. A reply that follows a loss answers the newest request: a client that does
+// not pipeline has had the others.
 func (d *gateway) FromServer(at time.Time, p []byte) {
-	d.take(at, &d.replies, p, len(d.pending) > 0 && beginsReply(p))
+	begins := len(d.pending) > 0 && beginsReply(p)
+	if begins && d.replies.seeking {
+		d.drop(len(d.pending) - 1)
+	}
+	d.take(at, &d.replies, p, begins)
 }
 
 // take takes bytes of one direction. From the first error on, all bytes are a gap.
@@ -111,8 +117,7 @@ func (d *gateway) take(at time.Time, from *direction, p []byte, begins bool) {
 	d.report()
 }
 
-// Lost seeks the next message. A reply that follows a loss answers the newest request: a client that does not
-// pipeline has had the others.
+// Lost seeks the next message.
 func (d *gateway) Lost(at time.Time, fromClient bool, bytes int64) {
 	d.at = at
 	d.gap += bytes
@@ -122,7 +127,6 @@ func (d *gateway) Lost(at time.Time, fromClient bool, bytes int64) {
 		d.requests.seeking = true
 	} else {
 		d.missing(&d.replies)
-		d.drop(max(len(d.pending)-1, 0))
 		d.replies.restart()
 	}
 	d.replies.seeking = true

@@ -1,0 +1,354 @@
+package etcd
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/traffic"
+)
+
+// A script is a tap that writes down what it gets.
+type script struct {
+	lines  []string
+	bytes  int64 // of messages
+	gap    int64
+	closed bool
+}
+
+func (s *script) Session(_ time.Time, o traffic.Session) {
+	s.lines = append(s.lines, fmt.Sprint("session ", o.ID, " ", o.Timeout))
+}
+
+func (s *script) Gap(_ time.Time, bytes int64) { s.gap += bytes }
+func (s *script) Close(time.Time)              { s.closed = true }
+
+func (s *script) Message(_ time.Time, m drivers.Message) {
+	s.bytes += int64(m.Size)
+	if m.Kind == drivers.Notification {
+		s.lines = append(s.lines, fmt.Sprintf("event %v %s at %d", m.Event, m.Path, m.Pos))
+		return
+	}
+	line := map[drivers.MessageKind]string{drivers.Request: "request", drivers.Reply: "reply"}[m.Kind]
+	line += fmt.Sprintf(" %v %s", m.Op, m.Path)
+	for _, p := range m.Parts {
+		line += fmt.Sprintf("; %v %s", p.Op, p.Path)
+	}
+	if m.Pos > 0 {
+		line += fmt.Sprintf(" at %d", m.Pos)
+	}
+	if m.Err != nil {
+		line += ": " + m.Err.Error()
+	}
+	s.lines = append(s.lines, line)
+}
+
+// post returns a request of the gateway, and answer a reply.
+func post(path, body string) string {
+	return fmt.Sprintf("POST %s HTTP/1.1\r\nHost: etcd\r\nAuthorization: token-1\r\nContent-Length: %d\r\n\r\n%s", path, len(body), body)
+}
+
+func answer(code int, body string) string {
+	return fmt.Sprintf("HTTP/1.1 %d Text\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", code, len(body), body)
+}
+
+// chunked returns a text in chunks of n bytes, and the last one.
+func chunked(n int, body string) (out string) {
+	for len(body) > 0 {
+		k := min(n, len(body))
+		out += fmt.Sprintf("%x\r\n%s\r\n", k, body[:k])
+		body = body[k:]
+	}
+	return out + "0\r\n\r\n"
+}
+
+const (
+	putA   = `{"key":"L2E=","value":"cGxhbnRlZC1zZWNyZXQ="}` // of /a
+	rangeA = `{"key":"L2E="}`
+	inA    = `{"header":{"revision":"7"},"kvs":[{"key":"L2E=","mod_revision":"7","value":"dg=="}],"count":"1"}`
+	at7    = `{"header":{"cluster_id":"1","member_id":"2","revision":"7","raft_term":"2"}}`
+	inGzip = "Content-Encoding: gzip\r\n"
+)
+
+// play gives pieces to a decoder: those of the client begin with '>', those of the server with '<'. Each is cut into
+// pieces of at most size bytes.
+func play(d traffic.Decoder, size int, pieces ...string) {
+	for _, p := range pieces {
+		take := d.FromServer
+		if p[0] == '>' {
+			take = d.FromClient
+		}
+		for rest := []byte(p[1:]); len(rest) > 0; {
+			n := min(size, len(rest))
+			take(time.Unix(1, 0), rest[:n])
+			rest = rest[n:]
+		}
+	}
+}
+
+func lengths(pieces ...string) (n int64) {
+	for _, p := range pieces {
+		n += int64(len(p))
+	}
+	return n
+}
+
+// requestAndReply are the messages of a read that succeeds.
+var requestAndReply = []string{"request get /a", "reply get /a at 7"}
+
+// TestHTTP decodes what HTTP/1.1 permits, in pieces of each size: the messages are the same, and each byte is
+// in a message or in a gap.
+func TestHTTP(t *testing.T) {
+	read := post("/v3/kv/range", rangeA)
+	gzipped := fmt.Sprintf("HTTP/1.1 200 OK\r\n%sContent-Length: 3\r\n\r\n\x1f\x8b\x08", inGzip)
+	metrics := []string{">GET /metrics HTTP/1.1\r\nHost: etcd\r\n\r\n", "<" + answer(200, "# HELP"),
+		">GET /health?serializable=true HTTP/1.1\r\nHost: etcd\r\n\r\n", "<" + answer(503, `{"health":"false"}`)}
+	for name, c := range map[string]struct {
+		pieces []string
+		want   []string
+		gap    int64
+		silent bool // bytes that are in no message and no gap
+	}{
+		"keep-alive": {
+			pieces: []string{">" + post("/v3/kv/put", putA), "<" + answer(200, at7), ">" + read, "<" + answer(200, inA)},
+			want:   append([]string{"request set /a", "reply set /a at 7"}, requestAndReply...),
+		},
+		"versions": {
+			pieces: []string{">" + post("/v3alpha/kv/range", rangeA), "<" + answer(200, inA), ">" + post("/v3beta/kv/range", rangeA), "<" + answer(200, inA)},
+			want:   slices.Concat(requestAndReply, requestAndReply),
+		},
+		"pipelined": {
+			pieces: []string{">" + read + post("/v3/kv/put", putA) + read, "<" + answer(200, inA) + answer(200, at7) + answer(200, inA)},
+			want: []string{"request get /a", "request set /a", "request get /a",
+				"reply get /a at 7", "reply set /a at 7", "reply get /a at 7"},
+		},
+		"chunks": {
+			pieces: []string{">POST /v3/kv/range HTTP/1.1\r\nHost: etcd\r\nTransfer-Encoding: chunked\r\n\r\n" + chunked(3, rangeA),
+				"<HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: T\r\n\r\n" +
+					strings.Replace(strings.Replace(chunked(4, inA), "4\r\n", "0004 ; name=\"v\"\r\n", 1), "\r\n0\r\n", "\r\n0\r\nT: 1\r\nU: 2\r\n", 1),
+				">" + read, "<" + answer(200, inA)},
+			want: slices.Concat(requestAndReply, requestAndReply),
+		},
+		"continue": {
+			pieces: []string{">" + strings.Replace(strings.TrimSuffix(read, rangeA), "Host", "Expect: 100-continue\r\nHost", 1),
+				"<HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n", ">" + rangeA, "<" + answer(200, inA)},
+			want: requestAndReply,
+		},
+		"replies without a body": {
+			pieces: []string{">HEAD /v3/kv/range HTTP/1.1\r\nHost: etcd\r\n\r\n", "<HTTP/1.1 501 Not Implemented\r\nContent-Length: 900\r\n\r\n",
+				">OPTIONS /v3/kv/range HTTP/1.1\r\nHost: etcd\r\n\r\n", "<HTTP/1.1 204 No Content\r\n\r\n",
+				">" + read, "<HTTP/1.1 304 Not Modified\r\nContent-Length: 900\r\n\r\n", ">" + read, "<" + answer(200, inA)},
+			want: append([]string{"request other ", "reply other : not supported here", "request other ", "reply other ",
+				"request get /a", "reply get /a: not supported here"}, requestAndReply...),
+		},
+		"until the end": {
+			pieces: []string{">" + strings.Replace(read, "HTTP/1.1", "HTTP/1.0", 1), "<HTTP/1.0 200 OK\r\nConnection: close\r\n\r\n" + inA},
+			want:   requestAndReply,
+		},
+		"bare line feeds": {
+			pieces: []string{">" + strings.ReplaceAll(read, "\r\n", "\n"), "<" + strings.ReplaceAll(answer(200, inA), "\r\n", "\n")},
+			want:   requestAndReply,
+		},
+		"errors": {
+			pieces: []string{">" + post("/v3/kv/put", putA), "<" + answer(400, `{"code":3,"message":"etcdserver: key is not provided"}`),
+				">" + read, "<" + answer(503, `{"code":14}`), ">" + post("/v3/kv/range", `{"key":`), "<" + answer(400, `{"code":3}`)},
+			want: []string{"request set /a", "reply set /a: not supported here", "request get /a", "reply get /a: not supported here",
+				"request other ", "reply other : not supported here"},
+		},
+		"no text is an empty message": {
+			pieces: []string{">POST /v3/kv/range HTTP/1.1\r\nHost: etcd\r\n\r\n", "<" + answer(400, `{"code":3}`)},
+			want:   []string{"request get ", "reply get : not supported here"},
+		},
+		"the reply comes before the request has ended": {
+			pieces: []string{">" + read[:len(read)-3], "<" + answer(413, "too large"), ">" + read[len(read)-3:], ">" + read, "<" + answer(200, inA)},
+			want:   append([]string{"request other ", "reply other : not supported here"}, requestAndReply...),
+			silent: true, // the end of the first request
+		},
+		"forms of JSON": {
+			pieces: []string{">" + post("/v3/kv/txn", `
+				{"success": [{"requestPut": {"key": "L2E_", "lease": 12, "unknown": [{}]}}, {"request_range": {"key": "L2E"}}],
+				 "compare": [{"target": 1, "result": "EQUAL", "key": "L2E_", "createRevision": "0"}]} trailing`),
+				"<" + answer(200, `{"header":{"revision":7},"succeeded":true}`)},
+			want: []string{"request create /a?; create /a?; get /a", "reply create /a?; create /a?; get /a at 7"},
+		},
+		"compressed": {
+			pieces: []string{">" + read, "<" + gzipped, ">" + strings.Replace(read, "Host", inGzip+"Host", 1), "<" + answer(200, inA)},
+			want:   []string{"request get /a", "reply get /a", "request other ", "reply other  at 7"},
+			gap:    lengths(gzipped, inGzip, read),
+			silent: true, // they are messages too
+		},
+		"a reply that is no JSON": {
+			pieces: []string{">" + read, "<" + answer(200, "<html>")},
+			want:   []string{"request get /a", "reply get /a"},
+			gap:    lengths(answer(200, "<html>")),
+			silent: true,
+		},
+		"etcd 2": {
+			pieces: []string{">GET /v2/keys/a?wait=true HTTP/1.1\r\nHost: etcd\r\n\r\n", "<" + answer(404, `{"errorCode":100}`), ">" + read, "<" + answer(200, inA)},
+			want:   requestAndReply,
+			gap:    lengths("GET /v2/keys/a?wait=true HTTP/1.1\r\nHost: etcd\r\n\r\n", answer(404, `{"errorCode":100}`)),
+		},
+		"monitoring": {pieces: metrics, silent: true},
+		"an unknown path that is refused": {
+			pieces: []string{">GET / HTTP/1.1\r\nHost: etcd\r\n\r\n", "<" + answer(404, "404 page not found"), ">" + read, "<" + answer(200, inA)},
+			want:   requestAndReply,
+			silent: true,
+		},
+		"an unknown path": {
+			pieces: []string{">" + post("/v4/kv/put", putA), "<" + answer(200, "{}")},
+			gap:    lengths(post("/v4/kv/put", putA), answer(200, "{}")),
+		},
+		"upgraded": {
+			pieces: []string{">GET /v3/watch HTTP/1.1\r\nHost: etcd\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n",
+				"<HTTP/1.1 101 Switching Protocols\r\n\r\n\x81\x05hello", ">\x81\x05hello"},
+			want:   []string{"request other "},
+			gap:    lengths("HTTP/1.1 101 Switching Protocols\r\n\r\n", "\x81\x05hello", "\x81\x05hello"),
+			silent: true,
+		},
+		"other methods": {
+			pieces: []string{">" + post("/v3/auth/authenticate", `{"name":"root","password":"planted-secret"}`), "<" + answer(200, `{"token":"planted-secret"}`),
+				">" + post("/v3/cluster/member/list", ""), "<" + answer(200, `{}`), ">" + post("/v3/lock/lock", `{"name":"bA=="}`), "<" + answer(200, `{}`)},
+			want: []string{"request other ", "reply other ", "request other ", "reply other ", "request other ", "reply other "},
+		},
+		"leases": {
+			pieces: []string{">" + post("/v3/lease/grant", `{"TTL":60}`), "<" + answer(200, `{"header":{"revision":"7"},"ID":"12","TTL":"60"}`),
+				">" + post("/v3/lease/keepalive", `{"ID":"12"}`),
+				"<HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + chunked(99, `{"result":{"ID":"12","TTL":"60"}}`+"\n"),
+				">" + post("/v3/kv/lease/revoke", `{"ID":"12"}`), "<" + answer(200, at7)},
+			want:   []string{"request open ", "session 12 1m0s", "reply open  at 7", "request ping ", "reply ping ", "request close ", "reply close  at 7"},
+			silent: true, // the end of the chunks
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			all := int64(-len(c.pieces)) + lengths(c.pieces...)
+			for _, size := range []int{1, 2, 7, 1 << 20} {
+				var s script
+				d := Protocol().Decode(&s, false)
+				play(d, size, c.pieces...)
+				d.End(time.Unix(2, 0))
+				if !slices.Equal(s.lines, c.want) || s.gap != c.gap || !s.closed {
+					t.Fatalf("pieces of %d bytes: a gap of %d bytes, closed %t, and\n%s\nwant a gap of %d and\n%s", size, s.gap, s.closed,
+						strings.Join(s.lines, "\n"), c.gap, strings.Join(c.want, "\n"))
+				}
+				if s.bytes+s.gap != all && !c.silent {
+					t.Errorf("pieces of %d bytes: messages of %d bytes and a gap of %d, want %d together", size, s.bytes, s.gap, all)
+				}
+			}
+		})
+	}
+}
+
+// watchReplies are the messages of a watch of /a in which a key is created, changed and deleted.
+var watchReplies = []string{
+	`{"result":{"header":{"revision":"6"},"created":true}}` + "\n",
+	`{"result":{"header":{"revision":"7"},"events":[{"kv":{"key":"L2E=","create_revision":"7","mod_revision":"7","value":"dg=="}}]}}` + "\n",
+	`{"result":{"header":{"revision":"9"},"events":[{"kv":{"key":"L2E=","create_revision":"7","mod_revision":"8"}},` +
+		`{"type":"DELETE","kv":{"key":"L2E=","mod_revision":"9"}}]}}` + "\n",
+}
+
+// TestWatchStream decodes a watch whose reply does not end, in chunks that do not follow the messages.
+func TestWatchStream(t *testing.T) {
+	body := strings.TrimSuffix(chunked(11, strings.Join(watchReplies, "")+`{"result":{"header":{"rev`), "0\r\n\r\n")
+	want := []string{"request watch node /a", "reply watch node /a at 6", "event created /a at 7", "event data changed /a at 8", "event deleted /a at 9"}
+	for _, size := range []int{1, 5, 1 << 20} {
+		var s script
+		d := Protocol().Decode(&s, false)
+		play(d, size, ">"+post("/v3/watch", `{"create_request":{"key":"L2E="}}`), "<HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"+body)
+		d.End(time.Unix(2, 0))
+		if !slices.Equal(s.lines, want) || s.gap != 0 {
+			t.Errorf("pieces of %d bytes: a gap of %d bytes and\n%s\nwant none and\n%s", size, s.gap, strings.Join(s.lines, "\n"), strings.Join(want, "\n"))
+		}
+	}
+}
+
+// TestWatchErrors decodes watches that are refused, before and within the stream.
+func TestWatchErrors(t *testing.T) {
+	two := `{"create_request":{"key":"L2E=","range_end":"L2I="}} {"create_request":{"key":"L2E="}}`
+	want := []string{
+		"request watch tree /a", "request watch node /a", "reply watch tree /a at 6",
+		"reply watch node /a: not supported here", "request watch node /a", "reply watch node /a: not supported here",
+	}
+	var s script
+	d := Protocol().Decode(&s, false)
+	play(d, 9, ">"+post("/v3/watch", two), "<HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"+
+		chunked(50, watchReplies[0]+`{"error":{"code":7,"message":"permission denied"}}`+"\n"),
+		">"+post("/v3/watch", `{"create_request":{"key":"L2E="}}`), "<"+answer(401, `{"error":{"code":16}}`))
+	if !slices.Equal(s.lines, want) || s.gap != 0 {
+		t.Errorf("a gap of %d bytes and\n%s\nwant none and\n%s", s.gap, strings.Join(s.lines, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// TestGatewayAfterALoss joins connections, and loses bytes: decoding resumes at the next request that begins a
+// piece, and a reply is never taken for that of another request.
+func TestGatewayAfterALoss(t *testing.T) {
+	read, put, reply, wrote := post("/v3/kv/range", rangeA), post("/v3/kv/put", putA), answer(200, inA), answer(200, at7)
+	at := time.Unix(1, 0)
+	for name, c := range map[string]struct {
+		joined bool
+		play   func(d traffic.Decoder)
+		want   []string
+		gap    int64
+	}{
+		"joined": {true, func(d traffic.Decoder) {
+			play(d, 1<<20, ">"+read[9:], "<"+reply, "<"+wrote, ">"+read, "<"+reply)
+		}, requestAndReply, lengths(read[9:], reply, wrote)},
+		"joined within a reply": {true, func(d traffic.Decoder) {
+			play(d, 1<<20, "<"+reply[9:], ">"+read, "<"+reply)
+		}, requestAndReply, lengths(reply[9:])},
+		"a reply is lost, which is known when the next one comes": {false, func(d traffic.Decoder) {
+			play(d, 1<<20, ">"+put, ">"+read)
+			d.Lost(at, false, 100)
+			play(d, 1<<20, "<"+reply)
+		}, append([]string{"request set /a"}, requestAndReply...), 100},
+		"the end of a reply is lost": {false, func(d traffic.Decoder) {
+			play(d, 1<<20, ">"+put, "<"+wrote[:60])
+			d.Lost(at, false, 100)
+			play(d, 1<<20, "<"+wrote[90:], ">"+read, "<"+reply)
+		}, append([]string{"request set /a"}, requestAndReply...), 100 + lengths(wrote[:60], wrote[90:])},
+		"a request is lost, and its reply comes": {false, func(d traffic.Decoder) {
+			play(d, 1<<20, ">"+read, "<"+reply, "<"+wrote)
+			d.Lost(at, true, 100)
+			play(d, 1<<20, ">"+read, "<"+reply)
+		}, slices.Concat(requestAndReply, requestAndReply), 100 + lengths(wrote)},
+		"a client that pipelines": {false, func(d traffic.Decoder) {
+			play(d, 1<<20, ">"+read+put, "<"+reply)
+			d.Lost(at, false, 100)
+			play(d, 1<<20, ">"+read, "<"+reply)
+		}, []string{"request get /a", "request set /a", "reply get /a at 7"}, 100 + lengths(read, reply)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var s script
+			d := Protocol().Decode(&s, c.joined)
+			c.play(d)
+			d.End(at)
+			if !slices.Equal(s.lines, c.want) || s.gap != c.gap {
+				t.Errorf("a gap of %d bytes and\n%s\nwant %d and\n%s", s.gap, strings.Join(s.lines, "\n"), c.gap, strings.Join(c.want, "\n"))
+			}
+		})
+	}
+}
+
+// TestFirstBytes chooses the decoder by the first bytes of a connection, and shows bytes of anything else as a gap.
+func TestFirstBytes(t *testing.T) {
+	for first, want := range map[string]string{
+		preface: "*etcd.decoder", "P": "<nil>", "PO": "<nil>", "PRI * HTTP/2.0\r\n": "<nil>", "POST ": "*etcd.gateway", "GET /": "*etcd.gateway",
+	} {
+		var s script
+		c := Protocol().Decode(&s, false).(*connection)
+		play(c, 1, ">"+first)
+		if got := fmt.Sprintf("%T", c.Decoder); got != want || s.gap != 0 {
+			t.Errorf("%q: decoder %s and a gap of %d bytes, want %s and none", first, got, s.gap, want)
+		}
+	}
+	for _, first := range []string{"\x16\x03\x01\x02\x00\x01", "PRI * HTTP/1.1\r\n", "POSTS / HTTP/1.1\r\n", " GET / HTTP/1.1\r\n", "\r\n", "\x00\x00\x00,"} {
+		var s script
+		d := Protocol().Decode(&s, false)
+		play(d, 1, "<early", ">"+first, "<reply", ">more")
+		if want := lengths("early", first, "reply", "more"); s.gap != want || len(s.lines) > 0 {
+			t.Errorf("%q: a gap of %d bytes and %v, want %d and no message", first, s.gap, s.lines, want)
+		}
+	}
+}
