@@ -18,9 +18,9 @@ import (
 // An exchange is a unary call, or a stream of watches or heartbeats, by whatever protocol it came.
 type exchange struct {
 	method  string     // "/etcdserverpb.KV/Range", or "" for one that is not decoded
-	call    calls.Call // of a unary call
+	call    calls.Call // of a unary call, or the heartbeat
 	parts   []drivers.TxnOp
-	waiting bool // the call has no answer yet
+	waiting bool // it has no answer yet
 	watches watches
 }
 
@@ -106,9 +106,7 @@ func (r *reporter) request(e *exchange, t text) (read bool) {
 	case watchMethod:
 		return r.watchRequest(e, m, t)
 	case keepAliveMethod:
-		m.Op = drivers.OpPing
-		r.tell(m)
-		return true
+		e.call.Op = drivers.OpPing
 	}
 	k, decoded := kinds[e.method]
 	if decoded {
@@ -126,13 +124,8 @@ func (r *reporter) request(e *exchange, t text) (read bool) {
 // reply reports a message of the server. It returns false for a message whose content is missing in the report.
 func (r *reporter) reply(e *exchange, t text) (read bool) {
 	m := drivers.Message{Kind: drivers.Reply, Size: t.size}
-	switch e.method {
-	case watchMethod:
+	if e.method == watchMethod {
 		return r.watchReply(e, m, t)
-	case keepAliveMethod:
-		m.Op = drivers.OpPing
-		r.tell(m)
-		return true
 	}
 	e.waiting = false
 	m.Op, m.Path, m.Mode = e.call.Op, e.call.Key, e.call.Mode

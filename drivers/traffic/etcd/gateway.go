@@ -313,9 +313,18 @@ func (d *gateway) askEach(c *call, size int) (read bool) {
 	return read
 }
 
+// maxObjects is more than the longest honest text has. A hostile one has two or three bytes for each object, which
+// takes a hundred in memory.
+const maxObjects = maxBody / 64
+
 // parseJSON parses a message in JSON as the gateway does.
 func parseJSON(p []byte) func(proto.Message) error {
-	return func(m proto.Message) error { return protojson.UnmarshalOptions{DiscardUnknown: true}.Unmarshal(p, m) }
+	return func(m proto.Message) error {
+		if bytes.Count(p, []byte("{")) > maxObjects {
+			return errUnread
+		}
+		return protojson.UnmarshalOptions{DiscardUnknown: true}.Unmarshal(p, m)
+	}
 }
 
 // streams reports whether the reply is a stream of messages, a line each.

@@ -118,7 +118,7 @@ func (s *splitter) endLine() error {
 
 // begin takes a whole head.
 func (s *splitter) begin() error {
-	d, err := s.start(bufio.NewReader(bytes.NewReader(s.lines)))
+	d, err := s.start(bufio.NewReaderSize(bytes.NewReader(s.lines), len(s.lines)))
 	s.clear()
 	s.chunked, s.left = d.chunked, d.length
 	switch {
