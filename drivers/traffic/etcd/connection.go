@@ -54,17 +54,16 @@ func (c *connection) FromClient(at time.Time, p []byte) {
 	case slices.ContainsFunc(methods, method):
 		c.choose(at, newGateway(c.tap, c.budget, false))
 	case !slices.ContainsFunc(methods, begun) && !strings.HasPrefix(preface, string(c.client)):
-		c.choose(at, newGateway(c.tap, c.budget, true))
+		c.chooseNone(at)
 	}
 }
 
 func (c *connection) FromServer(at time.Time, p []byte) {
 	if c.Decoder == nil {
 		c.server = append(c.server, p...)
-		if c.set(len(c.server)) && len(c.server) <= maxEarly {
-			return
+		if !c.set(len(c.server)) || len(c.server) > maxEarly {
+			c.chooseNone(at)
 		}
-		c.choose(at, newGateway(c.tap, c.budget, true))
 		return
 	}
 	c.Decoder.FromServer(at, p)
@@ -84,6 +83,13 @@ func (c *connection) End(at time.Time) {
 		return
 	}
 	c.Decoder.End(at)
+}
+
+// chooseNone decodes nothing: the connection is of another protocol.
+func (c *connection) chooseNone(at time.Time) {
+	d := newGateway(c.tap, c.budget, true)
+	d.undecodable = true
+	c.choose(at, d)
 }
 
 // choose passes what has come to the decoder.

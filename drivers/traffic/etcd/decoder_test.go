@@ -25,7 +25,7 @@ type record struct {
 	lines    []string
 	sessions []traffic.Session
 	gap      int64
-	waits    chan struct{} // closed when a watch of one node is requested
+	waits    chan struct{} // if not nil, closed when a watch of one node is requested
 }
 
 func (r *record) Open(traffic.Connection) traffic.Tap { return r }
@@ -53,7 +53,7 @@ func (r *record) Message(_ time.Time, m drivers.Message) {
 		line += ": " + m.Err.Error()
 	}
 	r.lines = append(r.lines, line)
-	if m.Kind == drivers.Request && m.Op == drivers.OpWatchNode {
+	if m.Kind == drivers.Request && m.Op == drivers.OpWatchNode && r.waits != nil {
 		close(r.waits)
 	}
 }

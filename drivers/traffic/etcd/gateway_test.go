@@ -4,11 +4,13 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -26,6 +28,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/traffic"
 	"github.com/stampede-bench/stampede/drivers/traffic/etcd"
 	"github.com/stampede-bench/stampede/drivers/traffic/proxy"
+	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
 // A recording is an Observer that writes down all that a decoder reports, and the pieces that the decoder got.
@@ -364,5 +367,49 @@ func TestGatewayHeartbeats(t *testing.T) {
 	sameMessages(t, byGRPC, byGateway, "", "")
 	if len(byGateway.lines) != 4 {
 		t.Errorf("%d messages, want 4: 2 heartbeats and their replies", len(byGateway.lines))
+	}
+}
+
+// etcd3gwPython returns a Python that has the library etcd3gw; only the system's own may have it.
+func etcd3gwPython(t *testing.T) string {
+	t.Helper()
+	for _, python := range []string{"python3", "/usr/bin/python3"} {
+		if exec.CommandContext(t.Context(), python, "-c", "import etcd3gw").Run() == nil {
+			return python
+		}
+	}
+	backendtest.Lacking(t, errors.New("etcd3gw is not installed: apt-get install python3-etcd3gw"))
+	return ""
+}
+
+// TestClientOfTheGateway runs a program that uses the library etcd3gw. What the proxy decodes of its connections is
+// what the program does.
+func TestClientOfTheGateway(t *testing.T) {
+	testenv.SkipIfShort(t)
+	python, root := etcd3gwPython(t), fmt.Sprint("/etcd3gw-", time.Now().UnixNano())
+	r := new(record)
+	p, failed := proxy.Listen([]string{"127.0.0.1:0"}, []proxy.Server{{Address: gatewayMember(t)}},
+		proxy.Options{Protocol: etcd.Protocol(), Observer: r})
+	must(t, failed)
+	defer p.Close()
+	program := exec.CommandContext(t.Context(), python, "testdata/etcd3gw_client.py", p.Addresses()[0], root, secret)
+	if out, failed := program.CombinedOutput(); failed != nil {
+		t.Fatalf("%v: %s", failed, out)
+	}
+	p.Flush()
+	var want []string
+	for _, call := range []struct{ op, failure string }{
+		{"set /config", ""}, {"get /config", ""}, {"open ", ""}, {"create /once", ""}, {"create /once", "node exists"},
+		{"set /config", ""}, {"set /config", "version does not match"}, {"children /", ""}, {"watch node /config", ""},
+		{"set /config", ""}, {"delete /config", ""}, {"open ", ""}, {"create /locks/", ""}, {"delete /locks/", ""}, {"other ", ""}, {"close ", ""},
+	} {
+		want = append(want, "request "+call.op, strings.TrimSuffix("reply "+call.op+": "+call.failure, ": "))
+	}
+	want = append(want, "event data changed /config", "event deleted /config")
+	got := below(r.lines, root)
+	slices.Sort(got) // the order of what comes on two connections is open
+	slices.Sort(want)
+	if !slices.Equal(got, want) || r.gap != 0 || len(r.sessions) != 2 {
+		t.Errorf("a gap of %d bytes, %d sessions and\n%s\nwant none, 2 and\n%s", r.gap, len(r.sessions), strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
