@@ -182,6 +182,21 @@ func SharedEtcd(t testing.TB) (address string) {
 	return startEtcd(t, t.TempDir(), transport.TLSInfo{})
 }
 
+// GatewayEtcd returns the address of an etcd member whose JSON gateway works, shared by the tests of a package. A
+// member that chose its own port, as [SharedEtcd] may return, does not find itself.
+func GatewayEtcd(t testing.TB) (address string) {
+	t.Helper()
+	at, err := backends.Address(Shared(t, "etcd:"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	u, err := url.Parse(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u.Host
+}
+
 // startEtcd starts a member in this process, with its data in dir, and returns its address.
 func startEtcd(t testing.TB, dir string, security transport.TLSInfo) (address string) {
 	t.Helper()

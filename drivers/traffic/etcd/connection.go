@@ -92,16 +92,16 @@ func (c *connection) chooseNone(at time.Time) {
 	c.choose(at, d)
 }
 
-// choose passes what has come to the decoder.
+// choose passes what has come to the decoder. Bytes that a server sends before a whole request answer none.
 func (c *connection) choose(at time.Time, d traffic.Decoder) {
 	client, server := c.client, c.server
 	c.Decoder, c.client, c.server = d, nil, nil
 	c.set(0)
-	if len(client) > 0 {
-		d.FromClient(at, client)
-	}
 	if len(server) > 0 {
 		d.FromServer(at, server)
+	}
+	if len(client) > 0 {
+		d.FromClient(at, client)
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
-	"net/url"
 	"os/exec"
 	"slices"
 	"strings"
@@ -23,7 +22,6 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/drivers/backends"
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
 	"github.com/stampede-bench/stampede/drivers/traffic"
 	"github.com/stampede-bench/stampede/drivers/traffic/etcd"
@@ -103,17 +101,6 @@ func (r *recording) replayed(size func() int) *recording {
 }
 
 func TestMain(m *testing.M) { backendtest.Main(m) }
-
-// gatewayMember returns the address of a member of etcd that serves at a port which its gateway knows: in one that
-// chooses its own port the gateway finds no member.
-func gatewayMember(t *testing.T) string {
-	t.Helper()
-	address, failed := backends.Address(backendtest.Shared(t, "etcd:"))
-	must(t, failed)
-	u, failed := url.Parse(address)
-	must(t, failed)
-	return u.Host
-}
 
 // throughProxy runs a function with the address of a proxy of a member, and returns what the proxy recorded of the
 // connection that the function opened.
@@ -216,7 +203,7 @@ func asked(t *testing.T, address, path string, chunked bool, messages ...proto.M
 // TestGatewayIsDecodedAsGRPC makes the same calls by gRPC and through the gateway. An observer gets the same
 // messages, also if they come in pieces of other sizes.
 func TestGatewayIsDecodedAsGRPC(t *testing.T) {
-	member := gatewayMember(t)
+	member := backendtest.GatewayEtcd(t)
 	root := fmt.Sprint("/gateway-", time.Now().UnixNano())
 	byGRPC := throughProxy(t, member, func(address string) {
 		c := connected(t, address)
@@ -286,7 +273,7 @@ func samePieces(t *testing.T, r *recording) {
 // TestGatewayWatchIsDecodedAsGRPC watches a key and a prefix on one stream, and asks for a third watch with an
 // identifier that is in use, which the server cancels.
 func TestGatewayWatchIsDecodedAsGRPC(t *testing.T) {
-	member := gatewayMember(t)
+	member := backendtest.GatewayEtcd(t)
 	root := fmt.Sprint("/watched-", time.Now().UnixNano())
 	writer, failed := clientv3.New(clientv3.Config{Endpoints: []string{member}, DialTimeout: time.Minute})
 	must(t, failed)
@@ -344,7 +331,7 @@ func TestGatewayWatchIsDecodedAsGRPC(t *testing.T) {
 
 // TestGatewayHeartbeats makes heartbeats of a lease by gRPC and through the gateway.
 func TestGatewayHeartbeats(t *testing.T) {
-	member := gatewayMember(t)
+	member := backendtest.GatewayEtcd(t)
 	beat := &pb.LeaseKeepAliveRequest{ID: 1 << 40} // of no lease: it is answered, too
 	byGRPC := throughProxy(t, member, func(address string) {
 		s, failed := pb.NewLeaseClient(connected(t, address)).LeaseKeepAlive(t.Context())
@@ -388,7 +375,7 @@ func TestClientOfTheGateway(t *testing.T) {
 	testenv.SkipIfShort(t)
 	python, root := etcd3gwPython(t), fmt.Sprint("/etcd3gw-", time.Now().UnixNano())
 	r := new(record)
-	p, failed := proxy.Listen([]string{"127.0.0.1:0"}, []proxy.Server{{Address: gatewayMember(t)}},
+	p, failed := proxy.Listen([]string{"127.0.0.1:0"}, []proxy.Server{{Address: backendtest.GatewayEtcd(t)}},
 		proxy.Options{Protocol: etcd.Protocol(), Observer: r})
 	must(t, failed)
 	defer p.Close()
