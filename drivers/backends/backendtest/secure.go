@@ -182,8 +182,8 @@ func SharedEtcd(t testing.TB) (address string) {
 	return startEtcd(t, t.TempDir(), transport.TLSInfo{})
 }
 
-// GatewayEtcd returns the address of an etcd member whose JSON gateway works, shared by the tests of a package. A
-// member that chose its own port, as [SharedEtcd] may return, does not find itself.
+// GatewayEtcd returns the address of an etcd member whose JSON gateway works, shared by the tests of a
+// package. A member that chose its own port, as [SharedEtcd] may return, does not find itself.
 func GatewayEtcd(t testing.TB) (address string) {
 	t.Helper()
 	at, err := backends.Address(Shared(t, "etcd:"))

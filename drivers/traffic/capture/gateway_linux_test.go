@@ -35,9 +35,11 @@ func useGateway(t *testing.T, address string) {
 		return r.Body
 	}
 	base64 := base64.StdEncoding.EncodeToString
-	watcher, writer := &http.Client{Transport: new(http.Transport)}, &http.Client{Transport: &http.Transport{MaxConnsPerHost: 1}}
+	watcher := &http.Client{Transport: new(http.Transport)}
+	writer := &http.Client{Transport: &http.Transport{MaxConnsPerHost: 1}}
 	defer writer.CloseIdleConnections()
-	events := post(watcher, "watch", `{"create_request":{"key":%q,"range_end":%q}}`, base64([]byte(prefix)), base64([]byte(prefix+"\xff")))
+	events := post(watcher, "watch", `{"create_request":{"key":%q,"range_end":%q}}`, base64([]byte(prefix)),
+		base64([]byte(prefix+"\xff")))
 	defer events.Close()
 	lines := bufio.NewReader(events)
 	next := func() {
@@ -48,7 +50,8 @@ func useGateway(t *testing.T, address string) {
 	}
 	next() // confirmed
 	for n := range 20 {
-		done := post(writer, "kv/put", `{"key":%q,"value":%q}`, base64([]byte(prefix+strconv.Itoa(n))), base64(make([]byte, 500*n)))
+		done := post(writer, "kv/put", `{"key":%q,"value":%q}`, base64([]byte(prefix+strconv.Itoa(n))),
+			base64(make([]byte, 500*n)))
 		if _, err := io.Copy(io.Discard, done); err != nil {
 			t.Fatal(err)
 		}
@@ -57,8 +60,8 @@ func useGateway(t *testing.T, address string) {
 	}
 }
 
-// TestJoinedGateway begins a capture at each packet of a connection of HTTP/1.1: decoding begins with the next
-// request.
+// TestJoinedGateway begins a capture at each packet of a connection of HTTP/1.1: decoding begins with the
+// next request.
 func TestJoinedGateway(t *testing.T) {
 	const calls = 5
 	request := "POST /v3/kv/range HTTP/1.1\r\nContent-Length: 14\r\n\r\n{\"key\":\"L2E=\"}"
@@ -73,7 +76,8 @@ func TestJoinedGateway(t *testing.T) {
 	c.end()
 	for from := range 4 * calls {
 		r := new(record)
-		s, err := Read(file(t, layers.LinkTypeEthernet, c.packets[from:]), Options{Ports: []uint16{port}, Protocol: etcd.Protocol(), Observer: r})
+		o := Options{Ports: []uint16{port}, Protocol: etcd.Protocol(), Observer: r}
+		s, err := Read(file(t, layers.LinkTypeEthernet, c.packets[from:]), o)
 		if err != nil || len(r.connections) != 1 {
 			t.Fatalf("from packet %d: %d connections, %v", from, len(r.connections), err)
 		}
@@ -84,8 +88,8 @@ func TestJoinedGateway(t *testing.T) {
 		whole := calls - (from+3)/4
 		got, gap := r.connections[0], all-int64(whole*(len(request)+len(reply)))
 		if !got.Joined || !got.closed || len(got.messages) != 2*whole || got.gap != gap || s.Lost > gap {
-			t.Errorf("from packet %d: %d messages and a gap of %d bytes, %d lost; want 2 messages of %d calls, and %d of which no more are lost",
-				from, len(got.messages), got.gap, s.Lost, whole, gap)
+			t.Errorf("from packet %d: %d messages and a gap of %d bytes, %d of them lost; want %d and %d",
+				from, len(got.messages), got.gap, s.Lost, 2*whole, gap)
 		}
 	}
 }

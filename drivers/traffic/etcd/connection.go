@@ -37,7 +37,8 @@ type connection struct {
 	client, server []byte // what has come before
 }
 
-// maxEarly is how many bytes of a server are kept that come before the client's first ones: settings of HTTP/2.
+// maxEarly is how many bytes of a server are kept that come before the client's first ones: settings of
+// HTTP/2.
 const maxEarly = 4 << 10
 
 func (c *connection) FromClient(at time.Time, p []byte) {
@@ -119,8 +120,8 @@ func beginsRequest(p []byte) bool { return requestLine.Match(p) }
 // beginsReply reports whether a piece begins with the status of a reply of HTTP/1.1.
 func beginsReply(p []byte) bool { return statusLine.Match(p) }
 
-// A budget counts the bytes that the decoders of all connections keep: of frames, headers and messages that are
-// not complete, and of the keys of calls that have no answer.
+// A budget counts the bytes that the decoders of all connections keep: of frames, headers and messages that
+// are not complete, and of the keys of calls that have no answer.
 type budget struct{ atomic.Int64 }
 
 // maxUnfinished is far more than honest connections keep, whose messages are complete after some packets.

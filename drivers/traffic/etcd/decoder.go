@@ -97,8 +97,8 @@ const (
 	maxMessage    = 4 << 20 // larger messages are not decoded
 )
 
-// take calls report with every message that ends in p. It returns the bytes of messages that were not read: those
-// for which report returns false.
+// take calls report with every message that ends in p. It returns the bytes of messages that were not read:
+// those for which report returns false.
 func (b *messages) take(p []byte, report func(text) (read bool)) (unread int64) {
 	for len(p) > 0 {
 		if n := min(b.skip, len(p)); n > 0 {

@@ -99,7 +99,8 @@ type reporter struct {
 
 func (r *reporter) tell(m drivers.Message) { r.tap.Message(r.at, m) }
 
-// request reports a message of the client. It returns false for a message whose content is missing in the report.
+// request reports a message of the client. It returns false for a message whose content is missing in the
+// report.
 func (r *reporter) request(e *exchange, t text) (read bool) {
 	m := drivers.Message{Kind: drivers.Request, Size: t.size}
 	switch e.method {
@@ -121,7 +122,8 @@ func (r *reporter) request(e *exchange, t text) (read bool) {
 	return read || !decoded
 }
 
-// reply reports a message of the server. It returns false for a message whose content is missing in the report.
+// reply reports a message of the server. It returns false for a message whose content is missing in the
+// report.
 func (r *reporter) reply(e *exchange, t text) (read bool) {
 	m := drivers.Message{Kind: drivers.Reply, Size: t.size}
 	if e.method == watchMethod {
@@ -140,7 +142,8 @@ func (r *reporter) reply(e *exchange, t text) (read bool) {
 	return read || !decoded
 }
 
-// fail reports that the exchange has ended with an error: to its call, or to the watches that were not confirmed.
+// fail reports that the exchange has ended with an error: to its call, or to the watches that were not
+// confirmed.
 func (r *reporter) fail(e *exchange, err error, size int) {
 	m := drivers.Message{Kind: drivers.Reply, Err: err, Size: size}
 	if e.waiting {

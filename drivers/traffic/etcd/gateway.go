@@ -17,9 +17,9 @@ import (
 	"github.com/stampede-bench/stampede/drivers/traffic"
 )
 
-// A gateway decodes one connection to the gateway of a member, which takes HTTP/1.1 and JSON and makes calls of
-// gRPC of them. It decodes from the beginning of the connection, and after a loss from the next piece that begins
-// with a request.
+// A gateway decodes one connection to the gateway of a member, which takes HTTP/1.1 and JSON and makes
+// calls of gRPC of them. It decodes from the beginning of the connection, and after a loss from the next
+// piece that begins with a request.
 type gateway struct {
 	reporter
 	share
@@ -87,23 +87,27 @@ func newGateway(t traffic.Tap, b *budget, seeking bool) *gateway {
 	return d
 }
 
-func (d *gateway) FromClient(at time.Time, p []byte) { d.take(at, &d.requests, p, beginsRequest(p)) }
-
-// FromServer takes bytes of the server. A reply that follows a loss answers the newest request: a client that does
-// not pipeline has had the others.
-func (d *gateway) FromServer(at time.Time, p []byte) {
-	begins := len(d.pending) > 0 && beginsReply(p)
-	if begins && d.replies.seeking {
-		d.drop(len(d.pending) - 1)
-	}
-	d.take(at, &d.replies, p, begins)
+func (d *gateway) FromClient(at time.Time, p []byte) {
+	d.take(at, &d.requests, p, !d.requests.seeking || beginsRequest(p))
 }
 
-// take takes bytes of one direction. From the first error on, all bytes are a gap.
-func (d *gateway) take(at time.Time, from *direction, p []byte, begins bool) {
+// FromServer takes bytes of the server. A reply that follows a loss answers the newest request: a client
+// that does not pipeline has had the others.
+func (d *gateway) FromServer(at time.Time, p []byte) {
+	known := !d.replies.seeking
+	if !known && len(d.pending) > 0 && beginsReply(p) {
+		d.drop(len(d.pending) - 1)
+		known = true
+	}
+	d.take(at, &d.replies, p, known)
+}
+
+// take takes bytes of one direction, if it is known where a message begins. From the first error on, all
+// bytes are a gap.
+func (d *gateway) take(at time.Time, from *direction, p []byte, known bool) {
 	d.at = at
 	switch {
-	case d.undecodable, from.seeking && !begins:
+	case d.undecodable || !known:
 		d.gap += int64(len(p))
 	default:
 		from.seeking = false
@@ -218,7 +222,7 @@ func (d *gateway) startRequest(head *bufio.Reader) (delimiter, error) {
 		return delimiter{}, errTooMany
 	}
 	c := &call{verb: r.Method}
-	c.class, c.method = classify(r)
+	c.class, c.method = classify(r.Method, r.URL.Path)
 	d.pending, d.sending = append(d.pending, c), c
 	d.update(c)
 	d.requests.expect(c.class == decoded && plain(r.Header))
@@ -226,18 +230,18 @@ func (d *gateway) startRequest(head *bufio.Reader) (delimiter, error) {
 }
 
 // classify returns what a request leads to, and the method of gRPC if that is decoded.
-func classify(r *http.Request) (class, string) {
+func classify(verb, path string) (class, string) {
 	for _, version := range []string{"/v3/", "/v3beta/", "/v3alpha/"} {
-		path, ok := strings.CutPrefix(r.URL.Path, version)
+		below, ok := strings.CutPrefix(path, version)
 		if !ok {
 			continue
 		}
-		if method := gatewayMethods[path]; method != "" && r.Method == http.MethodPost {
+		if method := gatewayMethods[below]; method != "" && verb == http.MethodPost {
 			return decoded, method
 		}
 		return counted, ""
 	}
-	switch first, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/"); first {
+	switch first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/"); first {
 	case "health", "livez", "readyz", "metrics", "version", "debug":
 		return monitoring, ""
 	case "v2":
@@ -284,8 +288,8 @@ func (d *gateway) ask(c *call) {
 	d.update(c)
 }
 
-// askEach reports each message of a request, of which a unary call has one. No text at all is an empty message,
-// as it is to the gateway.
+// askEach reports each message of a request, of which a unary call has one. No text at all is an empty
+// message, as it is to the gateway.
 func (d *gateway) askEach(c *call, size int) (read bool) {
 	if r := &d.requests; !r.keeps || r.over {
 		return d.request(&c.exchange, text{size, unread})
@@ -313,8 +317,8 @@ func (d *gateway) askEach(c *call, size int) (read bool) {
 	return read
 }
 
-// maxObjects is more than the longest honest text has. A hostile one has two or three bytes for each object, which
-// takes a hundred in memory.
+// maxObjects is more than the longest honest text has. A hostile one has two or three bytes for each
+// object, which takes a hundred in memory.
 const maxObjects = maxBody / 64
 
 // parseJSON parses a message in JSON as the gateway does.

@@ -29,7 +29,8 @@ import (
 	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
-// A recording is an Observer that writes down all that a decoder reports, and the pieces that the decoder got.
+// A recording is an Observer that writes down all that a decoder reports, and the pieces that the decoder
+// got.
 type recording struct {
 	lines  []string
 	gap    int64
@@ -50,7 +51,8 @@ func (r *recording) Session(_ time.Time, s traffic.Session) {
 }
 
 func (r *recording) Message(_ time.Time, m drivers.Message) {
-	line := fmt.Sprintf("kind %d %v %s watch %t mode %d event %d", m.Kind, m.Op, m.Path, m.Watch, m.Mode, m.Event)
+	line := fmt.Sprintf("kind %d %v %s watch %t mode %d event %d", m.Kind, m.Op, m.Path, m.Watch, m.Mode,
+		m.Event)
 	for _, p := range m.Parts {
 		line += fmt.Sprintf("; %v %s mode %d: %v", p.Op, p.Path, p.Mode, p.Err)
 	}
@@ -102,8 +104,8 @@ func (r *recording) replayed(size func() int) *recording {
 
 func TestMain(m *testing.M) { backendtest.Main(m) }
 
-// throughProxy runs a function with the address of a proxy of a member, and returns what the proxy recorded of the
-// connection that the function opened.
+// throughProxy runs a function with the address of a proxy of a member, and returns what the proxy recorded
+// of the connection that the function opened.
 func throughProxy(t *testing.T, member string, use func(address string)) *recording {
 	t.Helper()
 	r := new(recording)
@@ -141,27 +143,37 @@ func operations(root string) []operation {
 		return &pb.RequestOp{Request: &pb.RequestOp_RequestPut{RequestPut: put(name, lease)}}
 	}
 	opRange := &pb.RequestOp{Request: &pb.RequestOp_RequestRange{RequestRange: prefix}}
-	opDelete := &pb.RequestOp{Request: &pb.RequestOp_RequestDeleteRange{RequestDeleteRange: &pb.DeleteRangeRequest{Key: at("/a"), PrevKv: true}}}
+	opDelete := &pb.RequestOp{Request: &pb.RequestOp_RequestDeleteRange{
+		RequestDeleteRange: &pb.DeleteRangeRequest{Key: at("/a"), PrevKv: true},
+	}}
 	missing := func(name string) *pb.Compare {
 		return &pb.Compare{Key: at(name), Target: pb.Compare_CREATE, TargetUnion: &pb.Compare_CreateRevision{}}
 	}
 	never := func(name string) *pb.Compare {
 		return &pb.Compare{Key: at(name), Target: pb.Compare_VERSION, TargetUnion: &pb.Compare_Version{}}
 	}
-	value := &pb.Compare{Key: at("/a"), Target: pb.Compare_VALUE, TargetUnion: &pb.Compare_Value{Value: []byte("other")}}
+	value := &pb.Compare{Key: at("/a"), Target: pb.Compare_VALUE,
+		TargetUnion: &pb.Compare_Value{Value: []byte("other")}}
 	txn := func(then []*pb.RequestOp, conditions ...*pb.Compare) operation {
-		return operation{"KV/Txn", "kv/txn", &pb.TxnRequest{Compare: conditions, Success: then, Failure: []*pb.RequestOp{opRange}}, new(pb.TxnResponse)}
+		return operation{"KV/Txn", "kv/txn", &pb.TxnRequest{Compare: conditions, Success: then,
+			Failure: []*pb.RequestOp{opRange}}, new(pb.TxnResponse)}
 	}
 	lease := time.Now().UnixNano()
-	read := func(q *pb.RangeRequest) operation { return operation{"KV/Range", "kv/range", q, new(pb.RangeResponse)} }
+	read := func(q *pb.RangeRequest) operation {
+		return operation{"KV/Range", "kv/range", q, new(pb.RangeResponse)}
+	}
 	return []operation{
 		{"KV/Put", "kv/put", put("/a", 0), new(pb.PutResponse)},
-		{"KV/Put", "kv/put", &pb.PutRequest{Key: at("/large"), Value: bytes.Repeat([]byte(secret), 20_000)}, new(pb.PutResponse)},
-		read(&pb.RangeRequest{Key: at("/a")}), read(prefix), read(&pb.RangeRequest{Key: at("/a"), Revision: 1 << 60}), read(new(pb.RangeRequest)),
-		read(&pb.RangeRequest{Key: at("/"), RangeEnd: at("0"), Limit: 1, SortOrder: pb.RangeRequest_DESCEND, SortTarget: pb.RangeRequest_MOD}),
+		{"KV/Put", "kv/put", &pb.PutRequest{Key: at("/large"), Value: bytes.Repeat([]byte(secret), 20_000)},
+			new(pb.PutResponse)},
+		read(&pb.RangeRequest{Key: at("/a")}), read(prefix), read(new(pb.RangeRequest)),
+		read(&pb.RangeRequest{Key: at("/a"), Revision: 1 << 60}),
+		read(&pb.RangeRequest{Key: at("/"), RangeEnd: at("0"), Limit: 1, SortOrder: pb.RangeRequest_DESCEND,
+			SortTarget: pb.RangeRequest_MOD}),
 		{"Lease/LeaseGrant", "lease/grant", &pb.LeaseGrantRequest{ID: lease, TTL: 60}, new(pb.LeaseGrantResponse)},
 		{"Lease/LeaseGrant", "lease/grant", &pb.LeaseGrantRequest{ID: lease, TTL: 60}, new(pb.LeaseGrantResponse)},
-		{"Lease/LeaseTimeToLive", "lease/timetolive", &pb.LeaseTimeToLiveRequest{ID: lease, Keys: true}, new(pb.LeaseTimeToLiveResponse)},
+		{"Lease/LeaseTimeToLive", "lease/timetolive", &pb.LeaseTimeToLiveRequest{ID: lease, Keys: true},
+			new(pb.LeaseTimeToLiveResponse)},
 		{"Lease/LeaseLeases", "lease/leases", new(pb.LeaseLeasesRequest), new(pb.LeaseLeasesResponse)},
 		{"KV/Put", "kv/put", put("/leased", lease), new(pb.PutResponse)},
 		{"KV/Put", "kv/put", put("/leased", lease+1), new(pb.PutResponse)},
@@ -170,15 +182,18 @@ func operations(root string) []operation {
 		txn([]*pb.RequestOp{opPut(lineKey, lease)}, missing(lineKey)),
 		txn([]*pb.RequestOp{opPut("/c", 0), opRange, opDelete, opPut("/d", lease)}, missing("/c"), never("/d")),
 		txn([]*pb.RequestOp{opPut("/c", 0), opRange, opDelete, opPut("/d", lease)}, missing("/c"), never("/d")),
-		txn([]*pb.RequestOp{opPut("/c", 0), opPut("/a", 0)}, value), txn([]*pb.RequestOp{opRange, opRange}), txn(nil, missing("/a")),
+		txn([]*pb.RequestOp{opPut("/c", 0), opPut("/a", 0)}, value), txn([]*pb.RequestOp{opRange, opRange}),
+		txn(nil, missing("/a")),
 		txn([]*pb.RequestOp{opPut("/twice", 0), opPut("/twice", 0)}),
 		{"KV/DeleteRange", "kv/deleterange", &pb.DeleteRangeRequest{Key: at("/c")}, new(pb.DeleteRangeResponse)},
 		{"Lease/LeaseRevoke", "lease/revoke", &pb.LeaseRevokeRequest{ID: lease}, new(pb.LeaseRevokeResponse)},
 		{"Lease/LeaseRevoke", "kv/lease/revoke", &pb.LeaseRevokeRequest{ID: lease}, new(pb.LeaseRevokeResponse)},
-		{"KV/DeleteRange", "kv/deleterange", &pb.DeleteRangeRequest{Key: at("/"), RangeEnd: at("0")}, new(pb.DeleteRangeResponse)},
+		{"KV/DeleteRange", "kv/deleterange", &pb.DeleteRangeRequest{Key: at("/"), RangeEnd: at("0")},
+			new(pb.DeleteRangeResponse)},
 		{"Cluster/MemberList", "cluster/member/list", new(pb.MemberListRequest), new(pb.MemberListResponse)},
 		{"Maintenance/Status", "maintenance/status", new(pb.StatusRequest), new(pb.StatusResponse)},
-		{"Auth/Authenticate", "auth/authenticate", &pb.AuthenticateRequest{Name: "root", Password: password}, new(pb.AuthenticateResponse)},
+		{"Auth/Authenticate", "auth/authenticate", &pb.AuthenticateRequest{Name: "root", Password: password},
+			new(pb.AuthenticateResponse)},
 	}
 }
 
@@ -208,7 +223,8 @@ func TestGatewayIsDecodedAsGRPC(t *testing.T) {
 	byGRPC := throughProxy(t, member, func(address string) {
 		c := connected(t, address)
 		for _, o := range operations(root + "-1") {
-			_ = c.Invoke(t.Context(), "/etcdserverpb."+o.method, o.request, o.response) // whether it fails is in the messages
+			// Whether it fails is in the messages.
+			_ = c.Invoke(t.Context(), "/etcdserverpb."+o.method, o.request, o.response)
 		}
 	})
 	for chunked, name := range []string{"-2", "-3"} {
@@ -262,16 +278,18 @@ func sameMessages(t *testing.T, want, got *recording, wantRoot, gotRoot string) 
 func samePieces(t *testing.T, r *recording) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(1, 2))
-	for _, size := range []func() int{func() int { return 1 }, func() int { return 1 + random.IntN(30) }, func() int { return 1 << 20 }} {
+	for _, most := range []int{1, 30, 1 << 20} {
+		size := func() int { return 1 + random.IntN(most) }
 		if again := r.replayed(size); again.gap != r.gap || !slices.Equal(again.lines, r.lines) {
-			t.Errorf("in other pieces a gap of %d bytes and\n%s\nwant %d and\n%s", again.gap, strings.Join(again.lines, "\n"),
+			t.Errorf("in other pieces a gap of %d bytes and\n%s\nwant %d and\n%s", again.gap,
+				strings.Join(again.lines, "\n"),
 				r.gap, strings.Join(r.lines, "\n"))
 		}
 	}
 }
 
-// TestGatewayWatchIsDecodedAsGRPC watches a key and a prefix on one stream, and asks for a third watch with an
-// identifier that is in use, which the server cancels.
+// TestGatewayWatchIsDecodedAsGRPC watches a key and a prefix on one stream, and asks for a third watch with
+// an identifier that is in use, which the server cancels.
 func TestGatewayWatchIsDecodedAsGRPC(t *testing.T) {
 	member := backendtest.GatewayEtcd(t)
 	root := fmt.Sprint("/watched-", time.Now().UnixNano())
@@ -280,7 +298,9 @@ func TestGatewayWatchIsDecodedAsGRPC(t *testing.T) {
 	defer writer.Close()
 	requests := func(root string) (all []proto.Message) {
 		for _, c := range []*pb.WatchCreateRequest{
-			{Key: []byte(root + "/a"), WatchId: 7, PrevKv: true}, {Key: []byte(root + "/"), RangeEnd: []byte(root + "0"), WatchId: 8}, {Key: []byte(root + "/b"), WatchId: 7},
+			{Key: []byte(root + "/a"), WatchId: 7, PrevKv: true},
+			{Key: []byte(root + "/"), RangeEnd: []byte(root + "0"), WatchId: 8},
+			{Key: []byte(root + "/b"), WatchId: 7},
 		} {
 			all = append(all, &pb.WatchRequest{RequestUnion: &pb.WatchRequest_CreateRequest{CreateRequest: c}})
 		}
@@ -295,7 +315,8 @@ func TestGatewayWatchIsDecodedAsGRPC(t *testing.T) {
 			op     clientv3.Op
 			events int
 		}{
-			{clientv3.OpPut(root+"/b", secret), 1}, {clientv3.OpPut(root+"/b", secret), 1}, {clientv3.OpDelete(root + "/b"), 1},
+			{clientv3.OpPut(root+"/b", secret), 1}, {clientv3.OpPut(root+"/b", secret), 1},
+			{clientv3.OpDelete(root + "/b"), 1},
 			{clientv3.OpPut(root+"/a", secret), 2}, {clientv3.OpDelete(root + "/a"), 2},
 		} {
 			must(t, err(writer.Do(ctx, c.op)))
@@ -369,8 +390,8 @@ func etcd3gwPython(t *testing.T) string {
 	return ""
 }
 
-// TestClientOfTheGateway runs a program that uses the library etcd3gw. What the proxy decodes of its connections is
-// what the program does.
+// TestClientOfTheGateway runs a program that uses the library etcd3gw. What the proxy decodes of its
+// connections is what the program does.
 func TestClientOfTheGateway(t *testing.T) {
 	testenv.SkipIfShort(t)
 	python, root := etcd3gwPython(t), fmt.Sprint("/etcd3gw-", time.Now().UnixNano())
@@ -379,16 +400,18 @@ func TestClientOfTheGateway(t *testing.T) {
 		proxy.Options{Protocol: etcd.Protocol(), Observer: r})
 	must(t, failed)
 	defer p.Close()
-	program := exec.CommandContext(t.Context(), python, "testdata/etcd3gw_client.py", p.Addresses()[0], root, secret)
+	program := exec.CommandContext(t.Context(), python, "testdata/etcd3gw_client.py", p.Addresses()[0], root,
+		secret)
 	if out, failed := program.CombinedOutput(); failed != nil {
 		t.Fatalf("%v: %s", failed, out)
 	}
 	p.Flush()
 	var want []string
 	for _, call := range []struct{ op, failure string }{
-		{"set /config", ""}, {"get /config", ""}, {"open ", ""}, {"create /once", ""}, {"create /once", "node exists"},
-		{"set /config", ""}, {"set /config", "version does not match"}, {"children /", ""}, {"watch node /config", ""},
-		{"set /config", ""}, {"delete /config", ""}, {"open ", ""}, {"create /locks/", ""}, {"delete /locks/", ""}, {"other ", ""}, {"close ", ""},
+		{"set /config", ""}, {"get /config", ""}, {"open ", ""}, {"create /once", ""},
+		{"create /once", "node exists"}, {"set /config", ""}, {"set /config", "version does not match"},
+		{"children /", ""}, {"watch node /config", ""}, {"set /config", ""}, {"delete /config", ""},
+		{"open ", ""}, {"create /locks/", ""}, {"delete /locks/", ""}, {"other ", ""}, {"close ", ""},
 	} {
 		want = append(want, "request "+call.op, strings.TrimSuffix("reply "+call.op+": "+call.failure, ": "))
 	}
@@ -397,6 +420,7 @@ func TestClientOfTheGateway(t *testing.T) {
 	slices.Sort(got) // the order of what comes on two connections is open
 	slices.Sort(want)
 	if !slices.Equal(got, want) || r.gap != 0 || len(r.sessions) != 2 {
-		t.Errorf("a gap of %d bytes, %d sessions and\n%s\nwant none, 2 and\n%s", r.gap, len(r.sessions), strings.Join(got, "\n"), strings.Join(want, "\n"))
+		t.Errorf("a gap of %d bytes, %d sessions and\n%s\nwant none, 2 and\n%s", r.gap, len(r.sessions),
+			strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"strconv"
 )
 
-// A splitter splits one direction of a connection into messages of HTTP/1.1 (RFC 9112), from pieces of any size.
-// It keeps nothing of their bodies.
+// A splitter splits one direction of a connection into messages of HTTP/1.1 (RFC 9112), from pieces of any
+// size. It keeps nothing of their bodies.
 type splitter struct {
 	// start takes the head of a message and returns how its body is delimited.
 	start func(head *bufio.Reader) (delimiter, error)
@@ -24,7 +24,8 @@ type splitter struct {
 	reported int64 // of them, those that are in the report: decoded, or a gap
 }
 
-// A delimiter is what ends a body: its length, a chunk of no bytes, or the end of the connection if length is -1.
+// A delimiter is what ends a body: its length, a chunk of no bytes, or the end of the connection if length
+// is -1.
 type delimiter struct {
 	chunked bool
 	length  int64

@@ -48,11 +48,13 @@ func (s *script) Message(_ time.Time, m drivers.Message) {
 
 // post returns a request of the gateway, and answer a reply.
 func post(path, body string) string {
-	return fmt.Sprintf("POST %s HTTP/1.1\r\nHost: etcd\r\nAuthorization: token-1\r\nContent-Length: %d\r\n\r\n%s", path, len(body), body)
+	return fmt.Sprintf("POST %s HTTP/1.1\r\nHost: etcd\r\nAuthorization: token-1\r\nContent-Length: %d\r\n\r\n%s",
+		path, len(body), body)
 }
 
 func answer(code int, body string) string {
-	return fmt.Sprintf("HTTP/1.1 %d Text\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", code, len(body), body)
+	return fmt.Sprintf("HTTP/1.1 %d Text\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
+		code, len(body), body)
 }
 
 // chunked returns a text in chunks of n bytes, and the last one.
@@ -73,8 +75,8 @@ const (
 	inGzip = "Content-Encoding: gzip\r\n"
 )
 
-// play gives pieces to a decoder: those of the client begin with '>', those of the server with '<'. Each is cut into
-// pieces of at most size bytes.
+// play gives pieces to a decoder: those of the client begin with '>', those of the server with '<'. Each is
+// cut into pieces of at most size bytes.
 func play(d traffic.Decoder, size int, pieces ...string) {
 	for _, p := range pieces {
 		take := d.FromServer
@@ -102,10 +104,14 @@ var requestAndReply = []string{"request get /a", "reply get /a at 7"}
 // TestHTTP decodes what HTTP/1.1 permits, in pieces of each size: the messages are the same, and each byte is
 // in a message or in a gap.
 func TestHTTP(t *testing.T) {
-	read := post("/v3/kv/range", rangeA)
+	request := post("/v3/kv/range", rangeA)
+	read, found := ">"+request, "<"+answer(200, inA)
+	put, written := ">"+post("/v3/kv/put", putA), "<"+answer(200, at7)
+	v2 := []string{">GET /v2/keys/a?wait=true HTTP/1.1\r\nHost: etcd\r\n\r\n", "<" + answer(404, `{"errorCode":100}`)}
 	gzipped := fmt.Sprintf("HTTP/1.1 200 OK\r\n%sContent-Length: 3\r\n\r\n\x1f\x8b\x08", inGzip)
-	metrics := []string{">GET /metrics HTTP/1.1\r\nHost: etcd\r\n\r\n", "<" + answer(200, "# HELP"),
-		">GET /health?serializable=true HTTP/1.1\r\nHost: etcd\r\n\r\n", "<" + answer(503, `{"health":"false"}`)}
+	inChunks := "Transfer-Encoding: chunked\r\n\r\n"
+	extended := strings.Replace(chunked(4, inA), "4\r\n", "0004 ; name=\"v\"\r\n", 1)
+	refused := "not supported here"
 	for name, c := range map[string]struct {
 		pieces []string
 		want   []string
@@ -113,87 +119,95 @@ func TestHTTP(t *testing.T) {
 		silent bool // bytes that are in no message and no gap
 	}{
 		"keep-alive": {
-			pieces: []string{">" + post("/v3/kv/put", putA), "<" + answer(200, at7), ">" + read, "<" + answer(200, inA)},
+			pieces: []string{put, written, read, found},
 			want:   append([]string{"request set /a", "reply set /a at 7"}, requestAndReply...),
 		},
 		"versions": {
-			pieces: []string{">" + post("/v3alpha/kv/range", rangeA), "<" + answer(200, inA), ">" + post("/v3beta/kv/range", rangeA), "<" + answer(200, inA)},
+			pieces: []string{">" + post("/v3alpha/kv/range", rangeA), found, ">" + post("/v3beta/kv/range", rangeA), found},
 			want:   slices.Concat(requestAndReply, requestAndReply),
 		},
 		"pipelined": {
-			pieces: []string{">" + read + post("/v3/kv/put", putA) + read, "<" + answer(200, inA) + answer(200, at7) + answer(200, inA)},
+			pieces: []string{read + put[1:] + request, found + written[1:] + found[1:]},
 			want: []string{"request get /a", "request set /a", "request get /a",
 				"reply get /a at 7", "reply set /a at 7", "reply get /a at 7"},
 		},
 		"chunks": {
-			pieces: []string{">POST /v3/kv/range HTTP/1.1\r\nHost: etcd\r\nTransfer-Encoding: chunked\r\n\r\n" + chunked(3, rangeA),
-				"<HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: T\r\n\r\n" +
-					strings.Replace(strings.Replace(chunked(4, inA), "4\r\n", "0004 ; name=\"v\"\r\n", 1), "\r\n0\r\n", "\r\n0\r\nT: 1\r\nU: 2\r\n", 1),
-				">" + read, "<" + answer(200, inA)},
+			pieces: []string{">POST /v3/kv/range HTTP/1.1\r\nHost: etcd\r\n" + inChunks + chunked(3, rangeA),
+				"<HTTP/1.1 200 OK\r\nTrailer: T\r\n" + inChunks +
+					strings.Replace(extended, "\r\n0\r\n", "\r\n0\r\nT: 1\r\nU: 2\r\n", 1),
+				read, found},
 			want: slices.Concat(requestAndReply, requestAndReply),
 		},
 		"continue": {
-			pieces: []string{">" + strings.Replace(strings.TrimSuffix(read, rangeA), "Host", "Expect: 100-continue\r\nHost", 1),
-				"<HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n", ">" + rangeA, "<" + answer(200, inA)},
+			pieces: []string{strings.Replace(strings.TrimSuffix(read, rangeA), "Host", "Expect: 100-continue\r\nHost", 1),
+				"<HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n", ">" + rangeA, found},
 			want: requestAndReply,
 		},
 		"replies without a body": {
-			pieces: []string{">HEAD /v3/kv/range HTTP/1.1\r\nHost: etcd\r\n\r\n", "<HTTP/1.1 501 Not Implemented\r\nContent-Length: 900\r\n\r\n",
+			pieces: []string{
+				">HEAD /v3/kv/range HTTP/1.1\r\nHost: etcd\r\n\r\n",
+				"<HTTP/1.1 501 Not Implemented\r\nContent-Length: 900\r\n\r\n",
 				">OPTIONS /v3/kv/range HTTP/1.1\r\nHost: etcd\r\n\r\n", "<HTTP/1.1 204 No Content\r\n\r\n",
-				">" + read, "<HTTP/1.1 304 Not Modified\r\nContent-Length: 900\r\n\r\n", ">" + read, "<" + answer(200, inA)},
-			want: append([]string{"request other ", "reply other : not supported here", "request other ", "reply other ",
-				"request get /a", "reply get /a: not supported here"}, requestAndReply...),
+				read, "<HTTP/1.1 304 Not Modified\r\nContent-Length: 900\r\n\r\n", read, found,
+			},
+			want: append([]string{"request other ", "reply other : " + refused, "request other ", "reply other ",
+				"request get /a", "reply get /a: " + refused}, requestAndReply...),
 		},
 		"until the end": {
-			pieces: []string{">" + strings.Replace(read, "HTTP/1.1", "HTTP/1.0", 1), "<HTTP/1.0 200 OK\r\nConnection: close\r\n\r\n" + inA},
+			pieces: []string{strings.Replace(read, "HTTP/1.1", "HTTP/1.0", 1),
+				"<HTTP/1.0 200 OK\r\nConnection: close\r\n\r\n" + inA},
 			want:   requestAndReply,
 		},
 		"bare line feeds": {
-			pieces: []string{">" + strings.ReplaceAll(read, "\r\n", "\n"), "<" + strings.ReplaceAll(answer(200, inA), "\r\n", "\n")},
+			pieces: []string{strings.ReplaceAll(read, "\r\n", "\n"), strings.ReplaceAll(found, "\r\n", "\n")},
 			want:   requestAndReply,
 		},
 		"errors": {
-			pieces: []string{">" + post("/v3/kv/put", putA), "<" + answer(400, `{"code":3,"message":"etcdserver: key is not provided"}`),
-				">" + read, "<" + answer(503, `{"code":14}`), ">" + post("/v3/kv/range", `{"key":`), "<" + answer(400, `{"code":3}`)},
-			want: []string{"request set /a", "reply set /a: not supported here", "request get /a", "reply get /a: not supported here",
-				"request other ", "reply other : not supported here"},
+			pieces: []string{put, "<" + answer(400, `{"code":3,"message":"etcdserver: key is not provided"}`),
+				read, "<" + answer(503, `{"code":14}`),
+				">" + post("/v3/kv/range", `{"key":`), "<" + answer(400, `{"code":3}`)},
+			want: []string{"request set /a", "reply set /a: " + refused, "request get /a", "reply get /a: " + refused,
+				"request other ", "reply other : " + refused},
 		},
 		"no text is an empty message": {
 			pieces: []string{">POST /v3/kv/range HTTP/1.1\r\nHost: etcd\r\n\r\n", "<" + answer(400, `{"code":3}`)},
-			want:   []string{"request get ", "reply get : not supported here"},
+			want:   []string{"request get ", "reply get : " + refused},
 		},
 		"the reply comes before the request has ended": {
-			pieces: []string{">" + read[:len(read)-3], "<" + answer(413, "too large"), ">" + read[len(read)-3:], ">" + read, "<" + answer(200, inA)},
-			want:   append([]string{"request other ", "reply other : not supported here"}, requestAndReply...),
+			pieces: []string{read[:len(read)-3], "<" + answer(413, "too large"), ">" + read[len(read)-3:], read, found},
+			want:   append([]string{"request other ", "reply other : " + refused}, requestAndReply...),
 			silent: true, // the end of the first request
 		},
 		"forms of JSON": {
-			pieces: []string{">" + post("/v3/kv/txn", `
-				{"success": [{"requestPut": {"key": "L2E_", "lease": 12, "unknown": [{}]}}, {"request_range": {"key": "L2E"}}],
-				 "compare": [{"target": 1, "result": "EQUAL", "key": "L2E_", "createRevision": "0"}]} trailing`),
-				"<" + answer(200, `{"header":{"revision":7},"succeeded":true}`)},
+			pieces: []string{">" + post("/v3/kv/txn", `{
+				"success": [
+					{"requestPut": {"key": "L2E_", "lease": 12, "unknown": [{}]}},
+					{"request_range": {"key": "L2E"}}
+				],
+				"compare": [{"target": 1, "result": "EQUAL", "key": "L2E_", "createRevision": "0"}]
+				} trailing`), "<" + answer(200, `{"header":{"revision":7},"succeeded":true}`)},
 			want: []string{"request create /a?; create /a?; get /a", "reply create /a?; create /a?; get /a at 7"},
 		},
 		"compressed": {
-			pieces: []string{">" + read, "<" + gzipped, ">" + strings.Replace(read, "Host", inGzip+"Host", 1), "<" + answer(200, inA)},
+			pieces: []string{read, "<" + gzipped, strings.Replace(read, "Host", inGzip+"Host", 1), found},
 			want:   []string{"request get /a", "reply get /a", "request other ", "reply other  at 7"},
-			gap:    lengths(gzipped, inGzip, read),
+			gap:    lengths(gzipped, inGzip, request),
 			silent: true, // they are messages too
 		},
 		"a reply that is no JSON": {
-			pieces: []string{">" + read, "<" + answer(200, "<html>")},
+			pieces: []string{read, "<" + answer(200, "<html>")},
 			want:   []string{"request get /a", "reply get /a"},
 			gap:    lengths(answer(200, "<html>")),
 			silent: true,
 		},
-		"etcd 2": {
-			pieces: []string{">GET /v2/keys/a?wait=true HTTP/1.1\r\nHost: etcd\r\n\r\n", "<" + answer(404, `{"errorCode":100}`), ">" + read, "<" + answer(200, inA)},
-			want:   requestAndReply,
-			gap:    lengths("GET /v2/keys/a?wait=true HTTP/1.1\r\nHost: etcd\r\n\r\n", answer(404, `{"errorCode":100}`)),
+		"etcd 2": {pieces: append(v2, read, found), want: requestAndReply, gap: lengths(v2[0][1:], v2[1][1:])},
+		"monitoring": {
+			pieces: []string{">GET /metrics HTTP/1.1\r\nHost: etcd\r\n\r\n", "<" + answer(200, "# HELP"),
+				">GET /health?serializable=true HTTP/1.1\r\nHost: etcd\r\n\r\n", "<" + answer(503, `{"health":"false"}`)},
+			silent: true,
 		},
-		"monitoring": {pieces: metrics, silent: true},
 		"an unknown path that is refused": {
-			pieces: []string{">GET / HTTP/1.1\r\nHost: etcd\r\n\r\n", "<" + answer(404, "404 page not found"), ">" + read, "<" + answer(200, inA)},
+			pieces: []string{">GET / HTTP/1.1\r\nHost: etcd\r\n\r\n", "<" + answer(404, "404 page not found"), read, found},
 			want:   requestAndReply,
 			silent: true,
 		},
@@ -209,16 +223,25 @@ func TestHTTP(t *testing.T) {
 			silent: true,
 		},
 		"other methods": {
-			pieces: []string{">" + post("/v3/auth/authenticate", `{"name":"root","password":"planted-secret"}`), "<" + answer(200, `{"token":"planted-secret"}`),
-				">" + post("/v3/cluster/member/list", ""), "<" + answer(200, `{}`), ">" + post("/v3/lock/lock", `{"name":"bA=="}`), "<" + answer(200, `{}`)},
-			want: []string{"request other ", "reply other ", "request other ", "reply other ", "request other ", "reply other "},
+			pieces: []string{
+				">" + post("/v3/auth/authenticate", `{"name":"root","password":"planted-secret"}`),
+				"<" + answer(200, `{"token":"planted-secret"}`),
+				">" + post("/v3/cluster/member/list", ""), "<" + answer(200, `{}`),
+				">" + post("/v3/lock/lock", `{"name":"bA=="}`), "<" + answer(200, `{}`),
+			},
+			want: slices.Repeat([]string{"request other ", "reply other "}, 3),
 		},
 		"leases": {
-			pieces: []string{">" + post("/v3/lease/grant", `{"TTL":60}`), "<" + answer(200, `{"header":{"revision":"7"},"ID":"12","TTL":"60"}`),
+			pieces: []string{
+				">" + post("/v3/lease/grant", `{"TTL":60}`),
+				"<" + answer(200, `{"header":{"revision":"7"},"ID":"12","TTL":"60"}`),
 				">" + post("/v3/lease/keepalive", `{"ID":"12"}`),
-				"<HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + chunked(99, `{"result":{"ID":"12","TTL":"60"}}`+"\n"),
-				">" + post("/v3/kv/lease/revoke", `{"ID":"12"}`), "<" + answer(200, at7)},
-			want:   []string{"request open ", "session 12 1m0s", "reply open  at 7", "request ping ", "reply ping ", "request close ", "reply close  at 7"},
+				"<HTTP/1.1 200 OK\r\n" + inChunks + chunked(99, `{"result":{"ID":"12","TTL":"60"}}`+"\n"),
+				">" + post("/v3/lease/keepalive", `{"ID":"12"}`), "<" + answer(503, `{"error":{"code":14}}`),
+				">" + post("/v3/kv/lease/revoke", `{"ID":"12"}`), "<" + answer(200, at7),
+			},
+			want: []string{"request open ", "session 12 1m0s", "reply open  at 7", "request ping ", "reply ping ",
+				"request ping ", "reply ping : " + refused, "request close ", "reply close  at 7"},
 			silent: true, // the end of the chunks
 		},
 	} {
@@ -230,11 +253,13 @@ func TestHTTP(t *testing.T) {
 				play(d, size, c.pieces...)
 				d.End(time.Unix(2, 0))
 				if !slices.Equal(s.lines, c.want) || s.gap != c.gap || !s.closed {
-					t.Fatalf("pieces of %d bytes: a gap of %d bytes, closed %t, and\n%s\nwant a gap of %d and\n%s", size, s.gap, s.closed,
+					t.Fatalf("pieces of %d bytes: a gap of %d bytes, closed %t, and\n%s\nwant a gap of %d and\n%s", size,
+						s.gap, s.closed,
 						strings.Join(s.lines, "\n"), c.gap, strings.Join(c.want, "\n"))
 				}
 				if s.bytes+s.gap != all && !c.silent {
-					t.Errorf("pieces of %d bytes: messages of %d bytes and a gap of %d, want %d together", size, s.bytes, s.gap, all)
+					t.Errorf("pieces of %d bytes: messages of %d bytes and a gap of %d, want %d together", size, s.bytes,
+						s.gap, all)
 				}
 			}
 		})
@@ -244,22 +269,27 @@ func TestHTTP(t *testing.T) {
 // watchReplies are the messages of a watch of /a in which a key is created, changed and deleted.
 var watchReplies = []string{
 	`{"result":{"header":{"revision":"6"},"created":true}}` + "\n",
-	`{"result":{"header":{"revision":"7"},"events":[{"kv":{"key":"L2E=","create_revision":"7","mod_revision":"7","value":"dg=="}}]}}` + "\n",
+	`{"result":{"header":{"revision":"7"},"events":[{"kv":` +
+		`{"key":"L2E=","create_revision":"7","mod_revision":"7","value":"dg=="}}]}}` + "\n",
 	`{"result":{"header":{"revision":"9"},"events":[{"kv":{"key":"L2E=","create_revision":"7","mod_revision":"8"}},` +
 		`{"type":"DELETE","kv":{"key":"L2E=","mod_revision":"9"}}]}}` + "\n",
 }
 
 // TestWatchStream decodes a watch whose reply does not end, in chunks that do not follow the messages.
 func TestWatchStream(t *testing.T) {
-	body := strings.TrimSuffix(chunked(11, strings.Join(watchReplies, "")+`{"result":{"header":{"rev`), "0\r\n\r\n")
-	want := []string{"request watch node /a", "reply watch node /a at 6", "event created /a at 7", "event data changed /a at 8", "event deleted /a at 9"}
+	body := strings.TrimSuffix(chunked(11, strings.Join(watchReplies, "")+`{"result":{"header":{"rev`),
+		"0\r\n\r\n")
+	want := []string{"request watch node /a", "reply watch node /a at 6", "event created /a at 7",
+		"event data changed /a at 8", "event deleted /a at 9"}
 	for _, size := range []int{1, 5, 1 << 20} {
 		var s script
 		d := Protocol().Decode(&s, false)
-		play(d, size, ">"+post("/v3/watch", `{"create_request":{"key":"L2E="}}`), "<HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"+body)
+		play(d, size, ">"+post("/v3/watch", `{"create_request":{"key":"L2E="}}`),
+			"<HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"+body)
 		d.End(time.Unix(2, 0))
 		if !slices.Equal(s.lines, want) || s.gap != 0 {
-			t.Errorf("pieces of %d bytes: a gap of %d bytes and\n%s\nwant none and\n%s", size, s.gap, strings.Join(s.lines, "\n"), strings.Join(want, "\n"))
+			t.Errorf("pieces of %d bytes: a gap of %d bytes and\n%s\nwant none and\n%s", size, s.gap,
+				strings.Join(s.lines, "\n"), strings.Join(want, "\n"))
 		}
 	}
 }
@@ -269,7 +299,8 @@ func TestWatchErrors(t *testing.T) {
 	two := `{"create_request":{"key":"L2E=","range_end":"L2I="}} {"create_request":{"key":"L2E="}}`
 	want := []string{
 		"request watch tree /a", "request watch node /a", "reply watch tree /a at 6",
-		"reply watch node /a: not supported here", "request watch node /a", "reply watch node /a: not supported here",
+		"reply watch node /a: not supported here", "request watch node /a",
+		"reply watch node /a: not supported here",
 	}
 	var s script
 	d := Protocol().Decode(&s, false)
@@ -277,14 +308,16 @@ func TestWatchErrors(t *testing.T) {
 		chunked(50, watchReplies[0]+`{"error":{"code":7,"message":"permission denied"}}`+"\n"),
 		">"+post("/v3/watch", `{"create_request":{"key":"L2E="}}`), "<"+answer(401, `{"error":{"code":16}}`))
 	if !slices.Equal(s.lines, want) || s.gap != 0 {
-		t.Errorf("a gap of %d bytes and\n%s\nwant none and\n%s", s.gap, strings.Join(s.lines, "\n"), strings.Join(want, "\n"))
+		t.Errorf("a gap of %d bytes and\n%s\nwant none and\n%s", s.gap, strings.Join(s.lines, "\n"),
+			strings.Join(want, "\n"))
 	}
 }
 
-// TestGatewayAfterALoss joins connections, and loses bytes: decoding resumes at the next request that begins a
-// piece, and a reply is never taken for that of another request.
+// TestGatewayAfterALoss joins connections, and loses bytes: decoding resumes at the next request that
+// begins a piece, and a reply is never taken for that of another request.
 func TestGatewayAfterALoss(t *testing.T) {
-	read, put, reply, wrote := post("/v3/kv/range", rangeA), post("/v3/kv/put", putA), answer(200, inA), answer(200, at7)
+	read, put, reply, wrote := post("/v3/kv/range", rangeA), post("/v3/kv/put", putA), answer(200, inA),
+		answer(200, at7)
 	at := time.Unix(1, 0)
 	for name, c := range map[string]struct {
 		joined bool
@@ -325,16 +358,19 @@ func TestGatewayAfterALoss(t *testing.T) {
 			c.play(d)
 			d.End(at)
 			if !slices.Equal(s.lines, c.want) || s.gap != c.gap {
-				t.Errorf("a gap of %d bytes and\n%s\nwant %d and\n%s", s.gap, strings.Join(s.lines, "\n"), c.gap, strings.Join(c.want, "\n"))
+				t.Errorf("a gap of %d bytes and\n%s\nwant %d and\n%s", s.gap, strings.Join(s.lines, "\n"), c.gap,
+					strings.Join(c.want, "\n"))
 			}
 		})
 	}
 }
 
-// TestFirstBytes chooses the decoder by the first bytes of a connection, and shows bytes of anything else as a gap.
+// TestFirstBytes chooses the decoder by the first bytes of a connection, and shows bytes of anything else
+// as a gap.
 func TestFirstBytes(t *testing.T) {
 	for first, want := range map[string]string{
-		preface: "*etcd.decoder", "P": "<nil>", "PO": "<nil>", "PRI * HTTP/2.0\r\n": "<nil>", "POST ": "*etcd.gateway", "GET /": "*etcd.gateway",
+		preface: "*etcd.decoder", "P": "<nil>", "PO": "<nil>", "PRI * HTTP/2.0\r\n": "<nil>",
+		"POST ": "*etcd.gateway", "GET /": "*etcd.gateway",
 	} {
 		var s script
 		c := Protocol().Decode(&s, false).(*connection)
@@ -343,7 +379,8 @@ func TestFirstBytes(t *testing.T) {
 			t.Errorf("%q: decoder %s and a gap of %d bytes, want %s and none", first, got, s.gap, want)
 		}
 	}
-	for _, first := range []string{"\x16\x03\x01\x02\x00\x01", "PRI * HTTP/1.1\r\n", "POSTS / HTTP/1.1\r\n", " GET / HTTP/1.1\r\n", "\r\n", "\x00\x00\x00,"} {
+	for _, first := range []string{"\x16\x03\x01\x02\x00\x01", "PRI * HTTP/1.1\r\n", "POSTS / HTTP/1.1\r\n",
+		" GET / HTTP/1.1\r\n", "\r\n", "\x00\x00\x00,"} {
 		var s script
 		d := Protocol().Decode(&s, false)
 		play(d, 1, "<early", ">"+first, "<reply", ">more")

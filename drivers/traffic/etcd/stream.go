@@ -14,7 +14,8 @@ import (
 type stream struct {
 	exchange
 	up, down messages
-	kept     int // bytes in all, as the budget knows
+	http     bool // it is not of gRPC but of the gateway or of etcd 2, which are decoded with HTTP/1.1 only
+	kept     int  // bytes in all, as the budget knows
 }
 
 // handleClientFrame handles a frame of the client.
@@ -26,16 +27,26 @@ func (d *decoder) handleClientFrame(f http2.Frame) {
 		case len(d.streams) >= maxStreams:
 			d.undecodable = true
 		default:
-			d.streams[f.StreamID] = &stream{exchange: exchange{method: method}}
+			c, _ := classify(f.PseudoValue("method"), method)
+			d.streams[f.StreamID] = &stream{exchange: exchange{method: method}, http: c != unknown && c != monitoring}
 		}
 	case *http2.DataFrame:
 		if s := d.streams[f.StreamID]; s != nil {
-			d.unread += s.up.take(f.Data(), func(t text) bool { return d.request(&s.exchange, t) })
-			d.update(s)
+			d.takeData(s, &s.up, f.Data(), d.request)
 		}
 	case *http2.RSTStreamFrame:
 		d.end(f.StreamID, errCanceled)
 	}
+}
+
+// takeData takes bytes of a direction of a stream, whose messages are to be reported.
+func (d *decoder) takeData(s *stream, of *messages, p []byte, report func(*exchange, text) bool) {
+	if s.http {
+		d.unread += int64(len(p))
+		return
+	}
+	d.unread += of.take(p, func(t text) bool { return report(&s.exchange, t) })
+	d.update(s)
 }
 
 // answered handles a frame of the server. A stream ends with the server's last frame of it.
@@ -47,8 +58,7 @@ func (d *decoder) answered(f http2.Frame) {
 		}
 	case *http2.DataFrame:
 		if s := d.streams[f.StreamID]; s != nil {
-			d.unread += s.down.take(f.Data(), func(t text) bool { return d.reply(&s.exchange, t) })
-			d.update(s)
+			d.takeData(s, &s.down, f.Data(), d.reply)
 		}
 	case *http2.RSTStreamFrame:
 		d.end(f.StreamID, errCanceled)
