@@ -156,7 +156,7 @@ func TestHTTP(t *testing.T) {
 		"until the end": {
 			pieces: []string{strings.Replace(read, "HTTP/1.1", "HTTP/1.0", 1),
 				"<HTTP/1.0 200 OK\r\nConnection: close\r\n\r\n" + inA},
-			want:   requestAndReply,
+			want: requestAndReply,
 		},
 		"bare line feeds": {
 			pieces: []string{strings.ReplaceAll(read, "\r\n", "\n"), strings.ReplaceAll(found, "\r\n", "\n")},
