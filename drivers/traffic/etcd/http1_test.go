@@ -277,19 +277,24 @@ var watchReplies = []string{
 
 // TestWatchStream decodes a watch whose reply does not end, in chunks that do not follow the messages.
 func TestWatchStream(t *testing.T) {
-	body := strings.TrimSuffix(chunked(11, strings.Join(watchReplies, "")+`{"result":{"header":{"rev`),
-		"0\r\n\r\n")
+	const unfinished = `{"result":{"header":{"rev`
+	body := strings.TrimSuffix(chunked(11, strings.Join(watchReplies, "")+unfinished), "0\r\n\r\n")
+	request := post("/v3/watch", `{"create_request":{"key":"L2E="}}`)
+	reply := "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + body
 	want := []string{"request watch node /a", "reply watch node /a at 6", "event created /a at 7",
 		"event data changed /a at 8", "event deleted /a at 9"}
 	for _, size := range []int{1, 5, 1 << 20} {
 		var s script
 		d := Protocol().Decode(&s, false)
-		play(d, size, ">"+post("/v3/watch", `{"create_request":{"key":"L2E="}}`),
-			"<HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"+body)
+		play(d, size, ">"+request, "<"+reply)
 		d.End(time.Unix(2, 0))
 		if !slices.Equal(s.lines, want) || s.gap != 0 {
 			t.Errorf("pieces of %d bytes: a gap of %d bytes and\n%s\nwant none and\n%s", size, s.gap,
 				strings.Join(s.lines, "\n"), strings.Join(want, "\n"))
+		}
+		// The unfinished message is in four chunks, each with 5 bytes around it.
+		if most := lengths(request, reply) - int64(len(unfinished)); s.bytes > most || s.bytes < most-4*5 {
+			t.Errorf("pieces of %d bytes: messages of %d bytes, want about %d", size, s.bytes, most)
 		}
 	}
 }
