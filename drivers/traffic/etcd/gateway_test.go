@@ -346,8 +346,10 @@ func TestGatewayWatchIsDecodedAsGRPC(t *testing.T) {
 	})
 	// The gateway has all requests before it replies. By gRPC the first replies may come before the last
 	// requests.
-	slices.SortStableFunc(byGRPC.lines, func(a, b string) int { return strings.Compare(a[:len("kind 1")],
-		b[:len("kind 1")]) })
+	slices.SortStableFunc(byGRPC.lines, func(a, b string) int {
+		return strings.Compare(a[:len("kind 1")],
+			b[:len("kind 1")])
+	})
 	sameMessages(t, byGRPC, byGateway, root+"-1", root+"-2")
 	samePieces(t, byGateway)
 	if n, want := len(byGateway.lines), 3+3+3+4; n != want {
