@@ -119,5 +119,5 @@ func startObservation(t *testing.T) (observed string) {
 		call(w, drivers.Message{Op: drivers.OpGet, Path: path, Watch: true, Pos: 2})
 	}
 	a.Report() // decides what is open
-	return serve(t, export.Observed("native", a, func() int64 { return 0 }))
+	return serve(t, export.Observed("native", a))
 }

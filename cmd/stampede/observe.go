@@ -65,7 +65,8 @@ port for each server, so that clients fail over as without it. With --pcap or
 and servers; --backend then says only which protocol they carry.
 
 The exit code is 1 if the command failed, else 99 if a threshold is not met, 97
-if a threshold could not be judged, and else 0.
+if a threshold could not be judged, and else 0. Traffic that was not analysed is
+named by its cause; a threshold that it could change is not judged (97).
 
 A proxy changes what the service knows of its clients: their address is the
 proxy's, in ip access lists and limits of connections per address; an identity
@@ -75,6 +76,7 @@ nor shown.`,
   stampede observe --backend etcd: -- ./integration-tests --endpoints {address}
   stampede observe --backend zookeeper://zk1:2181,zk2:2181 --listen 127.0.0.1:12181 --for 10m
   stampede observe --pcap zk.pcap --port 2181
+  tcpdump -U -w - port 2181 | stampede observe --pcap -
   stampede observe --backend etcd: --interface eth0 --for 1m`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := cli.FromEnvironment(cmd.Flags()); err != nil {
@@ -148,8 +150,8 @@ func (a *app) observeProxy(ctx context.Context, f observeFlags, command []string
 		return err
 	}
 	defer w.close()
-	missed := func() int64 { return w.proxy.Stats().Dropped }
-	stop, err := a.follow(ctx, f, c.target.Scheme(), following{observationFrom(*file, "proxy"), c.thresholds, w.seen, missed})
+	shown := following{observationFrom(*file, "proxy"), c.thresholds, w.seen}
+	stop, err := a.follow(ctx, f, c.target.Scheme(), shown)
 	if err != nil {
 		return err
 	}
@@ -157,9 +159,8 @@ func (a *app) observeProxy(ctx context.Context, f observeFlags, command []string
 	file.Source = "proxy"
 	failed := a.observeWhile(ctx, f, command, w, file)
 	w.proxy.Close()
-	stats := w.proxy.Stats()
-	file.Dropped, file.Observed = stats.Dropped, w.seen.Report()
-	return errors.Join(failed, stats.Failure)
+	file.Observed = w.seen.Report()
+	return errors.Join(failed, w.proxy.Stats().Failure)
 }
 
 // A checkedObserve holds the parsed and checked flags of observe.
@@ -311,7 +312,6 @@ type following struct {
 	file       results.Observation // without what was observed
 	thresholds []gate.PathThreshold
 	seen       *observe.Analysis
-	missed     func() int64 // bytes that were not analysed
 }
 
 // observationFrom returns the observation with its source.
@@ -323,7 +323,7 @@ func observationFrom(file results.Observation, source string) results.Observatio
 // follow shows the observation as metrics and on a page, if flags or the environment ask for that, until the returned
 // function is called.
 func (a *app) follow(ctx context.Context, f observeFlags, scheme string, o following) (stop func(), err error) {
-	to, err := a.expose(ctx, f.metrics, export.Observed(scheme, o.seen, o.missed))
+	to, err := a.expose(ctx, f.metrics, export.Observed(scheme, o.seen))
 	if err != nil {
 		return nil, err
 	}
@@ -357,7 +357,7 @@ func (a *app) openReport(addr string, o following) (close func(), err error) {
 // write writes the report of what has been observed so far.
 func (o following) write(w io.Writer) error {
 	file := o.file
-	file.Dropped, file.Observed = o.missed(), o.seen.SoFar()
+	file.Observed = o.seen.SoFar()
 	file.Gates, file.Verdict = gate.JudgePaths(o.thresholds, file)
 	return render.WriteSoFar(w, file, live.RefreshScript)
 }

@@ -3,9 +3,13 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -17,14 +21,16 @@ import (
 
 // A captureFlags holds the flags for captured packets.
 type captureFlags struct {
-	file, device string
-	ports        portList
-	changed      func(string) bool
+	files   []string // "-" is the standard input
+	device  string
+	ports   portList
+	changed func(string) bool
 }
 
 func (c *captureFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&c.file, "pcap", "", "`FILE` of captured packets to read, pcap or pcapng")
+	flags.StringArrayVar(&c.files, "pcap", nil, "`FILE` of captured packets to read, pcap or pcapng, "+
+		"- for standard input; repeatable for the files of one capture")
 	flags.StringVar(&c.device, "interface", "", "network interface `NAME` to capture from; needs the right to open packet sockets")
 	flags.Var(&c.ports, "port", "`PORT` of the servers in captured packets, repeatable (default: 2181, for etcd 2379)")
 	for _, name := range []string{"interface", "port"} {
@@ -33,11 +39,11 @@ func (c *captureFlags) register(cmd *cobra.Command) {
 	c.changed = flags.Changed
 }
 
-func (c *captureFlags) given() bool { return c.file != "" || c.device != "" }
+func (c *captureFlags) given() bool { return len(c.files) > 0 || c.device != "" }
 
 func (c *captureFlags) check(command []string) error {
 	switch {
-	case c.file != "" && c.device != "":
+	case len(c.files) > 0 && c.device != "":
 		return cli.Flagf("pcap", "and --interface: want one of them")
 	case !c.given() && len(c.ports) > 0:
 		return cli.Flagf("port", "without --pcap or --interface: a proxy's port is that of --listen")
@@ -49,16 +55,25 @@ func (c *captureFlags) check(command []string) error {
 		return cli.Flagf("listen", "with captured packets: nothing is served")
 	case c.changed("listen-cert") || c.changed("listen-key") || c.changed("listen-client-ca"):
 		return cli.Usagef("--listen-cert, --listen-key and --listen-client-ca with captured packets: nothing is served")
-	case c.file != "" && c.changed("for"):
+	case len(c.files) > 0 && c.changed("for"):
 		return cli.Flagf("for", "with --pcap: a file is read to its end")
 	}
-	if c.file != "" {
-		if _, err := os.Stat(c.file); err != nil {
-			return cli.Flagf("pcap", "%s: %w", c.file, cli.WithoutPath(err))
+	for i, file := range c.files {
+		if slices.Contains(c.files[:i], file) {
+			return cli.Flagf("pcap", "%s: given twice", file)
+		}
+		if file == standardInput {
+			continue
+		}
+		if _, err := os.Stat(file); err != nil {
+			return cli.Flagf("pcap", "%s: %w", file, cli.WithoutPath(err))
 		}
 	}
 	return nil
 }
+
+// standardInput is the name of the standard input as a file.
+const standardInput = "-"
 
 // A portList is the value of a flag that may be given several times.
 type portList []uint16
@@ -108,26 +123,33 @@ func (c *captureFlags) options(scheme string, seen *observe.Analysis) capture.Op
 func (a *app) observeCapture(ctx context.Context, f observeFlags, c checkedObserve, file *results.Observation) error {
 	seen := observe.New(observe.DefaultLimits)
 	source := "interface"
-	if f.capture.file != "" {
+	if len(f.capture.files) > 0 {
 		source = "capture file"
 	}
-	stop, err := a.follow(ctx, f, c.target.Scheme(), following{observationFrom(*file, source), c.thresholds, seen, func() int64 { return 0 }})
+	shown := following{observationFrom(*file, source), c.thresholds, seen}
+	stop, err := a.follow(ctx, f, c.target.Scheme(), shown)
 	if err != nil {
 		return err
 	}
 	defer stop()
 	options := f.capture.options(c.target.Scheme(), seen)
-	stats, err := f.capture.read(options, func() { await(ctx, f.length) })
+	stats, err := f.capture.read(ctx, options, func() { await(ctx, f.length) })
 	if err != nil && stats.Packets == 0 {
 		return cli.Usage(err)
 	}
-	file.Source = source
-	file.PacketsDropped, file.Observed = stats.Dropped, seen.Report()
-	file.Observed.Traffic.Beyond.Connections += int64(stats.Ignored)
+	if stats.Damaged != nil {
+		fmt.Fprintf(a.err, "stampede: warning: --pcap: %v; the rest was not read\n", stats.Damaged)
+	}
+	if stats.Packets == 0 && f.capture.device != "" {
+		fmt.Fprintf(a.err, "stampede: warning: no packet to or from port %s came by %s; "+
+			"tunnels are not looked into: name the interface that has the packets themselves\n",
+			(*portList)(&options.Ports), f.capture.device)
+	}
+	file.Source, file.Observed = source, seen.Report()
 	return err
 }
 
-func (c *captureFlags) read(o capture.Options, wait func()) (capture.Stats, error) {
+func (c *captureFlags) read(ctx context.Context, o capture.Options, wait func()) (capture.Stats, error) {
 	if c.device != "" {
 		i, err := capture.Listen(c.device, o)
 		if err != nil {
@@ -136,10 +158,34 @@ func (c *captureFlags) read(o capture.Options, wait func()) (capture.Stats, erro
 		wait()
 		return i.Close()
 	}
-	file, err := os.Open(c.file)
-	if err != nil {
-		return capture.Stats{}, err
+	var all []io.Reader
+	for _, name := range c.files {
+		if name == standardInput {
+			all = append(all, input(ctx))
+			continue
+		}
+		file, err := os.Open(name)
+		if err != nil {
+			return capture.Stats{}, err
+		}
+		defer file.Close()
+		all = append(all, file)
 	}
-	defer file.Close()
-	return capture.Read(file, o)
+	return capture.Read(all, o)
+}
+
+// grace is how long the program that writes the standard input may take to end after Ctrl-C, which it
+// gets, too.
+const grace = 2 * time.Second
+
+// input returns the standard input, which ends some time after the context is cancelled even if its writer
+// does not.
+func input(ctx context.Context) io.Reader {
+	r, w := io.Pipe()
+	go func() {
+		_, err := io.Copy(w, os.Stdin)
+		_ = w.CloseWithError(err)
+	}()
+	context.AfterFunc(ctx, func() { time.AfterFunc(grace, func() { _ = w.Close() }) })
+	return r
 }

@@ -74,5 +74,8 @@ func (n *notedTap) Message(_ time.Time, m drivers.Message) {
 	}
 }
 
-func (n *notedTap) Gap(_ time.Time, bytes int64) { n.gap += bytes }
-func (n *notedTap) Close(time.Time)              {}
+func (n *noted) Missed(u traffic.Undecoded)     { n.gap += u.Bytes }
+func (n *notedTap) Members(time.Time, []string) {}
+func (n *notedTap) Close(time.Time)             {}
+
+func (n *notedTap) Gap(_ time.Time, bytes int64, _ traffic.Cause) { n.gap += bytes }

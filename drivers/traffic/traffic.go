@@ -19,6 +19,8 @@ import (
 type Observer interface {
 	// Open reports a connection and returns the Tap that gets what it carries.
 	Open(c Connection) Tap
+	// Missed reports traffic that was not decoded and that no tap reports.
+	Missed(u Undecoded)
 }
 
 // A Connection is one connection between a client and a server.
@@ -39,9 +41,10 @@ type Tap interface {
 	// Message reports a request, a reply or a notification. Its Path is valid only during the
 	// call.
 	Message(at time.Time, m drivers.Message)
-	// Gap reports bytes that were not decoded: the analysis was late, the capture lost them, or
-	// they are not of the protocol.
-	Gap(at time.Time, bytes int64)
+	// Gap reports bytes that were not decoded, and why.
+	Gap(at time.Time, bytes int64, cause Cause)
+	// Members reports addresses of servers that the client has got by asking for the members of the service.
+	Members(at time.Time, addresses []string)
 	// Close reports the end of the connection. It is the last call.
 	Close(at time.Time)
 }
@@ -59,9 +62,9 @@ type Session struct {
 type Decoder interface {
 	FromClient(at time.Time, p []byte)
 	FromServer(at time.Time, p []byte)
-	// Lost says how many bytes of a direction are missing before its next piece, which begins
+	// Lost says how many bytes of a direction are missing before its next piece, and why. The piece begins
 	// with a packet if the protocol has a [Framer].
-	Lost(at time.Time, fromClient bool, bytes int64)
+	Lost(at time.Time, fromClient bool, bytes int64, cause Cause)
 	// End is the last call: the connection has ended.
 	End(at time.Time)
 }
@@ -76,8 +79,13 @@ type Framer interface {
 
 // A Protocol is what a decoder needs to know of connections to a service.
 type Protocol struct {
-	Name   string // "zookeeper"
-	Decode func(t Tap, joined bool) Decoder
+	Name string // "zookeeper"
+	// Speaks are what the first bytes of a client may be, by the names that they have as causes, the ones
+	// to be preferred in negotiations first. Other connections are not decoded; nil decodes all.
+	Speaks []Cause
+	// Decode returns the decoder of a connection. Begins is the one of Speaks with which it begins, or
+	// why that is not known. Sources call [Protocol.Open].
+	Decode func(t Tap, begins Cause) Decoder
 	Framer func() Framer // nil if decoding cannot resume after a loss
 	// Whole reports whether a piece consists of whole packets, by what their headers say. Decoding
 	// begins with such a piece where it is not known where a packet begins: in the middle of a
@@ -89,54 +97,9 @@ type Protocol struct {
 func ZooKeeper() Protocol {
 	return Protocol{
 		Name:   "zookeeper",
-		Decode: func(t Tap, joined bool) Decoder { return newZooKeeper(t, joined) },
+		Speaks: []Cause{Sessions},
+		Decode: func(t Tap, begins Cause) Decoder { return newZooKeeper(t, begins != Sessions) },
 		Framer: func() Framer { return new(wire.Framer) },
 		Whole:  wire.WholePackets,
 	}
-}
-
-// zookeeper is the Decoder of ZooKeeper's protocol.
-type zookeeper struct {
-	tap      Tap
-	dialogue *wire.Dialogue
-	at       time.Time
-}
-
-func newZooKeeper(t Tap, joined bool) *zookeeper {
-	z := &zookeeper{tap: t}
-	z.dialogue = wire.NewDialogue(z, joined)
-	return z
-}
-
-func (z *zookeeper) FromClient(at time.Time, p []byte) {
-	z.at = at
-	z.dialogue.FromClient(p)
-	if n := z.dialogue.Refused(); n > 0 {
-		z.tap.Gap(at, n)
-	}
-}
-
-func (z *zookeeper) FromServer(at time.Time, p []byte) {
-	z.at = at
-	z.dialogue.FromServer(p)
-}
-
-func (z *zookeeper) Lost(at time.Time, fromClient bool, bytes int64) {
-	z.dialogue.Lost(fromClient)
-	z.tap.Gap(at, bytes)
-}
-
-func (z *zookeeper) End(at time.Time) { z.tap.Close(at) }
-
-// Message is the Dialogue's probe.
-func (z *zookeeper) Message(m drivers.Message) {
-	if m.Kind == drivers.Reply && m.Op == drivers.OpOpen && m.Err == nil {
-		s := z.dialogue.Session()
-		z.tap.Session(z.at, Session{
-			ID:      s.SessionID,
-			Timeout: time.Duration(s.Timeout) * time.Millisecond,
-			Resumed: z.dialogue.Resumed(),
-		})
-	}
-	z.tap.Message(z.at, m)
 }

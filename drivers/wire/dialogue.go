@@ -15,6 +15,8 @@ type Dialogue struct {
 	tap  Tap
 	in   incoming
 	seed maphash.Seed
+
+	servers []string // see Servers
 }
 
 // NewDialogue returns the Dialogue of a connection. Joined says that the connection was open
@@ -29,12 +31,20 @@ func NewDialogue(probe drivers.Probe, joined bool) *Dialogue {
 // maxPending is how many requests without a reply a Dialogue keeps. Clients have far fewer in flight.
 const maxPending = 1 << 16
 
-// Refused returns how many bytes of requests were not decoded since the last call, because too many
-// requests had no reply.
-func (d *Dialogue) Refused() int64 {
-	n := d.tap.refused
-	d.tap.refused = 0
-	return n
+// Undecoded returns how many bytes were not decoded since the last call: of requests, because too many had
+// no reply, and of both directions, because they are no packets.
+func (d *Dialogue) Undecoded() (refused, malformed int64) {
+	refused, malformed = d.tap.refused, d.tap.malformed+d.in.malformed
+	d.tap.refused, d.tap.malformed, d.in.malformed = 0, 0, 0
+	return refused, malformed
+}
+
+// Servers returns the addresses, host:port, of the servers in the configuration that the client has read
+// since the last call.
+func (d *Dialogue) Servers() []string {
+	s := d.servers
+	d.servers = nil
+	return s
 }
 
 // Session returns the server's response when the session was opened or resumed, without its
@@ -65,16 +75,21 @@ func (d *Dialogue) FromServer(p []byte) {
 		}
 		p = d.gather(p)
 	}
+	d.in.malformed += int64(len(p))
 }
 
-// Lost says that bytes of a direction are missing. Its next bytes must begin with a packet.
-func (d *Dialogue) Lost(fromClient bool) {
+// Lost says that bytes of a direction are missing. Its next bytes must begin with a packet. It returns how
+// many bytes have come of a packet that is not complete.
+func (d *Dialogue) Lost(fromClient bool) (unfinished int64) {
 	if fromClient {
+		unfinished = int64(len(d.tap.out.part) + d.tap.out.skip)
 		d.tap.out = outbound{opened: true}
-		return
+		return unfinished
 	}
-	d.in, d.tap.in.opened = incoming{}, true
+	unfinished = int64(len(d.in.part) + d.in.skip)
+	d.in, d.tap.in.opened = incoming{malformed: d.in.malformed}, true
 	d.tap.pending.lossy = true
+	return unfinished
 }
 
 // incoming is the state of reading the packets of the server.
@@ -82,6 +97,8 @@ type incoming struct {
 	part []byte // of a packet that comes in pieces, at most its first keptReply bytes
 	skip int    // bytes already skipped of a packet that is larger
 	lost bool   // the server's bytes are no packets
+
+	malformed int64 // how many of them are no packets
 }
 
 // keptReply is how many bytes of a reply are kept to decode it. Only paths of notifications and
@@ -102,9 +119,10 @@ func (d *Dialogue) gather(p []byte) []byte {
 		}
 	}
 	size := int(int32(binary.BigEndian.Uint32(in.part)))
-	if size < 0 {
-		in.lost = true
-		return nil
+	if size < 0 || size > mostPacket {
+		in.malformed += int64(len(in.part))
+		in.lost, in.part = true, nil
+		return p
 	}
 	n := min(len(p), min(size, keptReply)+LengthSize-len(in.part))
 	in.part = append(in.part, p[:n]...)
@@ -128,6 +146,9 @@ func (d *Dialogue) reply(payload []byte, size int) {
 	d.tap.session.Password = nil
 	if m.Kind == drivers.Reply && m.Op.IsRead() && len(payload) > replyHeaderSize {
 		m.Digest = maphash.Bytes(d.seed, payload[replyHeaderSize:])
+	}
+	if m.Kind == drivers.Reply && m.Op == drivers.OpGet && m.Err == nil && string(m.Path) == ConfigPath {
+		d.servers = append(d.servers, serversOf(payload)...)
 	}
 	if m.Kind != 0 {
 		d.tap.tell(m)

@@ -26,7 +26,10 @@ func TestUnansweredRequestsAreBounded(t *testing.T) {
 	if n := d.tap.pending.tail - d.tap.pending.head; n != maxPending || seen.requests != maxPending {
 		t.Errorf("%d requests are kept and %d were reported, want %d", n, seen.requests, maxPending)
 	}
-	if got := d.Refused(); got != beyond*int64(len(one)) || d.Refused() != 0 {
-		t.Errorf("%d bytes were refused, want %d once", got, beyond*len(one))
+	if got, _ := d.Undecoded(); got != beyond*int64(len(one)) {
+		t.Errorf("%d bytes were refused, want %d", got, beyond*len(one))
+	}
+	if refused, malformed := d.Undecoded(); refused != 0 || malformed != 0 {
+		t.Errorf("%d bytes were refused and %d malformed since, want none", refused, malformed)
 	}
 }

@@ -38,9 +38,11 @@ type Tap struct {
 	out     outbound
 	pending ring
 	refused int64 // bytes of requests that the ring had no room for
-	cut     bool
-	session ConnectResponse
-	resumes bool // the client asked to resume a session
+
+	malformed int64 // bytes of requests that are no packets
+	cut       bool
+	session   ConnectResponse
+	resumes   bool // the client asked to resume a session
 }
 
 // NewTap puts a tap on a connection that has not been used yet. If lose is set it is called

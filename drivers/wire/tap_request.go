@@ -30,6 +30,7 @@ func (t *Tap) requests(p []byte) {
 		}
 		p = t.gather(p)
 	}
+	t.malformed += int64(len(p))
 }
 
 // gather appends the bytes that belong to the current packet and returns the rest. It keeps
@@ -45,9 +46,10 @@ func (t *Tap) gather(p []byte) []byte {
 		p = p[n:]
 	}
 	size := int(int32(binary.BigEndian.Uint32(o.part)))
-	if size < 0 {
-		o.lost = true
-		return nil
+	if size < 0 || size > mostPacket {
+		t.malformed += int64(len(o.part))
+		o.lost, o.part = true, nil
+		return p
 	}
 	kept := min(len(p), min(size, MaxPacket)+4-len(o.part))
 	o.part = append(o.part, p[:kept]...)
@@ -89,6 +91,7 @@ func (t *Tap) request(payload []byte, size int) {
 	var h RequestHeader
 	h.Decode(&d)
 	if d.Err() != nil {
+		t.malformed += int64(size)
 		return
 	}
 	m := drivers.Message{Kind: drivers.Request, Op: operation(h.Op), Size: size}

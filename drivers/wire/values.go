@@ -200,6 +200,10 @@ const (
 // MaxPacket is ZooKeeper's default jute.maxbuffer, the largest payload in bytes.
 const MaxPacket = 0xfffff
 
+// mostPacket is a length in bytes that no packet has, however the limit is set: bytes that begin with more
+// are no packet.
+const mostPacket = 1 << 28
+
 // EventOf returns a notification's type in the terms of the contract, or 0 if it is no change
 // of a node.
 func EventOf(code int32) drivers.EventType {

@@ -154,7 +154,7 @@ func TestMetricsAreThoseOfTheTable(t *testing.T) {
 	var c export.Collector
 	c.Begin(one, &soFar{recorded(1)})
 	var got []figure.Exported
-	for _, p := range []metric.Producer{&c, export.Native(backendtest.Member(t)), export.Observed("native", changed("/config"), nothingMissed)} {
+	for _, p := range []metric.Producer{&c, export.Native(backendtest.Member(t)), export.Observed("native", changed("/config"))} {
 		scopes, err := p.Produce(t.Context())
 		if err != nil {
 			t.Fatal(err)

@@ -23,16 +23,14 @@ const mostPaths = 100
 
 const others = "others"
 
-// Observed returns the producer of the metrics of an observation of a backend's service. missed
-// returns the bytes that were passed on and not analysed.
-func Observed(backend string, a *observe.Analysis, missed func() int64) metric.Producer {
-	return &observation{analysis: a, missed: missed, backend: attribute.String("stampede.backend", backend),
+// Observed returns the producer of the metrics of an observation of a backend's service.
+func Observed(backend string, a *observe.Analysis) metric.Producer {
+	return &observation{analysis: a, backend: attribute.String("stampede.backend", backend),
 		since: time.Now(), own: map[string]bool{}}
 }
 
 type observation struct {
 	analysis *observe.Analysis
-	missed   func() int64
 	backend  attribute.KeyValue
 	since    time.Time
 
@@ -83,6 +81,8 @@ var (
 	observedFanout = figure.Export("stampede.observed.change.fanout")
 	observedWasted = figure.Export("stampede.observed.wakeups.wasted")
 	observedMissed = figure.Export("stampede.observed.unanalysed")
+
+	observedIncomplete = figure.Export("stampede.observed.incomplete")
 )
 
 // Produce implements the Producer interface of the OpenTelemetry SDK.
@@ -95,12 +95,13 @@ func (o *observation) Produce(context.Context) ([]metricdata.ScopeMetrics, error
 	for _, m := range observedMetrics() {
 		all = append(all, describe(m.Metric, o.counted(m, patterns, now)))
 	}
-	missed := report.Traffic.GapBytes + o.missed()
 	all = append(all,
 		describe(observedFanout, o.fanout(patterns, now)),
 		describe(observedWasted, o.wasted(report.Places, now)),
-		describe(observedMissed, growing([]metricdata.DataPoint[int64]{
-			{Attributes: attribute.NewSet(o.backend), StartTime: o.since, Time: now, Value: missed}})))
+		describe(observedMissed, growing([]metricdata.DataPoint[int64]{{
+			Attributes: attribute.NewSet(o.backend), StartTime: o.since, Time: now, Value: report.Traffic.MissingBytes(),
+		}})),
+		describe(observedIncomplete, o.incomplete(report.Traffic, now)))
 	return []metricdata.ScopeMetrics{{Scope: instrumentation.Scope{Name: Scope}, Metrics: all}}, nil
 }
 
@@ -159,6 +160,17 @@ func (o *observation) wasted(places []observe.Place, now time.Time) metricdata.A
 		}
 	}
 	return metricdata.Gauge[int64]{DataPoints: o.points(sums, now)}
+}
+
+// incomplete has a point for each cause for which traffic was not decoded.
+func (o *observation) incomplete(t observe.Traffic, now time.Time) metricdata.Aggregation {
+	var points []metricdata.DataPoint[int64]
+	for _, u := range t.Missing() {
+		set := attribute.NewSet(o.backend, attribute.String("stampede.cause", string(u.Cause)))
+		p := metricdata.DataPoint[int64]{Attributes: set, StartTime: o.since, Time: now, Value: 1}
+		points = append(points, p)
+	}
+	return metricdata.Gauge[int64]{DataPoints: points}
 }
 
 func (o *observation) points(sums map[attribute.Set]int64, now time.Time) (all []metricdata.DataPoint[int64]) {

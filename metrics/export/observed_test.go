@@ -53,12 +53,12 @@ func changed(paths ...string) *observe.Analysis {
 	return a
 }
 
-func nothingMissed() int64 { return 0 }
-
 // Prometheus gets the counts of an observation by path, with bytes that are not UTF-8 replaced.
 func TestPrometheusGetsAnObservation(t *testing.T) {
-	missed := int64(5)
-	s, err := export.Serve("127.0.0.1:0", export.Observed("native", changed("/config", "/odd\xff"), func() int64 { return missed }))
+	a := changed("/config", "/odd\xff")
+	a.Missed(traffic.Undecoded{Cause: traffic.Late, Bytes: 5})
+	a.Missed(traffic.Undecoded{Cause: traffic.Words, Bytes: 100}) // is harmless
+	s, err := export.Serve("127.0.0.1:0", export.Observed("native", a))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,6 +76,7 @@ func TestPrometheusGetsAnObservation(t *testing.T) {
 		`stampede_observed_change_fanout_count{stampede_backend="native",stampede_path="/config"} 1`,
 		`stampede_observed_change_fanout_sum{stampede_backend="native",stampede_path="/config"} 2`,
 		`stampede_observed_unanalysed_bytes_total{stampede_backend="native"} 5`,
+		`stampede_observed_incomplete{stampede_backend="native",stampede_cause="late"} 1`,
 	} {
 		if !strings.Contains(text, line+"\n") {
 			t.Errorf("no line %q", line)
@@ -92,7 +93,7 @@ func TestPathsBeyondTheBoundAreOthers(t *testing.T) {
 	for i := range 150 {
 		paths = append(paths, fmt.Sprintf("/service-%c%c", 'g'+i%20, 'g'+i/20))
 	}
-	got := produced(t, export.Observed("native", changed(paths...), nothingMissed))
+	got := produced(t, export.Observed("native", changed(paths...)))
 	points := got["stampede.observed.notifications"].(metricdata.Sum[int64]).DataPoints
 	var all, others int64
 	for _, p := range points {
@@ -112,7 +113,7 @@ func TestPathsBeyondTheBoundAreOthers(t *testing.T) {
 // A path keeps its series when others have more notifications later, so that no sum decreases.
 func TestAPathKeepsItsSeries(t *testing.T) {
 	a := changed("/first")
-	p := export.Observed("native", a, nothingMissed)
+	p := export.Observed("native", a)
 	produced(t, p)
 	c := newClient(a, 9)
 	for i := range 150 {

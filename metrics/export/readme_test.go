@@ -13,6 +13,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
+	"github.com/stampede-bench/stampede/drivers/traffic"
 	"github.com/stampede-bench/stampede/metrics/export"
 	"github.com/stampede-bench/stampede/results/figure"
 )
@@ -28,7 +29,9 @@ func TestEveryMetricIsDocumented(t *testing.T) {
 	c.Begin(one, &soFar{recorded(10)})
 	shown := produced(t, &c)
 	maps.Copy(shown, produced(t, export.Native(backendtest.Member(t))))
-	maps.Copy(shown, produced(t, export.Observed("native", changed("/config"), nothingMissed)))
+	seen := changed("/config")
+	seen.Missed(traffic.Undecoded{Cause: traffic.Late, Bytes: 1})
+	maps.Copy(shown, produced(t, export.Observed("native", seen)))
 	var want []string
 	for _, m := range figure.Exports() {
 		want = append(want, fmt.Sprintf("| `%s` | `%s` | %s | %s |", m.Name, m.Unit, parts(shown[m.Name]), m.About))
@@ -56,7 +59,7 @@ func parts(data metricdata.Aggregation) string {
 	switch key {
 	case "":
 		return ""
-	case "stampede.phase", "stampede.request":
+	case "stampede.phase", "stampede.request", "stampede.cause":
 		return fmt.Sprintf("`%s`", key)
 	}
 	return fmt.Sprintf("`%s`: %s", key, strings.Join(values, ", "))
@@ -67,6 +70,8 @@ func sets(data metricdata.Aggregation) (all []attribute.Set) {
 	case metricdata.Sum[float64]:
 		all = setsOf(d.DataPoints)
 	case metricdata.Sum[int64]:
+		all = setsOf(d.DataPoints)
+	case metricdata.Gauge[int64]:
 		all = setsOf(d.DataPoints)
 	case metricdata.ExponentialHistogram[float64]:
 		for _, p := range d.DataPoints {

@@ -73,7 +73,7 @@ type totals struct {
 	reads, writes, failed          int64
 	notifications                  int64
 	rearms                         int64
-	gaps, gapBytes                 int64
+	coverage                       traffic.Coverage
 	unfollowed                     int64 // watches beyond the limit
 	beyond                         Beyond
 	mostSessions                   int64

@@ -9,6 +9,7 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/traffic"
 	"github.com/stampede-bench/stampede/metrics"
 )
 
@@ -56,8 +57,8 @@ type Traffic struct {
 
 	Beyond Beyond `json:"beyond_limits"`
 
-	Gaps     int64 `json:"gaps"` // places at which bytes were not decoded
-	GapBytes int64 `json:"gap_bytes"`
+	// Undecoded is the traffic that was not decoded, by cause. Empty if all was.
+	Undecoded []traffic.Undecoded `json:"undecoded"`
 }
 
 // Beyond is what was observed beyond the limits of what is kept, besides watches. It is counted, and nothing else
@@ -149,7 +150,7 @@ func (t *totals) traffic(a *Analysis) Traffic {
 		Resumed: t.resumed, Ended: t.ended, Lost: t.lost, Messages: t.messages, Requests: t.requests,
 		Reads: t.reads, Writes: t.writes, FailedWrites: t.failed, Notifications: t.notifications, Rearms: t.rearms,
 		Changes: t.triggers, UnseenWriters: t.foreign, StandingNow: a.watches, Unfollowed: t.unfollowed,
-		Gaps: t.gaps, GapBytes: t.gapBytes, Beyond: t.beyond,
+		Undecoded: t.coverage.List(), Beyond: t.beyond,
 	}
 	r.Beyond.Early += a.meter.Early()
 	r.FanoutP50, r.FanoutMax = t.fanout.Quantile(50), t.fanout.Max()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"io"
 	"net"
 	"os"
 	"strconv"
@@ -106,7 +107,7 @@ func observeSources(t *testing.T, on system, f workloads.Form) (of sources) {
 		t.Fatalf("live capture: %+v, %v; want no loss", stats, err)
 	}
 	o.Observer = heard{byFile}
-	if stats, err := capture.Read(recording(), o); err != nil || stats.Lost > 0 {
+	if stats, err := capture.Read([]io.Reader{recording()}, o); err != nil || stats.Lost > 0 {
 		t.Fatalf("capture file: %+v, %v; want no loss", stats, err)
 	}
 	return sources{byProxy.Report(), byLive.Report(), byFile.Report()}

@@ -14,10 +14,11 @@ import (
 type tap struct {
 	a       *Analysis
 	c       traffic.Connection
-	s       *session  // nil until it is known
-	opening []message // the packets that open the session, while it is not known
-	asked   []request // without an answer
-	out     bool      // it is not followed: its messages are only counted
+	s       *session        // nil until it is known
+	opening []message       // the packets that open the session, while it is not known
+	asked   []request       // without an answer
+	out     bool            // it is not followed: its messages are only counted
+	causes  []traffic.Cause // why some of its bytes were not decoded
 }
 
 // maxAsked is how many requests without an answer a tap keeps: of further ones the latency and
@@ -285,15 +286,6 @@ func (t *tap) notification(m *drivers.Message) {
 	}
 	t.s.notified(t.a, m, t.a.place(m.Path))
 	t.s.probe.Message(*m)
-}
-
-// Gap reports bytes that were not decoded.
-func (t *tap) Gap(at time.Time, bytes int64) {
-	t.a.mu.Lock()
-	defer t.a.mu.Unlock()
-	t.a.setTime(at)
-	t.a.all.gaps++
-	t.a.all.gapBytes += bytes
 }
 
 // Close reports the end of the connection.

@@ -121,12 +121,33 @@ func (r Rules) observed(subject string, f observedFigure, gated bool, base, othe
 	if f.Name == "fanout.max" {
 		c.compareWithBound(subject, base, after)
 	}
-	for _, o := range slices.Concat(base, others) {
-		if why, bias := f.ObservationDoubt(o); bias != 0 && c.Verdict != results.Regression {
-			c.void(results.Invalid, o.ID+": "+why)
+	c.doubt(f, base, others)
+	return c, true
+}
+
+// doubt voids a verdict that could be another one with all of the traffic. A candidate beyond the bound of
+// the base's form is beyond it all the more if traffic of its own is missing. What noise decides is void:
+// a sample is not known.
+func (c *change) doubt(f observedFigure, base, others []results.Observation) {
+	worse := figure.Above
+	if f.Better == figure.More {
+		worse = figure.Below
+	}
+	for _, side := range []struct {
+		all    []results.Observation
+		isBase bool
+	}{{base, true}, {others, false}} {
+		for _, o := range side.all {
+			why, bias := f.ObservationDoubt(o)
+			measured, limit := bias, figure.Bias(0)
+			if side.isBase {
+				measured, limit = 0, bias
+			}
+			if bias != 0 && (c.Verdict != results.Regression || figure.Voids(worse, true, measured, limit)) {
+				c.void(results.Invalid, o.ID+": "+why)
+			}
 		}
 	}
-	return c, true
 }
 
 // compareWithBound decides the largest fan-out where the forms of the base bound it, as where each session

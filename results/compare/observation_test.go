@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stampede-bench/stampede/drivers/traffic"
 	"github.com/stampede-bench/stampede/metrics/observe"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/compare"
@@ -110,10 +111,12 @@ func TestLatenciesOfObservations(t *testing.T) {
 func TestCountsThatAreNotExact(t *testing.T) {
 	rules := compare.Rules{Minimum: 0.05}
 	for name, spoil := range map[string]func(*results.Observation){
-		"dropped": func(o *results.Observation) { o.Dropped = 1 },
-		"packets": func(o *results.Observation) { o.PacketsDropped = 1 },
-		"gap":     func(o *results.Observation) { o.Observed.Traffic.GapBytes = 1 },
-		"joined":  func(o *results.Observation) { o.Observed.Traffic.Joined = 1 },
+		"missing": func(o *results.Observation) {
+			o.Observed.Traffic.Undecoded = []traffic.Undecoded{{Cause: traffic.Missing, Bytes: 1}}
+		},
+		"dropped": func(o *results.Observation) {
+			o.Observed.Traffic.Undecoded = []traffic.Undecoded{{Cause: traffic.Dropped, Packets: 1}}
+		},
 		"watches": func(o *results.Observation) { o.Observed.Traffic.Unfollowed = 1 },
 		"beyond":  func(o *results.Observation) { o.Observed.Traffic.Beyond.Nodes = 1 },
 	} {
@@ -128,6 +131,48 @@ func TestCountsThatAreNotExact(t *testing.T) {
 	changes, _, _, _ := rules.Observations(base, observations(1, 5, 1), []string{"fanout.max"}, false)
 	if v := compare.Verdict(changes); v != results.Inconclusive {
 		t.Errorf("1 and 9 against 5: verdict %q", v)
+	}
+}
+
+// TestRegressionsOfIncompleteObservations checks that no regression is shown where traffic is missing in
+// the base, nor by a sample in which some is missing. A candidate beyond the bound of a form is beyond it
+// whatever is missing of it. Connections that are older void no change.
+func TestRegressionsOfIncompleteObservations(t *testing.T) {
+	lacking := func(o *results.Observation) {
+		o.Observed.Traffic.Undecoded = []traffic.Undecoded{{Cause: traffic.Cut, Bytes: 1}}
+	}
+	none := func(*results.Observation) {}
+	older := func(o *results.Observation) { o.Observed.Traffic.Joined = 5 }
+	bounded := func(o *results.Observation) {
+		form := observe.Form{Name: "lock, predecessor", Forms: []string{"lock/predecessor"}, Most: 1}
+		o.Observed.Places[0].Form = &form
+	}
+	for name, c := range map[string]struct {
+		base, other func(*results.Observation)
+		want        results.Verdict
+	}{
+		"whole":             {none, none, results.Regression},
+		"base incomplete":   {lacking, none, results.Invalid},
+		"candidate":         {none, lacking, results.Invalid},
+		"bound, candidate":  {bounded, lacking, results.Regression},
+		"bound, base":       {func(o *results.Observation) { bounded(o); lacking(o) }, none, results.Invalid},
+		"both":              {lacking, lacking, results.Invalid},
+		"older connections": {none, older, results.Regression},
+		"four-letter words": {func(o *results.Observation) {
+			o.Observed.Traffic.Undecoded = []traffic.Undecoded{{Cause: traffic.Words, Bytes: 4}}
+		}, none, results.Regression},
+	} {
+		n := 5
+		if strings.HasPrefix(name, "bound") {
+			n = 1 // is enough
+		}
+		base, others := observations(n, 1, 1e6), observations(n, 9, 1e6)
+		c.base(&base[0])
+		c.other(&others[0])
+		changes, _, _, err := compare.Rules{Minimum: 0.05}.Observations(base, others, []string{"fanout.max"}, false)
+		if v := compare.Verdict(changes); err != nil || v != c.want {
+			t.Errorf("%s: verdict %q, %v; want %q", name, v, err, c.want)
+		}
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 func ofObservation(o results.Observation) (d Document) {
-	seen, all := o.Observed, losses(o)
+	seen, all := o.Observed, o.Losses()
 	d.begin(o.Head)
 	d.fact("observed", units.Duration(seen.Duration))
 	d.fact("service", o.Backend)
@@ -32,7 +32,7 @@ func ofObservation(o results.Observation) (d Document) {
 	}
 	d.Findings = append(d.Findings, unknownForms(seen)...)
 	if len(d.Findings) == 0 {
-		d.Findings = []string{noHerd(seen.Traffic)}
+		d.Findings = []string{noHerd(seen.Traffic, o.Incomplete())}
 	}
 	d.Tables = shown(append(d.Tables, projectionTable(o.Projected, seen.Places))...)
 	for _, text := range all {
@@ -59,32 +59,6 @@ func SoFar(o results.Observation) Document {
 		}
 	}
 	return d
-}
-
-// losses says what was not seen or not followed, so that counts may be too low.
-func losses(o results.Observation) (all []string) {
-	t := o.Observed.Traffic
-	if lost := o.Dropped + t.GapBytes; lost > 0 {
-		all = append(all, units.Bytes(lost)+" of traffic were not analysed: counts are too low")
-	}
-	if t.Unfollowed > 0 {
-		all = append(all, units.Count(int64(t.Unfollowed))+" watches were not followed: it is not known what they caused")
-	}
-	for _, of := range []struct {
-		n         int64
-		one, then string
-	}{
-		{int64(o.PacketsDropped), "packet", " dropped by the kernel: counts are too low"},
-		{int64(t.Joined), "connection", " joined in the middle: what came before was not seen"},
-		{t.Beyond.Connections, "connection", " not followed: more than are kept"}, {t.Beyond.Sessions, "session", " not followed: more than are kept"},
-		{t.Beyond.Nodes, "node", " not followed: more than are kept"}, {t.Beyond.Requests, "request", " not followed: more than are kept"},
-		{t.Beyond.Paths, "message", " with too long a path"}, {t.Beyond.Early, "change", " or notifications decided early"},
-	} {
-		if of.n > 0 {
-			all = append(all, units.Plural(int(of.n), of.one)+of.then)
-		}
-	}
-	return all
 }
 
 // herds returns sentences for each herd.
@@ -114,11 +88,13 @@ func unknownForms(r observe.Report) (all []string) {
 	return all
 }
 
-// noHerd says what was seen if there is nothing to find.
-func noHerd(t observe.Traffic) string {
+// noHerd says what was seen if there is nothing to find, and claims nothing about what was not analysed.
+func noHerd(t observe.Traffic, incomplete string) string {
 	switch {
 	case t.Requests == 0:
-		return "No request was observed."
+		return "No request was " + map[bool]string{true: "observed.", false: "decoded."}[incomplete == ""]
+	case incomplete != "":
+		return "No herd in what was analysed, which is not all."
 	case t.Changes == 0:
 		return "No change woke a session."
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stampede-bench/stampede/drivers/traffic"
 	"github.com/stampede-bench/stampede/metrics/observe"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/document"
@@ -50,16 +51,24 @@ func TestWarningsSayWhatWasLeftOut(t *testing.T) {
 	if d := document.New(results.Observation{Observed: r}); len(d.Warnings) > 0 || notes(results.Observation{Observed: r}) != "all traffic was seen and analysed" {
 		t.Errorf("nothing was left out, got %q, %q", d.Warnings, d.Notes)
 	}
-	r.Traffic.GapBytes, r.Traffic.Joined, r.Traffic.Unfollowed = 100, 8, 9
+	r.Traffic.Undecoded = []traffic.Undecoded{
+		{Cause: traffic.Late, Bytes: 3000, Connections: 2}, {Cause: traffic.Dropped, Packets: 7},
+		{Cause: traffic.Bypass, Connections: 1, Names: []string{"zk1:2181", "zk2:2181"}},
+		{Cause: traffic.Words, Bytes: 8, Connections: 1}, // counts no
+	}
+	r.Traffic.Joined, r.Traffic.Unfollowed = 8, 9
 	r.Traffic.Beyond = observe.Beyond{Connections: 1, Sessions: 2, Nodes: 3, Requests: 4, Early: 5, Paths: 6}
-	o := results.Observation{Observed: r, Dropped: 3000, PacketsDropped: 7}
+	o := results.Observation{Observed: r}
 	var got []string
 	for _, w := range document.New(o).Warnings {
 		got = append(got, w.Text)
 	}
 	want := []string{
-		"3.03 KiB of traffic were not analysed: counts are too low", "9 watches were not followed: it is not known what they caused",
-		"7 packets dropped by the kernel: counts are too low", "8 connections joined in the middle: what came before was not seen",
+		"counts may be too low, as not all traffic was analysed: 2.93 KiB of 2 connections: the analysis was late; " +
+			"7 packets: dropped by the kernel, because the capture was late; " +
+			"1 connection: a client asked for the list of members, whose addresses are not observed: zk1:2181, zk2:2181",
+		"9 watches were not followed: it is not known what they caused",
+		"8 connections joined in the middle: what came before was not seen",
 		"1 connection not followed: more than are kept", "2 sessions not followed: more than are kept", "3 nodes not followed: more than are kept",
 		"4 requests not followed: more than are kept", "6 messages with too long a path", "5 changes or notifications decided early",
 	}

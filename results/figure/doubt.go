@@ -100,19 +100,24 @@ func (f Figure) biasBy(d results.Warning) Bias {
 	return Either
 }
 
-// ObservationDoubt returns why the figure's value for an observation is in doubt, and on which sides the true
-// one can lie: what was not analysed can only add to counts. The bias is 0 if all traffic was analysed.
+// ObservationDoubt returns why the figure's value for an observation is in doubt, and on which sides the
+// true one can lie: what was not analysed can only add to counts. The bias is 0 if all traffic was
+// analysed. Thresholds, comparisons, histories and pages of observations in progress all judge by it.
+//
+// A connection that is older than the observation is no reason to doubt what changes cause: each
+// notification that it gets is seen. Only what it had done before is not known, so figures of what stands
+// and of what sessions waited for are in doubt.
 func (f Figure) ObservationDoubt(o results.Observation) (why string, bias Bias) {
 	t := o.Observed.Traffic
-	switch {
-	case o.Dropped > 0 || t.GapBytes > 0 || o.PacketsDropped > 0:
-		why = "not all traffic was analysed"
-	case t.Joined > 0:
-		why = "connections were open before the observation began"
+	switch incomplete := o.Incomplete(); {
+	case incomplete != "":
+		why = "not all traffic was analysed: " + incomplete
 	case t.Unfollowed > 0:
 		why = "not all watches were followed"
 	case t.Beyond.Any():
 		why = "not all that was observed was followed"
+	case t.Joined > 0 && f.older != 0:
+		return "connections were open before the observation began", f.older
 	default:
 		return "", 0
 	}

@@ -57,7 +57,8 @@ func Exports() []Exported {
 		{"stampede.observed.watches", "{watch}", "standing watches of observed clients"},
 		{"stampede.observed.change.fanout", "{notification}", "notifications that one change caused; the count is the number of changes"},
 		{"stampede.observed.wakeups.wasted", "{wakeup}", "wake-ups so far that were wasted for the form that is recognised now; absent where no form is"},
-		{"stampede.observed.unanalysed", "By", "bytes that were passed on and not analysed: the other metrics are too low"},
+		{"stampede.observed.unanalysed", "By", "bytes that were not analysed: the other metrics are too low"},
+		{"stampede.observed.incomplete", "{cause}", "1 for each cause for which traffic was not analysed; absent if all was"},
 	}
 }
 

@@ -24,7 +24,9 @@ type Figure struct {
 
 	// delayed says where the true value can lie if the load generator or its machine was short of
 	// processor time.
-	delayed     Bias
+	delayed Bias
+	// older says where the true value can lie if observed connections are older than the observation.
+	older       Bias
 	run         func(results.Run) (float64, bool)
 	count       func(results.Settled) results.Exact
 	path        func(observe.Place) (float64, bool)

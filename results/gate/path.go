@@ -59,15 +59,18 @@ func JudgePaths(thresholds []PathThreshold, o results.Observation) (gates []resu
 // verdict invalid if it could change it.
 func (t PathThreshold) judge(o results.Observation) results.Gate {
 	g := results.Gate{Text: t.text, Run: -1, Figure: t.Figure.Name, Unit: string(t.Figure.Unit), Op: string(t.Op), Limit: &t.Limit}
+	why, bias := t.Figure.ObservationDoubt(o)
 	worst, err := t.worst(o.Observed)
 	if err != nil {
 		g.Verdict, g.Why = results.Invalid, err.Error()
+		if bias != 0 {
+			g.Why += "; " + why
+		}
 		return g
 	}
 	measured, _ := t.Figure.PathValue(worst)
 	g.Subject, g.Measured = worst.Path, &measured
 	holds := t.Op.Holds(measured, t.Limit)
-	why, bias := t.Figure.ObservationDoubt(o)
 	switch {
 	case figure.Voids(t.Op, holds, bias, 0):
 		g.Verdict, g.Why = results.Invalid, why

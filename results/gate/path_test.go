@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stampede-bench/stampede/drivers/traffic"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/gate"
 	"github.com/stampede-bench/stampede/results/resulttest"
@@ -60,12 +61,79 @@ func TestInvalidPathThresholds(t *testing.T) {
 // Traffic that was not analysed can only add to counts: it voids a count within its limit, and not one beyond.
 func TestPathThresholdsOfPartialTraffic(t *testing.T) {
 	o := resulttest.Observation()
-	o.Dropped = 100
+	o.Observed.Traffic.Undecoded = []traffic.Undecoded{{Cause: traffic.Late, Bytes: 100}}
 	for text, want := range map[string]results.Verdict{
 		"fanout.max <= 23":             results.Invalid,
 		"fanout.max <= 22":             results.Fail,
 		"/controller: fanout.max >= 5": results.Pass,
 		"/controller: wasted <= 0.5":   results.Invalid,
+	} {
+		threshold, err := gate.ParsePath(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if gates, verdict := gate.JudgePaths([]gate.PathThreshold{threshold}, o); verdict != want {
+			t.Errorf("%s: %s (%+v), want %s", text, verdict, gates, want)
+		}
+	}
+}
+
+// TestEachCauseVoidsWhatItCouldChange has traffic that was not decoded for each cause there is. A count
+// within its limit is then invalid and never passes, one beyond it still fails, and what is on either side
+// is invalid. Harmless causes change nothing, as no cause does.
+func TestEachCauseVoidsWhatItCouldChange(t *testing.T) {
+	judged := func(o results.Observation, text string) (results.Verdict, string) {
+		threshold, err := gate.ParsePath(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		gates, verdict := gate.JudgePaths([]gate.PathThreshold{threshold}, o)
+		return verdict, gates[0].Why
+	}
+	for _, cause := range append(traffic.Causes(), "") {
+		o := resulttest.Observation()
+		if cause != "" {
+			o.Observed.Traffic.Undecoded = []traffic.Undecoded{{Cause: cause, Bytes: 1, Connections: 1}}
+		}
+		complete := cause == "" || cause.Harmless()
+		for text, want := range map[string]struct {
+			whole      results.Verdict
+			incomplete results.Verdict
+		}{
+			"fanout.max <= 23":           {results.Pass, results.Invalid},
+			"fanout.max == 23":           {results.Pass, results.Invalid},
+			"fanout.max <= 22":           {results.Fail, results.Fail},
+			"/controller: changes >= 6":  {results.Pass, results.Pass},
+			"/controller: changes >= 7":  {results.Fail, results.Invalid},
+			"/controller: wasted <= 0.5": {results.Fail, results.Invalid},
+			"fanout.p50 <= 22":           {results.Fail, results.Invalid},
+		} {
+			expected := want.incomplete
+			if complete {
+				expected = want.whole
+			}
+			got, why := judged(o, text)
+			if got != expected || got == results.Invalid && !strings.Contains(why, cause.Description()) {
+				t.Errorf("%s, %s: %s (%s), want %s", cause, text, got, why, expected)
+			}
+		}
+	}
+}
+
+// TestOlderConnectionsVoidWhatStands has connections that are older than the capture and were decoded.
+// What changes cause is counted whole; what stands, and what sessions waited for, is not known.
+func TestOlderConnectionsVoidWhatStands(t *testing.T) {
+	o := resulttest.Observation()
+	o.Observed.Traffic.Joined = 3
+	for text, want := range map[string]results.Verdict{
+		"fanout.max <= 23":              results.Pass,
+		"fanout.p50 <= 23":              results.Pass,
+		"notifications <= 138":          results.Pass,
+		"watches <= 100":                results.Invalid,
+		"sessions <= 24":                results.Invalid,
+		"sessions <= 23":                results.Fail,
+		"/controller: wasted <= 0.5":    results.Invalid,
+		"/controller: settled.p90 < 1s": results.Invalid,
 	} {
 		threshold, err := gate.ParsePath(text)
 		if err != nil {

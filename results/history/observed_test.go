@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/stampede-bench/stampede/drivers/traffic"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/metrics/observe"
 	"github.com/stampede-bench/stampede/results"
@@ -77,7 +78,7 @@ func TestObservationsAreFollowed(t *testing.T) {
 				{Path: "/quiet"},
 			}}}
 		if i == 3 {
-			o.Dropped = 100
+			o.Observed.Traffic.Undecoded = []traffic.Undecoded{{Cause: traffic.Late, Bytes: 100}}
 		}
 		all.Add(fmt.Sprint("o", i), o)
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stampede-bench/stampede/drivers/traffic"
 	"github.com/stampede-bench/stampede/metrics/observe"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/document"
@@ -43,9 +44,9 @@ func TestObservation(t *testing.T) {
 		t.Error("a path became a script")
 	}
 	lossy := watched()
-	lossy.PacketsDropped, lossy.Dropped = 7, 3000
+	lossy.Observed.Traffic.Undecoded = []traffic.Undecoded{{Cause: traffic.Dropped, Packets: 7}}
 	page, _ = pageOf(t, lossy)
-	if !strings.Contains(page, "7 packets dropped by the kernel") || strings.Contains(page, "all traffic was seen") {
+	if !strings.Contains(page, "7 packets: dropped by the kernel") || strings.Contains(page, "all traffic was seen") {
 		t.Error("the page does not say that packets were dropped")
 	}
 }
@@ -66,8 +67,9 @@ func TestObservationInProgress(t *testing.T) {
 		}
 	}
 	o := watched()
-	o.Source, o.Observed.Traffic.GapBytes = "interface", 100
-	if d := document.SoFar(o); len(d.Notes) != 0 || len(d.Warnings) != 1 || !strings.Contains(d.Warnings[0].Text, "100 B of traffic were not analysed") {
+	o.Source = "interface"
+	o.Observed.Traffic.Undecoded = []traffic.Undecoded{{Cause: traffic.Missing, Bytes: 100}}
+	if d := document.SoFar(o); len(d.Notes) != 0 || len(d.Warnings) != 1 || !strings.Contains(d.Warnings[0].Text, "100 B: missing in the capture") {
 		t.Errorf("a gap is not told: %+v", d)
 	}
 	if page, _ := pageOf(t, watched()); strings.Contains(page, "refresh.js") || strings.Contains(page, "progress") {

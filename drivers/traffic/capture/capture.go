@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"encoding/binary"
 	"errors"
 	"slices"
 	"time"
@@ -21,7 +22,7 @@ type Options struct {
 	Observer traffic.Observer
 }
 
-// Stats says what was captured and what is missing.
+// Stats says what was captured. The observer gets what is missing.
 type Stats struct {
 	Packets     uint64 // to or from the servers' ports
 	Connections uint64
@@ -31,6 +32,8 @@ type Stats struct {
 	// Ignored is how many connections were not followed, because too many were open. Those that were open
 	// before the capture began count as one.
 	Ignored uint64
+	// Damaged is the error after which the rest of a file was not read; nil without one.
+	Damaged error
 }
 
 // An assembly puts packets together to the streams of connections.
@@ -38,15 +41,17 @@ type assembly struct {
 	options   Options
 	stats     Stats
 	assembler *reassembly.Assembler
-	link      *gopacket.DecodingLayerParser // of packets with a link layer; nil if there is none
 	ip4, ip6  *gopacket.DecodingLayerParser
 	layers    packetLayers
 	decoded   []gopacket.LayerType
 	contexts  []context
 	flushed   time.Time // when missing segments were last given up
+	cutOff    int       // bytes that the capture has cut off the latest segment
 	open      int       // connections that the assembler keeps
 	most      int       // how many it may keep: maxOpen, except in tests
 	reused    bool      // the latest segment opens a new connection between ports that another one has had
+	all       uint64    // packets, of any kind
+	others    otherPorts
 }
 
 // packetLayers are the layers that a packet may have.
@@ -58,6 +63,10 @@ type packetLayers struct {
 	cooked2  layers.LinuxSLL2
 	ip4      layers.IPv4
 	ip6      layers.IPv6
+	udp      layers.UDP
+	vxlan    layers.VXLAN
+	geneve   layers.Geneve
+	gre      layers.GRE
 	tcp      layers.TCP
 }
 
@@ -80,19 +89,19 @@ const (
 // maxOpen is how many connections are kept. The assembler takes some 500 bytes for each.
 const maxOpen = 100_000
 
-// newAssembly returns an assembly of packets that begin with the given link layer, or with IP if
-// it is zero.
-func newAssembly(link gopacket.LayerType, o Options) (*assembly, error) {
+// flannelPort is the port at which Linux sends VXLAN unless it is told another one: flannel does not.
+const flannelPort = 8472
+
+func init() { layers.RegisterUDPPortLayerType(flannelPort, layers.LayerTypeVXLAN) }
+
+func newAssembly(o Options) (*assembly, error) {
 	if len(o.Ports) == 0 {
 		return nil, errors.New("capture: no port of a server is given")
 	}
-	a := &assembly{options: o, most: maxOpen}
+	a := &assembly{options: o, most: maxOpen, others: otherPorts{}}
 	a.assembler = reassembly.NewAssembler(reassembly.NewStreamPool(a))
 	a.assembler.MaxBufferedPagesPerConnection = maxPages
 	a.assembler.MaxBufferedPagesTotal = maxAllPages
-	if link != gopacket.LayerTypeZero {
-		a.link = a.parser(link)
-	}
 	a.ip4, a.ip6 = a.parser(layers.LayerTypeIPv4), a.parser(layers.LayerTypeIPv6)
 	return a, nil
 }
@@ -100,14 +109,15 @@ func newAssembly(link gopacket.LayerType, o Options) (*assembly, error) {
 func (a *assembly) parser(first gopacket.LayerType) *gopacket.DecodingLayerParser {
 	l := &a.layers
 	p := gopacket.NewDecodingLayerParser(first, &l.ethernet, &l.tag, &l.loopback, &l.cooked,
-		&l.cooked2, &l.ip4, &l.ip6, &l.tcp)
+		&l.cooked2, &l.ip4, &l.ip6, &l.udp, &l.vxlan, &l.geneve, &l.gre, &l.tcp)
 	p.IgnoreUnsupported = true
 	return p
 }
 
-// packet takes the next packet. It keeps nothing of data.
-func (a *assembly) packet(data []byte, ci gopacket.CaptureInfo) {
-	parser := a.link
+// packet takes the next packet, which the parser takes apart; it is nil for packets that begin with IP. It
+// keeps nothing of data.
+func (a *assembly) packet(parser *gopacket.DecodingLayerParser, data []byte, ci gopacket.CaptureInfo) {
+	a.all++
 	if parser == nil {
 		parser = a.ip4
 		if len(data) > 0 && data[0]>>4 == 6 {
@@ -115,8 +125,12 @@ func (a *assembly) packet(data []byte, ci gopacket.CaptureInfo) {
 		}
 	}
 	if err := parser.DecodeLayers(data, &a.decoded); err != nil {
-		return // no packet of TCP, or cut off in the middle of a header
+		if ci.CaptureLength < ci.Length { // in the middle of a header
+			a.options.Observer.Missed(traffic.Undecoded{Cause: traffic.Cut, Packets: 1, Bytes: int64(ci.Length)})
+		}
+		return
 	}
+	// In a tunnel the layers come several times: those of the inner packet are the last, and are kept.
 	var network gopacket.Flow
 	for _, l := range a.decoded {
 		switch l {
@@ -128,15 +142,50 @@ func (a *assembly) packet(data []byte, ci gopacket.CaptureInfo) {
 			a.segment(network, ci)
 		}
 	}
+	a.countFragment()
 	a.flush(ci.Timestamp)
+}
+
+// countFragment counts a fragment of an IP packet of TCP. Only the first of a packet has the ports; it
+// stands for all.
+func (a *assembly) countFragment() {
+	if len(a.decoded) == 0 {
+		return
+	}
+	var payload []byte
+	switch l := &a.layers; a.decoded[len(a.decoded)-1] {
+	case layers.LayerTypeIPv4:
+		ip := &l.ip4
+		if ip.Protocol == layers.IPProtocolTCP && ip.Flags&layers.IPv4MoreFragments != 0 && ip.FragOffset == 0 {
+			payload = ip.Payload
+		}
+	case layers.LayerTypeIPv6:
+		const header, next, offset = 8, 0, 2 // of a fragment
+		p := l.ip6.Payload
+		if l.ip6.NextHeader == layers.IPProtocolIPv6Fragment && len(p) > header && p[next] == protocolTCP &&
+			binary.BigEndian.Uint16(p[offset:])&^7 == 0 {
+			payload = p[header:]
+		}
+	}
+	if len(payload) < 4 {
+		return
+	}
+	from, to := binary.BigEndian.Uint16(payload), binary.BigEndian.Uint16(payload[2:])
+	if a.isServer(layers.TCPPort(from)) || a.isServer(layers.TCPPort(to)) {
+		a.stats.Packets++
+		u := traffic.Undecoded{Cause: traffic.Fragmented, Packets: 1, Bytes: int64(len(payload))}
+		a.options.Observer.Missed(u)
+	}
 }
 
 func (a *assembly) segment(network gopacket.Flow, ci gopacket.CaptureInfo) {
 	tcp := &a.layers.tcp
 	if !a.isServer(tcp.DstPort) && !a.isServer(tcp.SrcPort) {
+		a.others.count(tcp)
 		return
 	}
 	a.stats.Packets++
+	a.cutOff = a.cut(network, ci)
 	c := a.context(ci)
 	a.assembler.AssembleWithContext(network, tcp, c)
 	if a.reused {
@@ -144,6 +193,23 @@ func (a *assembly) segment(network gopacket.Flow, ci gopacket.CaptureInfo) {
 		a.reused = false
 		a.assembler.AssembleWithContext(network, tcp, c)
 	}
+}
+
+// cut returns how many bytes of the latest segment the capture has cut off. What Ethernet pads a short
+// packet with is none of them.
+func (a *assembly) cut(network gopacket.Flow, ci gopacket.CaptureInfo) int {
+	off := ci.Length - ci.CaptureLength
+	if off <= 0 {
+		return 0
+	}
+	payload := int(a.layers.ip6.Length)
+	if network.EndpointType() == layers.EndpointIPv4 {
+		payload = int(a.layers.ip4.Length) - 4*int(a.layers.ip4.IHL)
+	}
+	if tcp := &a.layers.tcp; payload > 0 { // else it is longer than its header can say
+		off = min(off, payload-4*int(tcp.DataOffset)-len(tcp.Payload))
+	}
+	return max(off, 0)
 }
 
 // forget makes the assembler drop the connection of a segment, which has ended. The assembler does
@@ -174,9 +240,17 @@ func (a *assembly) flush(now time.Time) {
 	a.assembler.FlushWithOptions(reassembly.FlushOptions{T: now.Add(-patience), TC: now.Add(-silent)})
 }
 
-// end reports the end of all connections.
+// end reports the end of all connections, and what was captured if that was nothing of the servers.
 func (a *assembly) end() Stats {
 	a.assembler.FlushAll()
+	if a.stats.Packets == 0 && a.all > 0 {
+		u := traffic.Undecoded{Cause: traffic.OtherPorts, Packets: int64(a.all), Names: a.others.most()}
+		a.options.Observer.Missed(u)
+	}
+	if a.stats.Ignored > 0 {
+		u := traffic.Undecoded{Cause: traffic.BeyondLimit, Connections: int64(a.stats.Ignored)}
+		a.options.Observer.Missed(u)
+	}
 	return a.stats
 }
 

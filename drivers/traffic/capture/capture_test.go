@@ -2,6 +2,7 @@ package capture
 
 import (
 	"bytes"
+	"io"
 	"net"
 	"slices"
 	"strings"
@@ -110,7 +111,7 @@ func file(tb testing.TB, link layers.LinkType, packets [][]byte) *bytes.Buffer {
 func read(t *testing.T, packets [][]byte) (*record, Stats) {
 	t.Helper()
 	r := new(record)
-	s, err := Read(file(t, layers.LinkTypeEthernet, packets), Options{Ports: []uint16{port}, Protocol: traffic.ZooKeeper(), Observer: r})
+	s, err := Read([]io.Reader{file(t, layers.LinkTypeEthernet, packets)}, options(r))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -252,25 +253,23 @@ func TestPortsAreUsedAgain(t *testing.T) {
 // TestOtherPorts reads a file without connections to the port.
 func TestOtherPorts(t *testing.T) {
 	r := new(record)
-	s, err := Read(file(t, layers.LinkTypeEthernet, example(t)), Options{Ports: []uint16{2182}, Protocol: traffic.ZooKeeper(), Observer: r})
+	o := options(r)
+	o.Ports = []uint16{2182}
+	s, err := Read([]io.Reader{file(t, layers.LinkTypeEthernet, example(t))}, o)
 	if err != nil || s.Packets != 0 || len(r.connections) != 0 {
 		t.Errorf("got %+v, %v and %d connections, want nothing", s, err, len(r.connections))
 	}
+	wantMissed(t, r, traffic.Undecoded{Cause: traffic.OtherPorts, Packets: 27, Names: []string{"2181"}})
 }
 
-// TestNoCapture reads a file that is none, and one that ends in the middle of a packet.
+// TestNoCapture reads a file that is none.
 func TestNoCapture(t *testing.T) {
 	o := Options{Ports: []uint16{port}, Protocol: traffic.ZooKeeper(), Observer: quiet{}}
-	if _, err := Read(strings.NewReader("GET / HTTP/1.1"), o); err == nil {
+	if _, err := Read([]io.Reader{strings.NewReader("GET / HTTP/1.1")}, o); err == nil {
 		t.Error("text is read as a capture file")
 	}
-	b := file(t, layers.LinkTypeEthernet, example(t))
-	b.Truncate(b.Len() - 10)
-	if s, err := Read(b, o); err != nil || s.Packets != 26 {
-		t.Errorf("got %d packets and %v of a file that was cut off, want 26", s.Packets, err)
-	}
 	o.Ports = nil
-	if _, err := Read(file(t, layers.LinkTypeEthernet, example(t)), o); err == nil {
+	if _, err := Read([]io.Reader{file(t, layers.LinkTypeEthernet, example(t))}, o); err == nil {
 		t.Error("no port: no error")
 	}
 }
@@ -295,7 +294,7 @@ func BenchmarkRead(b *testing.B) {
 	content := file(b, layers.LinkTypeEthernet, packets).Bytes()
 	b.ReportAllocs()
 	for b.Loop() {
-		s, err := Read(bytes.NewReader(content), Options{Ports: []uint16{port}, Protocol: traffic.ZooKeeper(), Observer: quiet{}})
+		s, err := Read([]io.Reader{bytes.NewReader(content)}, options(quiet{}))
 		if err != nil || s.Packets != uint64(len(packets)) || s.Lost > 0 {
 			b.Fatalf("%+v, %v", s, err)
 		}
@@ -308,7 +307,7 @@ func BenchmarkRead(b *testing.B) {
 // them. Those beyond the limit are counted, and when the others have been silent for long enough there is room again.
 func TestSilentConnectionsAreBounded(t *testing.T) {
 	const most, opened = 10, 25
-	a, err := newAssembly(layers.LayerTypeEthernet, Options{Ports: []uint16{port}, Protocol: traffic.ZooKeeper(), Observer: new(record)})
+	a, err := newAssembly(Options{Ports: []uint16{port}, Protocol: traffic.ZooKeeper(), Observer: new(record)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -318,7 +317,8 @@ func TestSilentConnectionsAreBounded(t *testing.T) {
 		c := &conversation{tb: t, client: client, next: map[bool]uint32{}}
 		c.segment(true, layers.TCP{SYN: true}, nil)
 		for _, p := range c.packets {
-			a.packet(p, gopacket.CaptureInfo{Timestamp: at, CaptureLength: len(p), Length: len(p)})
+			ci := gopacket.CaptureInfo{Timestamp: at, CaptureLength: len(p), Length: len(p)}
+			a.packet(a.parser(layers.LayerTypeEthernet), p, ci)
 		}
 	}
 	for i := range opened {

@@ -2,18 +2,15 @@ package capture
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
-	"net"
-	"strconv"
-	"time"
 
 	"github.com/gopacket/gopacket"
 	"github.com/gopacket/gopacket/layers"
 	"github.com/gopacket/gopacket/pcapgo"
-	"github.com/gopacket/gopacket/reassembly"
 	"golang.org/x/net/bpf"
 
 	"github.com/stampede-bench/stampede/drivers/traffic"
@@ -25,31 +22,98 @@ type source interface {
 	LinkType() layers.LinkType
 }
 
-// Read reads a pcap or pcapng file to its end. A file that ends in the middle of a packet, as that
-// of a capture in progress may, is read up to there.
-func Read(r io.Reader, o Options) (Stats, error) {
-	from, err := open(bufio.NewReaderSize(r, 1<<20))
+// A pcap is a capture file that is being read.
+type pcap struct {
+	source
+	parser *gopacket.DecodingLayerParser // nil if packets begin with IP
+	data   []byte                        // the next packet, valid until the one after it is read
+	info   gopacket.CaptureInfo
+	err    error // why there is no next packet: io.EOF at the end
+}
+
+func (f *pcap) read() { f.data, f.info, f.err = f.ZeroCopyReadPacketData() }
+
+// Read reads pcap or pcapng files of one capture to their ends, in the order of the times of their
+// packets. A file that ends in the middle of a packet, as that of a capture in progress may, or that is
+// damaged, is read up to there, and what follows is reported as missing.
+func Read(files []io.Reader, o Options) (Stats, error) {
+	a, err := newAssembly(o)
 	if err != nil {
-		return Stats{}, fmt.Errorf("not a pcap or pcapng file: %w", err)
+		return Stats{}, err
+	}
+	var all []*pcap
+	for _, r := range files {
+		f, err := a.newPcap(bufio.NewReaderSize(r, 1<<20))
+		if err != nil {
+			return Stats{}, err
+		}
+		f.read()
+		all = append(all, f)
+	}
+	for {
+		f := earliest(all)
+		if f == nil {
+			break
+		}
+		a.packet(f.parser, f.data, f.info)
+		f.read()
+	}
+	for _, f := range all {
+		a.ended(f)
+	}
+	return a.end(), nil
+}
+
+// earliest returns the file whose next packet is the earliest, the first of several; nil if there is no
+// further packet.
+func earliest(all []*pcap) (first *pcap) {
+	for _, f := range all {
+		if f.err == nil && (first == nil || f.info.Timestamp.Before(first.info.Timestamp)) {
+			first = f
+		}
+	}
+	return first
+}
+
+// ended reports what is missing of a file that was read to its end.
+func (a *assembly) ended(f *pcap) {
+	if !errors.Is(f.err, io.EOF) {
+		a.stats.Damaged = cmp.Or(a.stats.Damaged, fmt.Errorf("after %d packets: %w", a.all, f.err))
+		a.options.Observer.Missed(traffic.Undecoded{Cause: traffic.Truncated, Packets: 1})
+	}
+	ng, is := f.source.(*pcapgo.NgReader)
+	if !is {
+		return
+	}
+	for i := range ng.NInterfaces() {
+		device, err := ng.Interface(i)
+		if n := device.Statistics.PacketsDropped; err == nil && n > 0 && n != pcapgo.NgNoValue64 {
+			a.drop(n)
+		}
+	}
+}
+
+// drop counts packets that were dropped before they were captured.
+func (a *assembly) drop(packets uint64) {
+	a.stats.Dropped += packets
+	a.options.Observer.Missed(traffic.Undecoded{Cause: traffic.Dropped, Packets: int64(packets)})
+}
+
+// newPcap reads the header of a file.
+func (a *assembly) newPcap(r *bufio.Reader) (*pcap, error) {
+	from, err := open(r)
+	if err != nil {
+		return nil, fmt.Errorf("not a pcap or pcapng file: %w", err)
 	}
 	link, err := linkLayer(from.LinkType())
 	if err != nil {
-		return Stats{}, err
+		return nil, err
 	}
-	a, err := newAssembly(link, o)
-	if err != nil {
-		return Stats{}, err
+	f := &pcap{source: from}
+	if link != gopacket.LayerTypeZero {
+		f.parser = a.parser(link)
 	}
-	for {
-		data, ci, err := from.ZeroCopyReadPacketData()
-		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			return a.end(), nil
-		}
-		if err != nil {
-			return a.end(), fmt.Errorf("after %d packets: %w", a.stats.Packets, err)
-		}
-		a.packet(data, ci)
-	}
+	return f, nil
 }
 
 // sectionHeader is how a pcapng file begins.
@@ -139,159 +203,4 @@ func either(source, destination bpf.Instruction, ports []uint16) (p []bpf.Instru
 		}
 	}
 	return append(p, bpf.RetConstant{})
-}
-
-// A stream is one connection.
-type stream struct {
-	assembly    *assembly
-	decoder     traffic.Decoder // nil when the connection has ended
-	clientFirst bool            // the first packet is from the client
-	requests    direction
-	replies     direction
-	last        time.Time // of the last packet
-}
-
-// A direction is what is known of one direction of a stream.
-type direction struct {
-	started bool
-	first   uint32 // sequence number of its first byte
-	seeking bool   // where a packet of the protocol begins is unknown
-	missing int64  // bytes not decoded since the last piece that was
-}
-
-// New implements [reassembly.StreamFactory].
-func (a *assembly) New(network, _ gopacket.Flow, tcp *layers.TCP, ac reassembly.AssemblerContext) reassembly.Stream {
-	if !tcp.SYN && len(tcp.Payload) == 0 {
-		return nil // the rest of a connection that has ended, or one that carries nothing yet
-	}
-	if a.open >= a.most {
-		a.ignore(tcp)
-		return nil
-	}
-	a.open++
-	s := &stream{assembly: a, clientFirst: a.isServer(tcp.DstPort), last: ac.GetCaptureInfo().Timestamp}
-	from := net.JoinHostPort(network.Src().String(), strconv.Itoa(int(tcp.SrcPort)))
-	to := net.JoinHostPort(network.Dst().String(), strconv.Itoa(int(tcp.DstPort)))
-	if !s.clientFirst {
-		from, to = to, from
-	}
-	joined := !tcp.SYN
-	s.requests.seeking, s.replies.seeking = joined, joined
-	a.stats.Connections++
-	if joined {
-		a.stats.Joined++
-	}
-	s.decoder = a.options.Protocol.Decode(a.options.Observer.Open(traffic.Connection{
-		ID: a.stats.Connections, Client: from, Server: to, At: s.last, Joined: joined,
-	}), joined)
-	return s
-}
-
-// ignore counts a connection that is not followed. The assembler asks about each of its packets again.
-func (a *assembly) ignore(tcp *layers.TCP) {
-	a.stats.Lost += int64(len(tcp.Payload))
-	switch {
-	case tcp.SYN && !tcp.ACK:
-		a.stats.Ignored++
-	case !tcp.SYN:
-		a.stats.Ignored = max(a.stats.Ignored, 1)
-	}
-}
-
-// direction returns the direction that the assembler means. It takes the first packet's sender for
-// the client.
-func (s *stream) direction(d reassembly.TCPFlowDirection) (fromClient bool, state *direction) {
-	if (d == reassembly.TCPDirClientToServer) == s.clientFirst {
-		return true, &s.requests
-	}
-	return false, &s.replies
-}
-
-// Accept implements [reassembly.Stream].
-func (s *stream) Accept(tcp *layers.TCP, ci gopacket.CaptureInfo, d reassembly.TCPFlowDirection,
-	next reassembly.Sequence, start *bool, _ reassembly.AssemblerContext,
-) bool {
-	_, state := s.direction(d)
-	if s.assembly.reused { // this reset is the assembly's: it ends the direction wherever it is
-		tcp.Seq, *start = uint32(next), true
-		return true
-	}
-	if tcp.SYN && (s.decoder == nil || state.started && tcp.Seq+1 != state.first) {
-		s.assembly.reused = true
-		s.close()
-		return false
-	}
-	s.last = ci.Timestamp
-	if !state.started && (tcp.SYN || len(tcp.Payload) > 0) {
-		state.started = true
-		state.first = tcp.Seq
-		if tcp.SYN {
-			state.first++
-		}
-		state.seeking = !tcp.SYN // its beginning was lost, or it was before the capture
-		*start = true
-	}
-	if tcp.RST {
-		s.close()
-	}
-	return state.started
-}
-
-// ReassembledSG implements [reassembly.Stream].
-func (s *stream) ReassembledSG(sg reassembly.ScatterGather, _ reassembly.AssemblerContext) {
-	d, _, _, skipped := sg.Info()
-	n, _ := sg.Lengths()
-	if s.decoder == nil || n == 0 && skipped <= 0 {
-		return
-	}
-	fromClient, state := s.direction(d)
-	if skipped > 0 {
-		state.missing += int64(skipped)
-		state.seeking = true
-	}
-	if n > 0 {
-		s.decode(sg.CaptureInfo(0).Timestamp, fromClient, state, sg.Fetch(n))
-	}
-}
-
-// decode gives a piece to the decoder, unless it is unknown where a packet begins in it.
-func (s *stream) decode(at time.Time, fromClient bool, state *direction, p []byte) {
-	whole := s.assembly.options.Protocol.Whole
-	if state.seeking && (whole == nil || !whole(fromClient, p)) {
-		state.missing += int64(len(p))
-		return
-	}
-	state.seeking = false
-	s.report(at, fromClient, state)
-	if fromClient {
-		s.decoder.FromClient(at, p)
-	} else {
-		s.decoder.FromServer(at, p)
-	}
-}
-
-// report reports what is missing of a direction.
-func (s *stream) report(at time.Time, fromClient bool, state *direction) {
-	if state.missing > 0 {
-		s.decoder.Lost(at, fromClient, state.missing)
-		s.assembly.stats.Lost += state.missing
-		state.missing = 0
-	}
-}
-
-// ReassemblyComplete implements [reassembly.Stream].
-func (s *stream) ReassemblyComplete(reassembly.AssemblerContext) bool {
-	s.close()
-	s.assembly.open--
-	return true
-}
-
-func (s *stream) close() {
-	if s.decoder == nil {
-		return
-	}
-	s.report(s.last, true, &s.requests)
-	s.report(s.last, false, &s.replies)
-	s.decoder.End(s.last)
-	s.decoder = nil
 }

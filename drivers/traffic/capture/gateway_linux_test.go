@@ -77,7 +77,7 @@ func TestJoinedGateway(t *testing.T) {
 	for from := range 4 * calls {
 		r := new(record)
 		o := Options{Ports: []uint16{port}, Protocol: etcd.Protocol(), Observer: r}
-		s, err := Read(file(t, layers.LinkTypeEthernet, c.packets[from:]), o)
+		s, err := Read([]io.Reader{file(t, layers.LinkTypeEthernet, c.packets[from:])}, o)
 		if err != nil || len(r.connections) != 1 {
 			t.Fatalf("from packet %d: %d connections, %v", from, len(r.connections), err)
 		}

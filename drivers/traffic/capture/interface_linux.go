@@ -37,7 +37,7 @@ func Listen(name string, o Options) (*Interface, error) {
 	if err != nil {
 		return nil, fmt.Errorf("interface %q: %w", name, err)
 	}
-	a, err := newAssembly(gopacket.LayerTypeZero, o)
+	a, err := newAssembly(o)
 	if err != nil {
 		return nil, err
 	}
@@ -106,20 +106,26 @@ func (i *Interface) Close() (Stats, error) {
 	i.ended.Store(time.Now().UnixNano())
 	i.socket.SetReadDeadline(time.Now())
 	<-i.over
-	s := i.assembly.end()
-	var err error
+	err := i.countDrops()
+	return i.assembly.end(), errors.Join(err, i.socket.Close())
+}
+
+// countDrops counts the packets that the kernel has dropped since the last call.
+func (i *Interface) countDrops() (err error) {
 	i.raw.Control(func(fd uintptr) {
-		var t *unix.TpacketStats
-		if t, err = unix.GetsockoptTpacketStats(int(fd), unix.SOL_PACKET, unix.PACKET_STATISTICS); err == nil {
-			s.Dropped = uint64(t.Drops)
+		var t *unix.TpacketStats // of the time since they were last read
+		t, err = unix.GetsockoptTpacketStats(int(fd), unix.SOL_PACKET, unix.PACKET_STATISTICS)
+		if err == nil && t.Drops > 0 {
+			i.assembly.drop(uint64(t.Drops))
 		}
 	})
-	return s, errors.Join(err, i.socket.Close())
+	return err
 }
 
 // run reads packets until Close, and then those that came before it.
 func (i *Interface) run() {
 	defer close(i.over)
+	counted := time.Now()
 	for i.ended.Load() == 0 {
 		i.socket.SetReadDeadline(time.Now().Add(patience))
 		if i.ended.Load() != 0 {
@@ -127,6 +133,10 @@ func (i *Interface) run() {
 		}
 		i.raw.Read(func(fd uintptr) bool { return i.receive(int(fd)) })
 		i.assembly.flush(time.Now())
+		if now := time.Now(); now.Sub(counted) >= patience {
+			counted = now
+			_ = i.countDrops() // Close reports the error
+		}
 	}
 	i.raw.Control(func(fd uintptr) { i.receive(int(fd)) })
 }
@@ -148,7 +158,7 @@ func (i *Interface) receive(fd int) (some bool) {
 		if ended := i.ended.Load(); ended != 0 && at.UnixNano() > ended {
 			return true
 		}
-		i.assembly.packet(i.buf[:n], gopacket.CaptureInfo{Timestamp: at, CaptureLength: n, Length: n})
+		i.assembly.packet(nil, i.buf[:n], gopacket.CaptureInfo{Timestamp: at, CaptureLength: n, Length: n})
 	}
 }
 

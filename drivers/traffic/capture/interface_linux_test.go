@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -39,6 +41,48 @@ func TestSameTraffic(t *testing.T) {
 	})
 }
 
+// TestLateCaptureSaysSo holds the analysis of a live capture while more packets come than the kernel
+// keeps. How many it dropped is counted, and reported.
+func TestLateCaptureSaysSo(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	hold := make(chan struct{})
+	r := &record{before: func() { <-hold }}
+	o := options(r)
+	o.Ports = []uint16{portOf(t, l.Addr().String())}
+	live, err := Listen("lo", o)
+	if errors.Is(err, os.ErrPermission) {
+		backendtest.Lacking(t, err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	go io.Copy(io.Discard, s)
+	for range 3 * socketBuffer / wholePacket { // of the size of a packet's buffer or less each
+		if _, err := c.Write(make([]byte, wholePacket)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.Close()
+	close(hold)
+	stats, err := live.Close()
+	i := slices.IndexFunc(r.missed.List(), func(u traffic.Undecoded) bool { return u.Cause == traffic.Dropped })
+	if err != nil || stats.Dropped == 0 || i < 0 || r.missed.List()[i].Packets != int64(stats.Dropped) {
+		t.Errorf("%+v, %v; not decoded: %+v; want packets that the kernel dropped", stats, err, r.missed.List())
+	}
+}
+
 func wantSameTraffic(t *testing.T, server string, protocol traffic.Protocol, use func(t *testing.T, address string)) {
 	t.Helper()
 	ofProxy, ofInterface, ofFile := new(record), new(record), new(record)
@@ -65,7 +109,8 @@ func wantSameTraffic(t *testing.T, server string, protocol traffic.Protocol, use
 		t.Errorf("live: %+v, %v; want two whole connections", stats, err)
 	}
 	o.Observer = ofFile
-	if stats, err = Read(file(t, layers.LinkTypeRaw, recording()), o); err != nil || stats.Lost > 0 || stats.Connections != 2 {
+	stats, err = Read([]io.Reader{file(t, layers.LinkTypeRaw, recording())}, o)
+	if err != nil || stats.Lost > 0 || stats.Connections != 2 {
 		t.Errorf("file: %+v, %v; want two whole connections", stats, err)
 	}
 	want := ofProxy.byClient()

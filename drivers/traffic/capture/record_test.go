@@ -9,7 +9,11 @@ import (
 )
 
 // A record is an Observer that keeps everything. It is safe to read when the source has ended.
-type record struct{ connections []*recorded }
+type record struct {
+	connections []*recorded
+	missed      traffic.Coverage // all that was not decoded
+	before      func()           // called before each connection; nil for nothing
+}
 
 // recorded is one connection of a record.
 type recorded struct {
@@ -17,18 +21,31 @@ type recorded struct {
 	sessions []traffic.Session
 	messages []string
 	gap      int64
+	members  []string
 	closed   bool
+	missed   *traffic.Coverage // of the record
 }
 
 func (r *record) Open(c traffic.Connection) traffic.Tap {
-	kept := &recorded{Connection: c}
+	if r.before != nil {
+		r.before()
+	}
+	kept := &recorded{Connection: c, missed: &r.missed}
 	r.connections = append(r.connections, kept)
 	return kept
 }
 
 func (c *recorded) Session(_ time.Time, s traffic.Session) { c.sessions = append(c.sessions, s) }
-func (c *recorded) Gap(_ time.Time, bytes int64)           { c.gap += bytes }
+func (c *recorded) Members(_ time.Time, all []string)      { c.members = append(c.members, all...) }
 func (c *recorded) Close(time.Time)                        { c.closed = true }
+
+func (c *recorded) Gap(_ time.Time, bytes int64, cause traffic.Cause) {
+	c.gap += bytes
+	c.missed.Add(traffic.Undecoded{Cause: cause, Bytes: bytes})
+}
+
+// Missed reports what no connection reports.
+func (r *record) Missed(u traffic.Undecoded) { r.missed.Add(u) }
 
 func (c *recorded) Message(_ time.Time, m drivers.Message) {
 	c.messages = append(c.messages, fmt.Sprintf("%d %s %s watch=%v mode=%d event=%d err=%v pos=%d size=%d",
@@ -51,5 +68,7 @@ type quiet struct{}
 func (quiet) Open(traffic.Connection) traffic.Tap { return quiet{} }
 func (quiet) Session(time.Time, traffic.Session)  {}
 func (quiet) Message(time.Time, drivers.Message)  {}
-func (quiet) Gap(time.Time, int64)                {}
+func (quiet) Missed(traffic.Undecoded)            {}
+func (quiet) Members(time.Time, []string)         {}
+func (quiet) Gap(time.Time, int64, traffic.Cause) {}
 func (quiet) Close(time.Time)                     {}

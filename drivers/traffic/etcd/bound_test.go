@@ -20,8 +20,10 @@ type gaps struct{ bytes int64 }
 
 func (*gaps) Session(time.Time, traffic.Session) {}
 func (*gaps) Message(time.Time, drivers.Message) {}
-func (g *gaps) Gap(_ time.Time, bytes int64)     { g.bytes += bytes }
-func (*gaps) Close(time.Time)                    {}
+func (g *gaps) Members(time.Time, []string)      {}
+
+func (g *gaps) Gap(_ time.Time, bytes int64, _ traffic.Cause) { g.bytes += bytes }
+func (*gaps) Close(time.Time)                                 {}
 
 // unended returns the beginnings of calls that never end.
 func unended(t *testing.T, n int) []byte {
@@ -175,7 +177,7 @@ func TestHostileHTTPIsBounded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var n tally
 			shared := new(budget)
-			d := newGateway(&n, shared, false)
+			d := newGateway(&n, shared, "")
 			var before, after runtime.MemStats
 			runtime.GC()
 			runtime.ReadMemStats(&before)
@@ -217,7 +219,7 @@ func TestUnfinishedBodiesAreBounded(t *testing.T) {
 	body = strings.Replace(body, "Content-Length: ", "Content-Length: 0000", 1)
 	var all []*gateway
 	for range maxUnfinished/(maxBody-100+callSize) + 4 {
-		d := newGateway(&g, shared, false)
+		d := newGateway(&g, shared, "")
 		d.FromClient(time.Unix(1, 0), []byte(body[:len(body)-1]))
 		if n := shared.Load(); n > maxUnfinished {
 			t.Fatalf("%d bytes are kept, want at most %d", n, maxUnfinished)

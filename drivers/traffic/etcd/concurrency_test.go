@@ -91,8 +91,11 @@ type tally struct {
 
 func (n *tally) Open(traffic.Connection) traffic.Tap    { return n }
 func (n *tally) Session(_ time.Time, _ traffic.Session) { n.sessions++ }
-func (n *tally) Gap(_ time.Time, bytes int64)           { n.gap += bytes }
-func (n *tally) Close(time.Time)                        {}
+func (n *tally) Missed(u traffic.Undecoded)             { n.gap += u.Bytes }
+func (n *tally) Members(time.Time, []string)            {}
+
+func (n *tally) Gap(_ time.Time, bytes int64, _ traffic.Cause) { n.gap += bytes }
+func (n *tally) Close(time.Time)                               {}
 func (n *tally) Message(_ time.Time, m drivers.Message) {
 	if m.Kind == drivers.Request {
 		n.operations[m.Op]++

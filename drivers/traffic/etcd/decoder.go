@@ -2,6 +2,7 @@ package etcd
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"time"
 
@@ -17,8 +18,7 @@ type decoder struct {
 	share
 	requests, replies half
 	streams           map[uint32]*stream
-	inStreams         int   // bytes that the streams keep
-	unread            int64 // bytes of messages that were not read, not reported yet
+	inStreams         int // bytes that the streams keep
 }
 
 func newDecoder(t traffic.Tap, b *budget) *decoder {
@@ -40,24 +40,31 @@ func (d *decoder) FromServer(at time.Time, p []byte) { d.decode(at, &d.replies, 
 // decode takes bytes of one direction. From the first error on, all bytes are a gap.
 func (d *decoder) decode(at time.Time, h *half, p []byte, frame func(http2.Frame)) {
 	d.at = at
-	if d.undecodable || h.take(p, frame) != nil || d.undecodable || !d.account() {
-		d.giveUp()
-		d.unread = int64(len(p))
+	if d.undecodable == "" {
+		switch err := h.take(p, frame); {
+		case err != nil:
+			d.undecodable = causeOf(err)
+		case !d.account():
+			d.undecodable = traffic.BeyondLimit
+		}
 	}
-	if d.unread > 0 {
-		d.tap.Gap(at, d.unread)
-		d.unread = 0
+	if d.undecodable != "" {
+		d.giveUp(d.undecodable)
+		clear(d.gaps) // they are a part of p
+		d.gap(int64(len(p)), d.undecodable)
 	}
+	d.report()
 }
 
-func (d *decoder) Lost(at time.Time, _ bool, bytes int64) {
-	d.giveUp()
-	d.tap.Gap(at, bytes)
+// Lost gives the connection up: its headers cannot be decoded without all that came before.
+func (d *decoder) Lost(at time.Time, _ bool, bytes int64, cause traffic.Cause) {
+	d.giveUp(cause)
+	d.tap.Gap(at, bytes, cause)
 }
 
-// giveUp decodes nothing more, and keeps nothing.
-func (d *decoder) giveUp() {
-	d.undecodable = true
+// giveUp decodes nothing more, and keeps nothing. The first cause remains.
+func (d *decoder) giveUp(cause traffic.Cause) {
+	d.undecodable = cmp.Or(d.undecodable, cause)
 	d.requests.buf, d.replies.buf = new(bytes.Buffer), new(bytes.Buffer)
 	clear(d.streams)
 	d.inStreams = 0
@@ -69,7 +76,10 @@ func (d *decoder) giveUp() {
 const maxStreams = 1 << 12
 
 func (d *decoder) End(at time.Time) {
-	d.giveUp()
+	if n := d.requests.buf.Len() + d.replies.buf.Len(); n > 0 {
+		d.tap.Gap(at, int64(n), traffic.Unfinished)
+	}
+	d.giveUp(traffic.Unfinished)
 	d.tap.Close(at)
 }
 
@@ -87,9 +97,9 @@ func (d *decoder) update(s *stream) {
 
 // messages puts the messages of one direction of a stream together.
 type messages struct {
-	buf    []byte
-	skip   int  // bytes of a large message that are still to be skipped
-	unread bool // their content is missing in the report
+	buf     []byte
+	skip    int           // bytes of a large message that are still to be skipped
+	missing traffic.Cause // why their content is missing in the report, "" if it is not
 }
 
 const (
@@ -97,15 +107,15 @@ const (
 	maxMessage    = 4 << 20 // larger messages are not decoded
 )
 
-// take calls report with every message that ends in p. It returns the bytes of messages that were not read:
-// those for which report returns false.
-func (b *messages) take(p []byte, report func(text) (read bool)) (unread int64) {
+// take calls report with every message that ends in p, and gap with the bytes of those of which the content
+// is missing in the report, and why.
+func (b *messages) take(p []byte, report func(text) (missing traffic.Cause), gap func(int64, traffic.Cause)) {
 	for len(p) > 0 {
 		if n := min(b.skip, len(p)); n > 0 {
 			b.skip -= n
 			p = p[n:]
-			if b.unread {
-				unread += int64(n)
+			if b.missing != "" {
+				gap(int64(n), b.missing)
 			}
 			continue
 		}
@@ -116,39 +126,37 @@ func (b *messages) take(p []byte, report func(text) (read bool)) (unread int64) 
 		n := min(want-len(b.buf), len(p))
 		b.buf = append(b.buf, p[:n]...)
 		p = p[n:]
-		unread += b.finish(report)
+		b.finish(report, gap)
 	}
-	return unread
 }
 
 // finish passes on what has become complete.
-func (b *messages) finish(report func(text) bool) (unread int64) {
+func (b *messages) finish(report func(text) traffic.Cause, gap func(int64, traffic.Cause)) {
 	if len(b.buf) < messageHeader {
-		return 0
+		return
 	}
 	size := int(binary.BigEndian.Uint32(b.buf[1:]))
 	if size > maxMessage {
 		b.skip = size
 	} else if len(b.buf) < messageHeader+size {
-		return 0
+		return
 	}
-	if b.unread = !report(b.text(size)); b.unread {
-		unread = int64(len(b.buf))
+	if b.missing = report(b.text(size)); b.missing != "" {
+		gap(int64(len(b.buf)), b.missing)
 	}
 	b.buf = b.buf[:0]
 	if cap(b.buf) > keptCapacity {
 		b.buf = nil
 	}
-	return unread
 }
 
 // text returns the message of which at least the header has come.
 func (b *messages) text(size int) text {
 	payload, compressed := b.buf[messageHeader:], b.buf[0] != 0
-	return text{messageHeader + size, func(m proto.Message) error {
+	return text{messageHeader + size, func(m proto.Message) traffic.Cause {
 		if compressed || len(payload) < size {
-			return errUnread
+			return traffic.Opaque
 		}
-		return proto.Unmarshal(payload, m)
+		return parsed(proto.Unmarshal(payload, m))
 	}}
 }

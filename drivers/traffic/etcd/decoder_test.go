@@ -25,12 +25,19 @@ type record struct {
 	lines    []string
 	sessions []traffic.Session
 	gap      int64
+	cause    traffic.Cause // of the latest gap
+	members  []string
 	waits    chan struct{} // if not nil, closed when a watch of one node is requested
 }
 
 func (r *record) Open(traffic.Connection) traffic.Tap { return r }
 func (r *record) Close(time.Time)                     {}
-func (r *record) Gap(_ time.Time, bytes int64)        { r.gap += bytes }
+func (r *record) Missed(traffic.Undecoded)            {}
+func (r *record) Members(_ time.Time, all []string)   { r.members = append(r.members, all...) }
+
+func (r *record) Gap(_ time.Time, bytes int64, cause traffic.Cause) {
+	r.gap, r.cause = r.gap+bytes, cause
+}
 func (r *record) Session(_ time.Time, s traffic.Session) {
 	r.sessions = append(r.sessions, s)
 }
@@ -198,22 +205,22 @@ func TestMutexIsDecoded(t *testing.T) {
 // TestJoinedConnectionIsAGap gives bytes of a connection that was open before. None may be decoded.
 func TestJoinedConnectionIsAGap(t *testing.T) {
 	r := new(record)
-	d := etcd.Protocol().Decode(r, true)
+	d := etcd.Protocol().Open(r, true)
 	d.FromClient(time.Now(), make([]byte, 100))
 	d.FromServer(time.Now(), make([]byte, 50))
-	if r.gap != 150 || len(r.lines) > 0 {
-		t.Errorf("gap of %d bytes and messages %v, want 150 and none", r.gap, r.lines)
+	if r.gap != 150 || r.cause != traffic.Joined || len(r.lines) > 0 {
+		t.Errorf("gap of %d bytes (%s) and messages %v, want 150 that are joined and none", r.gap, r.cause, r.lines)
 	}
 }
 
-// TestOtherBytesAreAGap gives bytes that are no HTTP/2.
+// TestOtherBytesAreAGap gives bytes that are neither HTTP/2 nor HTTP/1.1.
 func TestOtherBytesAreAGap(t *testing.T) {
 	r := new(record)
-	d := etcd.Protocol().Decode(r, false)
-	d.FromClient(time.Now(), []byte("GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\nwhat follows a preface is a frame, and this is none"))
-	d.FromServer(time.Now(), []byte("HTTP/1.1 400 Bad Request\r\n\r\n"))
-	if len(r.lines) > 0 {
-		t.Errorf("messages %v, want none", r.lines)
+	d := etcd.Protocol().Open(r, false)
+	d.FromClient(time.Now(), []byte("\x16\x03\x01\x00\x05hello"))
+	d.FromServer(time.Now(), []byte("\x15\x03\x01\x00\x02no"))
+	if len(r.lines) > 0 || r.cause != traffic.TLS || r.gap != 17 {
+		t.Errorf("messages %v and a gap of %d bytes (%s), want none and all 17 (tls)", r.lines, r.gap, r.cause)
 	}
 }
 

@@ -3,7 +3,9 @@ package etcd
 import (
 	"errors"
 	"hash/maphash"
+	"maps"
 	"regexp"
+	"slices"
 	"time"
 	"unsafe"
 
@@ -51,14 +53,22 @@ const maxCreating = 1 << 16
 
 // A text is one message as it came.
 type text struct {
-	size  int                       // bytes on the wire
-	parse func(proto.Message) error // into an empty message
+	size  int                               // bytes on the wire
+	parse func(proto.Message) traffic.Cause // parses it into an empty message, or returns why not
 }
 
-// errUnread is the error of parsing a text that is compressed or too large.
-var errUnread = errors.New("message is compressed or too large")
+// unread returns a parser of a text that cannot be parsed.
+func unread(why traffic.Cause) func(proto.Message) traffic.Cause {
+	return func(proto.Message) traffic.Cause { return why }
+}
 
-func unread(proto.Message) error { return errUnread }
+// parsed returns why a message could not be parsed.
+func parsed(err error) traffic.Cause {
+	if err != nil {
+		return traffic.Malformed
+	}
+	return ""
+}
 
 // The methods that are streams.
 const (
@@ -74,6 +84,9 @@ var kinds = map[string]kind{
 	"/etcdserverpb.KV/Put":         {message[pb.PutRequest], message[pb.PutResponse]},
 	"/etcdserverpb.KV/DeleteRange": {message[pb.DeleteRangeRequest], message[pb.DeleteRangeResponse]},
 	"/etcdserverpb.KV/Txn":         {message[pb.TxnRequest], message[pb.TxnResponse]},
+	"/etcdserverpb.Cluster/MemberList": {
+		message[pb.MemberListRequest], message[pb.MemberListResponse],
+	},
 	"/etcdserverpb.Lease/LeaseGrant": {
 		message[pb.LeaseGrantRequest], message[pb.LeaseGrantResponse],
 	},
@@ -94,14 +107,45 @@ func message[T any, M interface {
 type reporter struct {
 	tap         traffic.Tap
 	at          time.Time
-	undecodable bool // nothing more is decoded
+	undecodable traffic.Cause           // why nothing more is decoded, "" while it is
+	gaps        map[traffic.Cause]int64 // bytes that were not decoded, not reported yet
 }
 
 func (r *reporter) tell(m drivers.Message) { r.tap.Message(r.at, m) }
 
-// request reports a message of the client. It returns false for a message whose content is missing in the
-// report.
-func (r *reporter) request(e *exchange, t text) (read bool) {
+// gap adds bytes that were not decoded.
+func (r *reporter) gap(bytes int64, cause traffic.Cause) {
+	if bytes <= 0 {
+		return
+	}
+	if r.gaps == nil {
+		r.gaps = make(map[traffic.Cause]int64)
+	}
+	r.gaps[cause] += bytes
+}
+
+// report reports what was not decoded.
+func (r *reporter) report() {
+	for _, cause := range slices.Sorted(maps.Keys(r.gaps)) {
+		r.tap.Gap(r.at, r.gaps[cause], cause)
+	}
+	clear(r.gaps)
+}
+
+// causeOf returns why nothing more is decoded after an error.
+func causeOf(err error) traffic.Cause {
+	switch {
+	case errors.Is(err, errTooLarge), errors.Is(err, errTooMany):
+		return traffic.BeyondLimit
+	case errors.Is(err, errUpgraded):
+		return traffic.Upgraded
+	}
+	return traffic.Malformed
+}
+
+// request reports a message of the client. It returns why the content is missing in the report, "" if it is
+// not.
+func (r *reporter) request(e *exchange, t text) (missing traffic.Cause) {
 	m := drivers.Message{Kind: drivers.Request, Size: t.size}
 	switch e.method {
 	case watchMethod:
@@ -109,37 +153,35 @@ func (r *reporter) request(e *exchange, t text) (read bool) {
 	case keepAliveMethod:
 		e.call.Op = drivers.OpPing
 	}
-	k, decoded := kinds[e.method]
-	if decoded {
-		if q := k.request(); t.parse(q) == nil {
+	if k, decoded := kinds[e.method]; decoded {
+		q := k.request()
+		if missing = t.parse(q); missing == "" {
 			e.call, e.parts = markSequential(calls.Classify(q)), partsOf(q)
-			read = true
 		}
 	}
 	e.waiting = true
 	m.Op, m.Path, m.Mode, m.Parts = e.call.Op, e.call.Key, e.call.Mode, e.parts
 	r.tell(m)
-	return read || !decoded
+	return missing
 }
 
-// reply reports a message of the server. It returns false for a message whose content is missing in the
-// report.
-func (r *reporter) reply(e *exchange, t text) (read bool) {
+// reply reports a message of the server. It returns why the content is missing in the report, "" if it is
+// not.
+func (r *reporter) reply(e *exchange, t text) (missing traffic.Cause) {
 	m := drivers.Message{Kind: drivers.Reply, Size: t.size}
 	if e.method == watchMethod {
 		return r.watchReply(e, m, t)
 	}
 	e.waiting = false
 	m.Op, m.Path, m.Mode = e.call.Op, e.call.Key, e.call.Mode
-	k, decoded := kinds[e.method]
-	if decoded {
-		if a := k.response(); t.parse(a) == nil {
+	if k, decoded := kinds[e.method]; decoded {
+		a := k.response()
+		if missing = t.parse(a); missing == "" {
 			r.answer(e, &m, a)
-			read = true
 		}
 	}
 	r.tell(m)
-	return read || !decoded
+	return missing
 }
 
 // fail reports that the exchange has ended with an error: to its call, or to the watches that were not
@@ -160,33 +202,33 @@ func (r *reporter) fail(e *exchange, err error, size int) {
 }
 
 // watchRequest reports a message of the client on a stream of watches.
-func (r *reporter) watchRequest(e *exchange, m drivers.Message, t text) (read bool) {
+func (r *reporter) watchRequest(e *exchange, m drivers.Message, t text) (missing traffic.Cause) {
 	q := new(pb.WatchRequest)
-	read = t.parse(q) == nil
-	if c := q.GetCreateRequest(); c != nil && read {
+	missing = t.parse(q)
+	if c := q.GetCreateRequest(); c != nil && missing == "" {
 		w := watch{drivers.OpWatchNode, c.Key}
 		if len(c.RangeEnd) > 0 {
 			w.op = drivers.OpWatchTree
 		}
 		if len(e.watches.creating) >= maxCreating {
-			r.undecodable = true
-			return false
+			r.undecodable = traffic.BeyondLimit
+			return r.undecodable
 		}
 		e.watches.creating = append(e.watches.creating, w)
 		e.watches.keys += len(w.key)
 		m.Op, m.Path, m.Watch = w.op, w.key, true
 	}
 	r.tell(m)
-	return read
+	return missing
 }
 
 // watchReply reports a message of the server on a stream of watches: each event is a
 // notification, anything else a reply.
-func (r *reporter) watchReply(e *exchange, m drivers.Message, t text) (read bool) {
+func (r *reporter) watchReply(e *exchange, m drivers.Message, t text) (missing traffic.Cause) {
 	a := new(pb.WatchResponse)
-	if t.parse(a) != nil {
+	if missing = t.parse(a); missing != "" {
 		r.tell(m)
-		return false
+		return missing
 	}
 	m.Pos = a.GetHeader().GetRevision()
 	if creating := e.watches.creating; a.Created && len(creating) > 0 {
@@ -196,7 +238,7 @@ func (r *reporter) watchReply(e *exchange, m drivers.Message, t text) (read bool
 	}
 	if len(a.Events) == 0 {
 		r.tell(m)
-		return true
+		return ""
 	}
 	for _, event := range a.Events {
 		r.tell(drivers.Message{
@@ -205,7 +247,7 @@ func (r *reporter) watchReply(e *exchange, m drivers.Message, t text) (read bool
 		})
 		m.Size = 0 // all came in one message
 	}
-	return true
+	return ""
 }
 
 // leaseName matches the last part of a key that stands in a line, ordered by the revision of its
@@ -246,6 +288,10 @@ func (r *reporter) answer(e *exchange, m *drivers.Message, response proto.Messag
 	switch a := response.(type) {
 	case *pb.LeaseGrantResponse:
 		r.tap.Session(r.at, traffic.Session{ID: a.ID, Timeout: time.Duration(a.TTL) * time.Second})
+	case *pb.MemberListResponse:
+		if all := memberAddresses(a); len(all) > 0 {
+			r.tap.Members(r.at, all)
+		}
 	case *pb.RangeResponse:
 		m.Digest = digest(a)
 	case *pb.TxnResponse:

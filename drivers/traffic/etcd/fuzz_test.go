@@ -27,8 +27,10 @@ type tally struct {
 
 func (c *tally) Session(time.Time, traffic.Session) { c.sessions++ }
 func (c *tally) Message(time.Time, drivers.Message) { c.messages++ }
-func (c *tally) Gap(_ time.Time, bytes int64)       { c.gap += bytes }
-func (c *tally) Close(time.Time)                    { c.closed = true }
+func (c *tally) Members(time.Time, []string)        {}
+
+func (c *tally) Gap(_ time.Time, bytes int64, _ traffic.Cause) { c.gap += bytes }
+func (c *tally) Close(time.Time)                               { c.closed = true }
 
 // A writer writes frames of one direction.
 type writer struct {
@@ -149,7 +151,7 @@ func TestEventWithoutAKey(t *testing.T) {
 
 func decodeAll(requests, replies []byte, size int, joined bool) tally {
 	var c tally
-	d := Protocol().Decode(&c, joined)
+	d := Protocol().Open(&c, joined)
 	for _, direction := range []struct {
 		all  []byte
 		take func(time.Time, []byte)
@@ -211,12 +213,12 @@ func FuzzGateway(f *testing.F) {
 	f.Fuzz(func(t *testing.T, requests, replies []byte, size, lost, ahead uint16) {
 		decode := func(size int, lost uint16) *script {
 			s, shared := new(script), new(budget)
-			d := &connection{tap: s, share: share{budget: shared}}
+			d := protocol(shared).Open(s, false)
 			early, late := requests[:min(len(requests), int(ahead))], requests[min(len(requests), int(ahead)):]
 			half := replies[:len(replies)/2]
 			play(d, size, ">"+string(early), "<"+string(half))
 			if lost > 0 {
-				d.Lost(time.Unix(1, 0), lost%2 == 0, int64(lost))
+				d.Lost(time.Unix(1, 0), lost%2 == 0, int64(lost), traffic.Missing)
 			}
 			play(d, size, ">"+string(late), "<"+string(replies[len(half):]))
 			d.End(time.Unix(2, 0))

@@ -3,6 +3,7 @@ package etcd
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
@@ -28,16 +29,15 @@ type gateway struct {
 	pending           []*call // calls whose reply has not ended, in order
 	inCalls           int     // bytes that they keep
 	pipelines         bool    // the client sends requests before it has the replies to earlier ones
-	gap               int64   // bytes that were not decoded, not reported yet
 }
 
 // A direction is one direction of a connection.
 type direction struct {
 	splitter
-	seeking bool   // nothing is decoded until a piece begins with a message
-	keeps   bool   // the body is to be decoded
-	over    bool   // it, or the line, is too large for that
-	text    []byte // of the body, or of its last line
+	seeking traffic.Cause // why nothing is decoded until a piece begins with a message, "" if it is
+	keeps   bool          // the body is to be decoded
+	over    bool          // it, or the line, is too large for that
+	text    []byte        // of the body, or of its last line
 }
 
 // A call is one request and what is known of its reply.
@@ -45,11 +45,12 @@ type call struct {
 	exchange
 	verb    string // of HTTP
 	class   class
-	asked   bool  // the request is in the report
-	refused bool  // the server answers with an error
-	gap     bool  // the reply is not decoded
-	unread  int64 // bytes of the request that were not decoded
-	kept    int   // bytes, as the budget knows
+	asked   bool          // the request is in the report
+	refused bool          // the server answers with an error
+	without traffic.Cause // why the reply is not decoded, "" if it is
+	unread  int64         // bytes of the request that were not decoded
+	missing traffic.Cause // why they were not
+	kept    int           // bytes, as the budget knows
 }
 
 // callSize is about what a call takes in memory, without its keys.
@@ -68,18 +69,20 @@ const (
 
 // gatewayMethods are the methods that are decoded, by their paths below the version.
 var gatewayMethods = map[string]string{
-	"kv/range":        "/etcdserverpb.KV/Range",
-	"kv/put":          "/etcdserverpb.KV/Put",
-	"kv/deleterange":  "/etcdserverpb.KV/DeleteRange",
-	"kv/txn":          "/etcdserverpb.KV/Txn",
-	"watch":           watchMethod,
-	"lease/grant":     "/etcdserverpb.Lease/LeaseGrant",
-	"lease/revoke":    "/etcdserverpb.Lease/LeaseRevoke",
-	"kv/lease/revoke": "/etcdserverpb.Lease/LeaseRevoke",
-	"lease/keepalive": keepAliveMethod,
+	"kv/range":            "/etcdserverpb.KV/Range",
+	"kv/put":              "/etcdserverpb.KV/Put",
+	"kv/deleterange":      "/etcdserverpb.KV/DeleteRange",
+	"kv/txn":              "/etcdserverpb.KV/Txn",
+	"cluster/member/list": "/etcdserverpb.Cluster/MemberList",
+	"watch":               watchMethod,
+	"lease/grant":         "/etcdserverpb.Lease/LeaseGrant",
+	"lease/revoke":        "/etcdserverpb.Lease/LeaseRevoke",
+	"kv/lease/revoke":     "/etcdserverpb.Lease/LeaseRevoke",
+	"lease/keepalive":     keepAliveMethod,
 }
 
-func newGateway(t traffic.Tap, b *budget, seeking bool) *gateway {
+// newGateway returns a decoder. It begins with the connection, unless it is to seek a request for a cause.
+func newGateway(t traffic.Tap, b *budget, seeking traffic.Cause) *gateway {
 	d := &gateway{reporter: reporter{tap: t}, share: share{budget: b}}
 	d.requests.seeking, d.replies.seeking = seeking, seeking
 	d.requests.start, d.requests.body, d.requests.end = d.startRequest, d.requests.keep, d.endRequest
@@ -88,13 +91,13 @@ func newGateway(t traffic.Tap, b *budget, seeking bool) *gateway {
 }
 
 func (d *gateway) FromClient(at time.Time, p []byte) {
-	d.take(at, &d.requests, p, !d.requests.seeking || beginsRequest(p))
+	d.take(at, &d.requests, p, d.requests.seeking == "" || beginsRequest(p))
 }
 
 // FromServer takes bytes of the server. A reply that follows a loss answers the newest request: a client
 // that does not pipeline has had the others.
 func (d *gateway) FromServer(at time.Time, p []byte) {
-	known := !d.replies.seeking
+	known := d.replies.seeking == ""
 	if !known && len(d.pending) > 0 && beginsReply(p) {
 		d.drop(len(d.pending) - 1)
 		known = true
@@ -107,66 +110,72 @@ func (d *gateway) FromServer(at time.Time, p []byte) {
 func (d *gateway) take(at time.Time, from *direction, p []byte, known bool) {
 	d.at = at
 	switch {
-	case d.undecodable || !known:
-		d.gap += int64(len(p))
+	case d.undecodable != "":
+		d.gap(int64(len(p)), d.undecodable)
+	case !known:
+		d.gap(int64(len(p)), from.seeking)
 	default:
-		from.seeking = false
-		if from.take(p) != nil || d.undecodable || !d.set(d.keeps()) {
-			d.undecodable = true
-			d.forget()
-		} else if len(d.pending) > 0 && d.pending[0].gap {
-			d.missing(&d.replies)
-		}
+		from.seeking = ""
+		d.split(from, p)
 	}
 	d.report()
+}
+
+// split takes bytes that begin where the earlier ones of the direction have ended.
+func (d *gateway) split(from *direction, p []byte) {
+	if err := from.take(p); err != nil {
+		d.undecodable = cmp.Or(d.undecodable, causeOf(err))
+	} else if !d.set(d.keeps()) {
+		d.undecodable = cmp.Or(d.undecodable, traffic.BeyondLimit)
+	}
+	switch {
+	case d.undecodable != "":
+		d.forget(d.undecodable)
+	case len(d.pending) > 0 && d.pending[0].without != "":
+		d.missing(&d.replies, d.pending[0].without)
+	}
 }
 
 // Lost seeks the next message.
-func (d *gateway) Lost(at time.Time, fromClient bool, bytes int64) {
+func (d *gateway) Lost(at time.Time, fromClient bool, bytes int64, cause traffic.Cause) {
 	d.at = at
-	d.gap += bytes
-	if fromClient || d.pipelines || d.undecodable {
-		d.forget()
-		d.undecodable = d.pipelines // which reply answers which request is unknown
-		d.requests.seeking = true
+	d.gap(bytes, cause)
+	if fromClient || d.pipelines || d.undecodable != "" {
+		d.forget(cause)
+		d.undecodable = ""
+		if d.pipelines { // which reply answers which request is unknown
+			d.undecodable = cause
+		}
+		d.requests.seeking = cause
 	} else {
-		d.missing(&d.replies)
+		d.missing(&d.replies, cause)
 		d.replies.restart()
 	}
-	d.replies.seeking = true
+	d.replies.seeking = cause
 	d.report()
 }
 
-// End ends the connection. What has not ended is in no report: the other side did not get it either.
+// End ends the connection. The other side did not get what has not ended.
 func (d *gateway) End(at time.Time) {
 	d.at = at
 	if d.replies.part == toTheEnd {
 		_ = d.replies.finish() // nothing follows that an error could stop
 	}
-	d.requests.reported, d.replies.reported = d.requests.size, d.replies.size
-	d.forget()
+	d.forget(traffic.Unfinished)
 	d.report()
 	d.tap.Close(at)
 }
 
-// report reports what was not decoded.
-func (d *gateway) report() {
-	if d.gap > 0 {
-		d.tap.Gap(d.at, d.gap)
-		d.gap = 0
-	}
-}
-
 // missing adds what is in no report of the message so far.
-func (d *gateway) missing(of *direction) {
-	d.gap += of.size - of.reported
+func (d *gateway) missing(of *direction, cause traffic.Cause) {
+	d.gap(of.size-of.reported, cause)
 	of.reported = of.size
 }
 
-// forget keeps nothing of the connection.
-func (d *gateway) forget() {
-	d.missing(&d.requests)
-	d.missing(&d.replies)
+// forget keeps nothing of the connection. What is in no report is missing for the cause.
+func (d *gateway) forget(cause traffic.Cause) {
+	d.missing(&d.requests, cause)
+	d.missing(&d.replies, cause)
 	d.drop(len(d.pending))
 	d.requests.restart()
 	d.replies.restart()
@@ -177,7 +186,7 @@ func (d *gateway) forget() {
 // drop removes the first calls.
 func (d *gateway) drop(n int) {
 	for i, c := range d.pending[:n] {
-		d.gap += c.unread
+		d.gap(c.unread, c.missing)
 		d.inCalls -= c.kept
 		d.pending[i] = nil
 	}
@@ -205,7 +214,7 @@ var (
 
 // stop returns an error if nothing more is to be decoded.
 func (d *gateway) stop() error {
-	if d.undecodable {
+	if d.undecodable != "" {
 		return errUndecodable
 	}
 	return nil
@@ -262,8 +271,8 @@ func (d *gateway) endRequest() error {
 	switch {
 	case !c.asked:
 		d.ask(c)
-	case c.gap: // the reply came first
-		d.missing(&d.requests)
+	case c.without != "": // the reply came first
+		d.missing(&d.requests, c.without)
 	}
 	d.requests.clearText()
 	return d.stop()
@@ -272,16 +281,17 @@ func (d *gateway) endRequest() error {
 // ask reports the request of a call, of which all has come that the server needs for a reply.
 func (d *gateway) ask(c *call) {
 	c.asked = true
-	read := true
 	switch size := int(d.requests.size); c.class {
 	case decoded:
-		read = d.askEach(c, size)
+		c.missing = d.askEach(c, size)
 	case counted:
-		d.request(&c.exchange, text{size, unread})
-	case old, unknown:
-		read = false
+		d.request(&c.exchange, text{size, unread(traffic.Opaque)})
+	case old:
+		c.missing = traffic.OldAPI
+	case unknown:
+		c.missing = traffic.OtherPaths
 	}
-	if !read {
+	if c.missing != "" {
 		c.unread = d.requests.size
 	}
 	d.requests.reported = d.requests.size
@@ -290,14 +300,13 @@ func (d *gateway) ask(c *call) {
 
 // askEach reports each message of a request, of which a unary call has one. No text at all is an empty
 // message, as it is to the gateway.
-func (d *gateway) askEach(c *call, size int) (read bool) {
+func (d *gateway) askEach(c *call, size int) (missing traffic.Cause) {
 	if r := &d.requests; !r.keeps || r.over {
-		return d.request(&c.exchange, text{size, unread})
+		return d.request(&c.exchange, text{size, unread(traffic.Opaque)})
 	}
 	all := json.NewDecoder(bytes.NewReader(d.requests.text))
-	read = true
-	for first := true; !d.undecodable; first = false {
-		t := text{size, unread}
+	for first := true; d.undecodable == ""; first = false {
+		t := text{size, unread(traffic.Malformed)}
 		var one json.RawMessage
 		err := all.Decode(&one)
 		switch {
@@ -305,16 +314,18 @@ func (d *gateway) askEach(c *call, size int) (read bool) {
 			t.parse = parseJSON([]byte("{}"))
 		case err == nil:
 			t.parse = parseJSON(one)
+		case errors.Is(err, io.EOF):
+			return missing
 		case !first:
-			return read && errors.Is(err, io.EOF)
+			return cmp.Or(missing, traffic.Malformed)
 		}
-		read = d.request(&c.exchange, t) && read
+		missing = cmp.Or(missing, d.request(&c.exchange, t))
 		if err != nil || !c.streams() {
 			break
 		}
 		size = 0 // all came in one request
 	}
-	return read
+	return missing
 }
 
 // maxObjects is more than the longest honest text has. A hostile one has two or three bytes for each
@@ -322,12 +333,12 @@ func (d *gateway) askEach(c *call, size int) (read bool) {
 const maxObjects = maxBody / 64
 
 // parseJSON parses a message in JSON as the gateway does.
-func parseJSON(p []byte) func(proto.Message) error {
-	return func(m proto.Message) error {
+func parseJSON(p []byte) func(proto.Message) traffic.Cause {
+	return func(m proto.Message) traffic.Cause {
 		if bytes.Count(p, []byte("{")) > maxObjects {
-			return errUnread
+			return traffic.Opaque
 		}
-		return protojson.UnmarshalOptions{DiscardUnknown: true}.Unmarshal(p, m)
+		return parsed(protojson.UnmarshalOptions{DiscardUnknown: true}.Unmarshal(p, m))
 	}
 }
 
@@ -356,9 +367,13 @@ func (d *gateway) startReply(head *bufio.Reader) (delimiter, error) {
 	c.refused = r.StatusCode >= http.StatusMultipleChoices
 	keeps := c.class == decoded && !c.refused && plain(r.Header)
 	d.replies.expect(keeps)
-	c.gap = c.class == old || !c.refused && (c.class == unknown || c.class == decoded && !keeps)
-	if c.class == old || !c.refused { // what the server refuses it did not do, whatever it was
-		d.gap += c.unread
+	// What the server refuses it did not do, whatever it was. API version 2 says in JSON that a key is missing.
+	if !c.refused || c.class == old && r.Header.Get("Content-Type") == "application/json" {
+		c.without = map[class]traffic.Cause{old: traffic.OldAPI, unknown: traffic.OtherPaths}[c.class]
+		if c.class == decoded && !keeps {
+			c.without = traffic.Opaque
+		}
+		d.gap(c.unread, c.missing)
 	}
 	c.unread = 0
 	if r.Body == http.NoBody {
@@ -385,10 +400,11 @@ func (d *gateway) replyBody(p []byte) {
 // endLine reports a message of a stream. The reply has so many bytes up to it.
 func (d *gateway) endLine(c *call, upTo int64) {
 	r := &d.replies
-	t := text{int(upTo - r.reported), unread}
+	t := text{int(upTo - r.reported), unread(traffic.Malformed)}
 	var line struct{ Result, Error json.RawMessage }
 	switch {
 	case r.over:
+		t.parse = unread(traffic.Opaque)
 	case len(bytes.TrimSpace(r.text)) == 0:
 		r.clearText()
 		return
@@ -397,8 +413,8 @@ func (d *gateway) endLine(c *call, upTo int64) {
 	}
 	if len(line.Error) > 0 {
 		d.fail(&c.exchange, drivers.ErrUnsupported, t.size)
-	} else if !d.reply(&c.exchange, t) {
-		d.gap += int64(t.size)
+	} else if missing := d.reply(&c.exchange, t); missing != "" {
+		d.gap(int64(t.size), missing)
 	}
 	r.reported = upTo
 	r.over = false
@@ -408,8 +424,8 @@ func (d *gateway) endLine(c *call, upTo int64) {
 
 func (d *gateway) endReply() error {
 	r, c := &d.replies, d.pending[0]
-	t := text{int(r.size), unread}
-	read := true
+	t := text{int(r.size), unread(traffic.Opaque)}
+	missing := c.without
 	switch {
 	case c.class != decoded && c.class != counted:
 	case c.refused:
@@ -420,10 +436,10 @@ func (d *gateway) endReply() error {
 		if r.keeps && !r.over {
 			t.parse = parseJSON(r.text)
 		}
-		read = d.reply(&c.exchange, t)
+		missing = cmp.Or(missing, d.reply(&c.exchange, t))
 	}
-	if c.gap || !read {
-		d.missing(r)
+	if missing != "" {
+		d.missing(r, missing)
 	}
 	r.clearText()
 	d.drop(1)

@@ -33,9 +33,10 @@ import (
 // A recording is an Observer that writes down all that a decoder reports, and the pieces that the decoder
 // got.
 type recording struct {
-	lines  []string
-	gap    int64
-	pieces []recordedPiece
+	lines   []string
+	gap     int64 // bytes that are missing
+	members []string
+	pieces  []recordedPiece
 }
 
 type recordedPiece struct {
@@ -45,7 +46,14 @@ type recordedPiece struct {
 
 func (r *recording) Open(traffic.Connection) traffic.Tap { return r }
 func (r *recording) Close(time.Time)                     {}
-func (r *recording) Gap(_ time.Time, bytes int64)        { r.gap += bytes }
+func (r *recording) Missed(traffic.Undecoded)            {}
+func (r *recording) Members(_ time.Time, all []string)   { r.members = append(r.members, all...) }
+
+func (r *recording) Gap(_ time.Time, bytes int64, cause traffic.Cause) {
+	if !cause.Harmless() {
+		r.gap += bytes
+	}
+}
 
 func (r *recording) Session(_ time.Time, s traffic.Session) {
 	r.lines = append(r.lines, fmt.Sprint("session of ", s.Timeout, ", resumed ", s.Resumed))
@@ -65,7 +73,7 @@ func (r *recording) Message(_ time.Time, m drivers.Message) {
 func (r *recording) protocol() traffic.Protocol {
 	p := etcd.Protocol()
 	decode := p.Decode
-	p.Decode = func(t traffic.Tap, joined bool) traffic.Decoder { return recorder{decode(t, joined), r} }
+	p.Decode = func(t traffic.Tap, begins traffic.Cause) traffic.Decoder { return recorder{decode(t, begins), r} }
 	return p
 }
 
@@ -87,7 +95,7 @@ func (r recorder) FromServer(at time.Time, p []byte) {
 // replayed decodes the recorded pieces again, each cut as size says.
 func (r *recording) replayed(size func() int) *recording {
 	again := new(recording)
-	d := etcd.Protocol().Decode(again, false)
+	d := etcd.Protocol().Open(again, false)
 	for _, p := range r.pieces {
 		take := d.FromServer
 		if p.fromClient {
@@ -244,6 +252,9 @@ func TestGatewayIsDecodedAsGRPC(t *testing.T) {
 		samePieces(t, byGateway)
 	}
 	samePieces(t, byGRPC)
+	if len(byGRPC.members) == 0 {
+		t.Error("the client did not learn the members")
+	}
 	if n, want := len(byGRPC.lines), 2*len(operations(root))+1; n != want {
 		t.Errorf("%d messages and sessions, want %d: a request and a reply each, and one session", n, want)
 	}
@@ -263,6 +274,9 @@ func sameMessages(t *testing.T, want, got *recording, wantRoot, gotRoot string) 
 	t.Helper()
 	if want.gap != 0 || got.gap != 0 {
 		t.Errorf("%d bytes of gRPC and %d of the gateway were not decoded", want.gap, got.gap)
+	}
+	if !slices.Equal(want.members, got.members) {
+		t.Errorf("by gRPC the client learned %q, through the gateway %q", want.members, got.members)
 	}
 	w, g := below(want.lines, wantRoot), below(got.lines, gotRoot)
 	if !slices.Equal(w, g) {

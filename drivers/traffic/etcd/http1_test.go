@@ -13,18 +13,39 @@ import (
 
 // A script is a tap that writes down what it gets.
 type script struct {
-	lines  []string
-	bytes  int64 // of messages
-	gap    int64
-	closed bool
+	lines      []string
+	bytes      int64            // of messages
+	missing    traffic.Coverage // besides what is unfinished
+	gap        int64            // of it
+	unfinished int64
+	members    []string
+	closed     bool
 }
 
 func (s *script) Session(_ time.Time, o traffic.Session) {
 	s.lines = append(s.lines, fmt.Sprint("session ", o.ID, " ", o.Timeout))
 }
 
-func (s *script) Gap(_ time.Time, bytes int64) { s.gap += bytes }
-func (s *script) Close(time.Time)              { s.closed = true }
+func (s *script) Gap(_ time.Time, bytes int64, cause traffic.Cause) {
+	if cause == traffic.Unfinished {
+		s.unfinished += bytes
+		return
+	}
+	s.gap += bytes
+	s.missing.Add(traffic.Undecoded{Cause: cause, Bytes: bytes})
+}
+
+// causes returns the causes of what is missing, in the order of all causes.
+func (s *script) causes() string {
+	var all []string
+	for _, u := range s.missing.List() {
+		all = append(all, string(u.Cause))
+	}
+	return strings.Join(all, " ")
+}
+
+func (s *script) Members(_ time.Time, all []string) { s.members = append(s.members, all...) }
+func (s *script) Close(time.Time)                   { s.closed = true }
 
 func (s *script) Message(_ time.Time, m drivers.Message) {
 	s.bytes += int64(m.Size)
@@ -116,7 +137,8 @@ func TestHTTP(t *testing.T) {
 		pieces []string
 		want   []string
 		gap    int64
-		silent bool // bytes that are in no message and no gap
+		cause  traffic.Cause // of the gap
+		silent bool          // bytes that are in no message and no gap
 	}{
 		"keep-alive": {
 			pieces: []string{put, written, read, found},
@@ -192,15 +214,24 @@ func TestHTTP(t *testing.T) {
 			pieces: []string{read, "<" + gzipped, strings.Replace(read, "Host", inGzip+"Host", 1), found},
 			want:   []string{"request get /a", "reply get /a", "request other ", "reply other  at 7"},
 			gap:    lengths(gzipped, inGzip, request),
+			cause:  traffic.Opaque,
 			silent: true, // they are messages too
 		},
 		"a reply that is no JSON": {
 			pieces: []string{read, "<" + answer(200, "<html>")},
 			want:   []string{"request get /a", "reply get /a"},
 			gap:    lengths(answer(200, "<html>")),
+			cause:  traffic.Malformed,
 			silent: true,
 		},
-		"etcd 2": {pieces: append(v2, read, found), want: requestAndReply, gap: lengths(v2[0][1:], v2[1][1:])},
+		"etcd 2": {
+			pieces: append(v2, read, found), want: requestAndReply,
+			gap: lengths(v2[0][1:], v2[1][1:]), cause: traffic.OldAPI,
+		},
+		"etcd 2 of a server that has it no more": {
+			pieces: []string{v2[0], "<HTTP/1.1 404 Not Found\r\nContent-Type: text/plain\r\nContent-Length: 3\r\n\r\n404"},
+			silent: true,
+		},
 		"monitoring": {
 			pieces: []string{">GET /metrics HTTP/1.1\r\nHost: etcd\r\n\r\n", "<" + answer(200, "# HELP"),
 				">GET /health?serializable=true HTTP/1.1\r\nHost: etcd\r\n\r\n", "<" + answer(503, `{"health":"false"}`)},
@@ -214,12 +245,14 @@ func TestHTTP(t *testing.T) {
 		"an unknown path": {
 			pieces: []string{">" + post("/v4/kv/put", putA), "<" + answer(200, "{}")},
 			gap:    lengths(post("/v4/kv/put", putA), answer(200, "{}")),
+			cause:  traffic.OtherPaths,
 		},
 		"upgraded": {
 			pieces: []string{">GET /v3/watch HTTP/1.1\r\nHost: etcd\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n",
 				"<HTTP/1.1 101 Switching Protocols\r\n\r\n\x81\x05hello", ">\x81\x05hello"},
 			want:   []string{"request other "},
 			gap:    lengths("HTTP/1.1 101 Switching Protocols\r\n\r\n", "\x81\x05hello", "\x81\x05hello"),
+			cause:  traffic.Upgraded,
 			silent: true,
 		},
 		"other methods": {
@@ -249,13 +282,13 @@ func TestHTTP(t *testing.T) {
 			all := int64(-len(c.pieces)) + lengths(c.pieces...)
 			for _, size := range []int{1, 2, 7, 1 << 20} {
 				var s script
-				d := Protocol().Decode(&s, false)
+				d := Protocol().Open(&s, false)
 				play(d, size, c.pieces...)
 				d.End(time.Unix(2, 0))
-				if !slices.Equal(s.lines, c.want) || s.gap != c.gap || !s.closed {
-					t.Fatalf("pieces of %d bytes: a gap of %d bytes, closed %t, and\n%s\nwant a gap of %d and\n%s", size,
-						s.gap, s.closed,
-						strings.Join(s.lines, "\n"), c.gap, strings.Join(c.want, "\n"))
+				if !slices.Equal(s.lines, c.want) || s.gap != c.gap || s.causes() != string(c.cause) || !s.closed {
+					t.Fatalf("pieces of %d bytes: a gap of %d bytes (%s), closed %t, and\n%s\nwant %d (%s) and\n%s", size,
+						s.gap, s.causes(), s.closed, strings.Join(s.lines, "\n"),
+						c.gap, c.cause, strings.Join(c.want, "\n"))
 				}
 				if s.bytes+s.gap != all && !c.silent {
 					t.Errorf("pieces of %d bytes: messages of %d bytes and a gap of %d, want %d together", size, s.bytes,
@@ -263,6 +296,22 @@ func TestHTTP(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestMembersOfTheGateway asks for the list of members: the client learns the addresses of those that serve
+// clients.
+func TestMembersOfTheGateway(t *testing.T) {
+	list := `{"header":{"member_id":"1"},"members":[{"ID":"1","peerURLs":["http://etcd1:2380"],` +
+		`"clientURLs":["http://etcd1:2379","https://etcd2"]},{"ID":"2","clientURLs":[]}]}`
+	var s script
+	d := Protocol().Open(&s, false)
+	play(d, 9, ">"+post("/v3/cluster/member/list", "{}"), "<"+answer(200, list),
+		">"+post("/v3/cluster/member/list", ""), "<"+answer(503, `{"code":14}`))
+	d.End(time.Unix(2, 0))
+	want := []string{"request other ", "reply other ", "request other ", "reply other : not supported here"}
+	if got := strings.Join(s.members, " "); got != "etcd1:2379 etcd2:443" || !slices.Equal(s.lines, want) || s.gap != 0 {
+		t.Errorf("members %q, a gap of %d bytes and %q; want etcd1:2379 etcd2:443, none and %q", got, s.gap, s.lines, want)
 	}
 }
 
@@ -285,7 +334,7 @@ func TestWatchStream(t *testing.T) {
 		"event data changed /a at 8", "event deleted /a at 9"}
 	for _, size := range []int{1, 5, 1 << 20} {
 		var s script
-		d := Protocol().Decode(&s, false)
+		d := Protocol().Open(&s, false)
 		play(d, size, ">"+request, "<"+reply)
 		d.End(time.Unix(2, 0))
 		if !slices.Equal(s.lines, want) || s.gap != 0 {
@@ -308,7 +357,7 @@ func TestWatchErrors(t *testing.T) {
 		"reply watch node /a: not supported here",
 	}
 	var s script
-	d := Protocol().Decode(&s, false)
+	d := Protocol().Open(&s, false)
 	play(d, 9, ">"+post("/v3/watch", two), "<HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"+
 		chunked(50, watchReplies[0]+`{"error":{"code":7,"message":"permission denied"}}`+"\n"),
 		">"+post("/v3/watch", `{"create_request":{"key":"L2E="}}`), "<"+answer(401, `{"error":{"code":16}}`))
@@ -338,28 +387,28 @@ func TestGatewayAfterALoss(t *testing.T) {
 		}, requestAndReply, lengths(reply[9:])},
 		"a reply is lost, which is known when the next one comes": {false, func(d traffic.Decoder) {
 			play(d, 1<<20, ">"+put, ">"+read)
-			d.Lost(at, false, 100)
+			d.Lost(at, false, 100, traffic.Missing)
 			play(d, 1<<20, "<"+reply)
 		}, append([]string{"request set /a"}, requestAndReply...), 100},
 		"the end of a reply is lost": {false, func(d traffic.Decoder) {
 			play(d, 1<<20, ">"+put, "<"+wrote[:60])
-			d.Lost(at, false, 100)
+			d.Lost(at, false, 100, traffic.Missing)
 			play(d, 1<<20, "<"+wrote[90:], ">"+read, "<"+reply)
 		}, append([]string{"request set /a"}, requestAndReply...), 100 + lengths(wrote[:60], wrote[90:])},
 		"a request is lost, and its reply comes": {false, func(d traffic.Decoder) {
 			play(d, 1<<20, ">"+read, "<"+reply, "<"+wrote)
-			d.Lost(at, true, 100)
+			d.Lost(at, true, 100, traffic.Missing)
 			play(d, 1<<20, ">"+read, "<"+reply)
 		}, slices.Concat(requestAndReply, requestAndReply), 100 + lengths(wrote)},
 		"a client that pipelines": {false, func(d traffic.Decoder) {
 			play(d, 1<<20, ">"+read+put, "<"+reply)
-			d.Lost(at, false, 100)
+			d.Lost(at, false, 100, traffic.Missing)
 			play(d, 1<<20, ">"+read, "<"+reply)
 		}, []string{"request get /a", "request set /a", "reply get /a at 7"}, 100 + lengths(read, reply)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var s script
-			d := Protocol().Decode(&s, c.joined)
+			d := Protocol().Open(&s, c.joined)
 			c.play(d)
 			d.End(at)
 			if !slices.Equal(s.lines, c.want) || s.gap != c.gap {
@@ -370,27 +419,41 @@ func TestGatewayAfterALoss(t *testing.T) {
 	}
 }
 
-// TestFirstBytes chooses the decoder by the first bytes of a connection, and shows bytes of anything else
-// as a gap.
+// TestFirstBytes chooses the decoder by the first bytes of a connection. Bytes of anything else are a gap,
+// and those of a client that does not go on are unfinished.
 func TestFirstBytes(t *testing.T) {
-	for first, want := range map[string]string{
-		preface: "*etcd.decoder", "P": "<nil>", "PO": "<nil>", "PRI * HTTP/2.0\r\n": "<nil>",
-		"POST ": "*etcd.gateway", "GET /": "*etcd.gateway",
+	for first, want := range map[string]traffic.Cause{
+		"P": traffic.Unfinished, "PO": traffic.Unfinished, "PRI * HTTP/2.0\r": traffic.Unfinished,
+		"\x16\x03\x01\x02\x00\x01": traffic.TLS, "ruok": traffic.Words, "\x00\x00\x00,": traffic.Foreign,
+		"PRI * HTTP/1.1\r\n": traffic.Foreign, "POSTS / HTTP/1.1\r\n": traffic.Foreign,
+		" GET / HTTP/1.1\r\n": traffic.Foreign, "\r\n": traffic.Foreign,
 	} {
 		var s script
-		c := Protocol().Decode(&s, false).(*connection)
-		play(c, 1, ">"+first)
-		if got := fmt.Sprintf("%T", c.Decoder); got != want || s.gap != 0 {
-			t.Errorf("%q: decoder %s and a gap of %d bytes, want %s and none", first, got, s.gap, want)
+		d := Protocol().Open(&s, false)
+		pieces := []string{"<early", ">" + first}
+		if want != traffic.Unfinished {
+			pieces = append(pieces, "<reply", ">more")
+		}
+		play(d, 1, pieces...)
+		d.End(time.Unix(2, 0))
+		if want == traffic.Unfinished {
+			s.missing.Add(traffic.Undecoded{Cause: want, Bytes: s.unfinished})
+		}
+		all := lengths(pieces...) - int64(len(pieces))
+		if s.gap+s.unfinished != all || s.causes() != string(want) || len(s.lines) > 0 || !s.closed {
+			t.Errorf("%q: a gap of %d bytes (%s) and %v, closed %t; want %d (%s), no message, closed", first,
+				s.gap+s.unfinished, s.causes(), s.lines, s.closed, all, want)
 		}
 	}
-	for _, first := range []string{"\x16\x03\x01\x02\x00\x01", "PRI * HTTP/1.1\r\n", "POSTS / HTTP/1.1\r\n",
-		" GET / HTTP/1.1\r\n", "\r\n", "\x00\x00\x00,"} {
+	for first, messages := range map[string]int{
+		preface: 0, "GET /v3/kv/range HTTP/1.1\r\n\r\n": 1, post("/v3/kv/range", rangeA): 1,
+	} {
 		var s script
-		d := Protocol().Decode(&s, false)
-		play(d, 1, "<early", ">"+first, "<reply", ">more")
-		if want := lengths("early", first, "reply", "more"); s.gap != want || len(s.lines) > 0 {
-			t.Errorf("%q: a gap of %d bytes and %v, want %d and no message", first, s.gap, s.lines, want)
+		d := Protocol().Open(&s, false)
+		play(d, 1, ">"+first)
+		d.End(time.Unix(2, 0))
+		if len(s.lines) != messages || s.gap+s.unfinished != 0 {
+			t.Errorf("%q: %v and a gap of %d bytes, want %d messages and none", first, s.lines, s.gap+s.unfinished, messages)
 		}
 	}
 }

@@ -8,14 +8,20 @@ import (
 	"golang.org/x/net/http2/hpack"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/traffic"
 )
 
 // A stream is one stream of a connection.
 type stream struct {
 	exchange
 	up, down messages
-	http     bool // it is not of gRPC but of the gateway or of etcd 2, which are decoded with HTTP/1.1 only
-	kept     int  // bytes in all, as the budget knows
+	without  traffic.Cause // what it is, if it is not of gRPC
+	kept     int           // bytes in all, as the budget knows
+}
+
+// undecodedOverHTTP2 are the classes of paths that are decoded over HTTP/1.1 only, or not at all.
+var undecodedOverHTTP2 = map[class]traffic.Cause{
+	decoded: traffic.JSONByHTTP2, counted: traffic.JSONByHTTP2, old: traffic.OldAPI,
 }
 
 // handleClientFrame handles a frame of the client.
@@ -25,10 +31,10 @@ func (d *decoder) handleClientFrame(f http2.Frame) {
 		switch method := f.PseudoValue("path"); {
 		case method == "":
 		case len(d.streams) >= maxStreams:
-			d.undecodable = true
+			d.undecodable = traffic.BeyondLimit
 		default:
 			c, _ := classify(f.PseudoValue("method"), method)
-			d.streams[f.StreamID] = &stream{exchange: exchange{method: method}, http: c != unknown && c != monitoring}
+			d.streams[f.StreamID] = &stream{exchange: exchange{method: method}, without: undecodedOverHTTP2[c]}
 		}
 	case *http2.DataFrame:
 		if s := d.streams[f.StreamID]; s != nil {
@@ -40,12 +46,14 @@ func (d *decoder) handleClientFrame(f http2.Frame) {
 }
 
 // takeData takes bytes of a direction of a stream, whose messages are to be reported.
-func (d *decoder) takeData(s *stream, of *messages, p []byte, report func(*exchange, text) bool) {
-	if s.http {
-		d.unread += int64(len(p))
+func (d *decoder) takeData(s *stream, of *messages, p []byte,
+	report func(*exchange, text) traffic.Cause,
+) {
+	if s.without != "" {
+		d.gap(int64(len(p)), s.without)
 		return
 	}
-	d.unread += of.take(p, func(t text) bool { return report(&s.exchange, t) })
+	of.take(p, func(t text) traffic.Cause { return report(&s.exchange, t) }, d.gap)
 	d.update(s)
 }
 

@@ -7,30 +7,32 @@ import (
 	"sync/atomic"
 	"time"
 	"unsafe"
+
+	"github.com/stampede-bench/stampede/drivers/traffic"
 )
 
 // analysis gives what the lines carry to the decoders, in one order for all of them: each piece
 // enters the queue before its bytes are passed on, so that no reply or notification is analysed
 // before the request that caused it.
 type analysis struct {
-	options Options
-	queue   queue
-	over    chan struct{} // closed when the queue has been worked off
-	dropped atomic.Int64
-	failed  atomic.Int64
-	failure atomic.Pointer[error]
+	options  Options
+	observed func(address string) bool // whether connections to the address pass the proxy
+	queue    queue
+	over     chan struct{} // closed when the queue has been worked off
+	dropped  atomic.Int64
+	failed   atomic.Int64
+	failure  atomic.Pointer[error]
 }
 
-func newAnalysis(o Options) *analysis {
-	a := &analysis{options: o, over: make(chan struct{})}
+func newAnalysis(o Options, observed func(address string) bool) *analysis {
+	a := &analysis{options: o, observed: observed, over: make(chan struct{})}
 	a.queue.limit, a.queue.ready = cmp.Or(o.Queue, DefaultQueue), make(chan struct{}, 1)
 	go a.work()
 	return a
 }
 
-// open hands over the beginning of a connection. It returns false if the queue is full: then the
-// connection is not analysed.
-func (a *analysis) open(l *relay) bool { return a.queue.put(piece{line: l, event: opened}, nil) }
+// open hands over the beginning of a connection.
+func (a *analysis) open(l *relay) { a.queue.put(piece{line: l, event: opened}, nil) }
 
 // end hands over the end of a connection, and how many of its last bytes were dropped.
 func (a *analysis) end(l *relay, lost int64) {
@@ -43,7 +45,7 @@ func (a *analysis) offer(l *relay, d *direction, data []byte) {
 	if d.framer != nil {
 		p.first = d.framer.Advance(data)
 	}
-	if l.observed && a.queue.put(p, data) {
+	if a.queue.put(p, data) {
 		d.lost = 0
 		return
 	}
@@ -95,6 +97,8 @@ func (a *analysis) analyse(p *piece, data []byte) {
 			err := fmt.Errorf("analysis of connection %d failed: %v", l.connection.ID, cause)
 			a.failure.CompareAndSwap(nil, &err)
 			a.failed.Add(1)
+			u := traffic.Undecoded{Cause: traffic.Failed, Bytes: int64(len(data)), Connections: 1}
+			a.options.Observer.Missed(u)
 			l.decoder = nil
 		}
 	}()
@@ -103,12 +107,15 @@ func (a *analysis) analyse(p *piece, data []byte) {
 		close(p.done)
 	case p.event == opened:
 		l.connection.At = p.at
-		l.decoder = a.options.Protocol.Decode(a.options.Observer.Open(l.connection), false)
+		l.decoder = a.options.Protocol.Open(memberTap{a.options.Observer.Open(l.connection), a.observed}, false)
 	case l.decoder == nil:
 		a.dropped.Add(int64(len(data)))
+		if n := int64(len(data)) + p.lost; n > 0 {
+			a.options.Observer.Missed(traffic.Undecoded{Cause: traffic.Failed, Bytes: n})
+		}
 	case p.event == closed:
 		if lost := l.missing[fromClient] + l.missing[fromServer] + p.lost; lost > 0 {
-			l.decoder.Lost(p.at, false, lost)
+			l.decoder.Lost(p.at, false, lost, traffic.Late)
 		}
 		l.decoder.End(p.at)
 	default:
@@ -125,7 +132,7 @@ func (l *relay) decode(p *piece, data []byte) {
 			*missing += int64(len(data))
 			return
 		}
-		l.decoder.Lost(p.at, p.event == fromClient, *missing+int64(p.first))
+		l.decoder.Lost(p.at, p.event == fromClient, *missing+int64(p.first), traffic.Late)
 		data, *missing = data[p.first:], 0
 	}
 	if p.event == fromClient {
@@ -181,7 +188,7 @@ type queue struct {
 // waits for the analysis. There is always room for the end of a connection and for a flush.
 func (q *queue) put(p piece, data []byte) bool {
 	q.mu.Lock()
-	if p.event <= opened && q.next.size()+pieceSize+len(data) > q.limit {
+	if p.event < opened && q.next.size()+pieceSize+len(data) > q.limit {
 		q.mu.Unlock()
 		return false
 	}

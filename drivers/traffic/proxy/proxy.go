@@ -67,8 +67,9 @@ const patience = 10 * time.Second
 
 // listen is Listen with another patience.
 func listen(addresses []string, servers []Server, o Options, patience time.Duration) (*Proxy, error) {
-	p := &Proxy{options: o, lines: make(map[*relay]bool), analysis: newAnalysis(o), patience: patience}
+	p := &Proxy{options: o, lines: make(map[*relay]bool), patience: patience}
 	p.ctx, p.stop = context.WithCancel(context.Background())
+	p.analysis = newAnalysis(o, p.listensAt)
 	for _, a := range addresses {
 		l, err := net.Listen("tcp", a)
 		if err != nil {
@@ -227,7 +228,6 @@ type relay struct {
 	rawClient      net.Conn // without
 	rawServer      net.Conn
 	connection     traffic.Connection
-	observed       bool            // false if the analysis was late when the connection was opened
 	decoder        traffic.Decoder // belongs to the analysis; nil after its analysis has failed
 	missing        [2]int64        // belongs to the analysis: bytes of each direction since its last packet
 }
@@ -270,7 +270,7 @@ func (l *relay) run() {
 		l.abort()
 		return
 	}
-	l.observed = a.open(l)
+	a.open(l)
 	requests, replies := l.direction(fromClient), l.direction(fromServer)
 	var other sync.WaitGroup
 	other.Go(func() { l.pass(l.server, l.client, replies) })
@@ -278,9 +278,7 @@ func (l *relay) run() {
 	other.Wait()
 	l.client.Close()
 	l.server.Close()
-	if l.observed {
-		a.end(l, requests.lost+replies.lost)
-	}
+	a.end(l, requests.lost+replies.lost)
 }
 
 // shakeHands does the TLS handshakes of both sides, at the same time. A peer that does not take part keeps

@@ -11,6 +11,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -29,6 +30,7 @@ type record struct {
 	before func() // called before each message
 	mu     sync.Mutex
 	all    []*recorded
+	missed traffic.Coverage // all that was not decoded
 }
 
 // recorded is one connection of a record.
@@ -38,7 +40,16 @@ type recorded struct {
 	session  traffic.Session
 	messages []string
 	gap      int64
+	members  []string
 	closed   bool
+}
+
+// Missed reports what no connection reports.
+func (r *record) Missed(u traffic.Undecoded) { r.missed.Add(u) }
+
+func (t *recorded) Gap(_ time.Time, bytes int64, cause traffic.Cause) {
+	t.gap += bytes
+	t.missed.Add(traffic.Undecoded{Cause: cause, Bytes: bytes})
 }
 
 func (r *record) Open(c traffic.Connection) traffic.Tap {
@@ -50,7 +61,7 @@ func (r *record) Open(c traffic.Connection) traffic.Tap {
 }
 
 func (t *recorded) Session(_ time.Time, s traffic.Session) { t.session = s }
-func (t *recorded) Gap(_ time.Time, bytes int64)           { t.gap += bytes }
+func (t *recorded) Members(_ time.Time, all []string)      { t.members = append(t.members, all...) }
 func (t *recorded) Close(time.Time)                        { t.closed = true }
 func (t *recorded) Message(_ time.Time, m drivers.Message) {
 	if t.before != nil {
@@ -283,6 +294,57 @@ func TestLateAnalysis(t *testing.T) {
 	}
 	if !strings.Contains(strings.Join(got.messages, "\n"), "2 exists /after") {
 		t.Errorf("the reply for /after was not decoded; the last messages: %v", got.messages[max(0, len(got.messages)-4):])
+	}
+}
+
+// TestLateAnalysisOfConnections holds the analysis while more connections are opened and closed than its
+// queue holds. Each is reported, with the bytes that were dropped.
+func TestLateAnalysisOfConnections(t *testing.T) {
+	hold := make(chan struct{})
+	r := &record{before: func() { <-hold }}
+	p := in(t, backendtest.Native(t, server.Options{}), Options{Observer: r, Queue: 4 << 10})
+	const connections = 50
+	for range connections {
+		c := connect(t, p.Addresses()[0], nil)
+		if _, _, err := c.Exists(t.Context(), "/", nil); err != nil {
+			t.Fatal(err)
+		}
+		c.Close()
+	}
+	close(hold)
+	p.Close()
+	dropped := p.Stats().Dropped
+	missed := r.missed.List()
+	if dropped == 0 || len(r.all) != connections {
+		t.Errorf("%d connections and %d bytes dropped; want %d and some", len(r.all), dropped, connections)
+	}
+	if len(missed) == 0 || missed[0].Cause != traffic.Late || missed[0].Bytes != dropped {
+		t.Errorf("%+v not decoded; want the %d bytes that were dropped, as late", missed, dropped)
+	}
+}
+
+// TestMembersOfTheProxyAreNone tells clients of addresses: those of the proxy bypass nothing.
+func TestMembersOfTheProxyAreNone(t *testing.T) {
+	for listen, own := range map[string]bool{"127.0.0.1:0": true, "0.0.0.0:0": true, "[::1]:0": false} {
+		o := Options{Protocol: traffic.ZooKeeper(), Observer: new(record)}
+		p, err := Listen([]string{listen}, []Server{{Address: "127.0.0.1:1"}}, o)
+		if err != nil {
+			t.Logf("%s: %v", listen, err)
+			continue
+		}
+		_, port, _ := net.SplitHostPort(p.Addresses()[0])
+		got := new(recorded)
+		memberTap{got, p.listensAt}.Members(time.Now(), []string{
+			"127.0.0.1:" + port, "localhost:" + port, "192.0.2.1:" + port, "127.0.0.1:1", "zk1:" + port, "zk1",
+		})
+		want := []string{"192.0.2.1:" + port, "127.0.0.1:1", "zk1:" + port, "zk1"}
+		if !own {
+			want = append([]string{"127.0.0.1:" + port}, want...)
+		}
+		if !slices.Equal(got.members, want) {
+			t.Errorf("%s: bypassed by %q, want %q", listen, got.members, want)
+		}
+		p.Close()
 	}
 }
 

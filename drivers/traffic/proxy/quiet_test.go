@@ -13,5 +13,7 @@ type quiet struct{}
 func (quiet) Open(traffic.Connection) traffic.Tap { return quiet{} }
 func (quiet) Session(time.Time, traffic.Session)  {}
 func (quiet) Message(time.Time, drivers.Message)  {}
-func (quiet) Gap(time.Time, int64)                {}
+func (quiet) Missed(traffic.Undecoded)            {}
+func (quiet) Members(time.Time, []string)         {}
+func (quiet) Gap(time.Time, int64, traffic.Cause) {}
 func (quiet) Close(time.Time)                     {}
