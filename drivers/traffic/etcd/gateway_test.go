@@ -4,12 +4,14 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"net/http"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -396,6 +398,58 @@ func TestGatewayHeartbeats(t *testing.T) {
 	sameMessages(t, byGRPC, byGateway, "", "")
 	if len(byGateway.lines) != 4 {
 		t.Errorf("%d messages, want 4: 2 heartbeats and their replies", len(byGateway.lines))
+	}
+}
+
+// TestGatewayWithTLS has clients of the gateway and of gRPC on a member with TLS. They connect to the proxy in
+// the clear and with TLS, and those of the gateway also offer HTTP/2 to it.
+func TestGatewayWithTLS(t *testing.T) {
+	member := backendtest.SecureEtcd(t)
+	behind, failed := member.Security.TLSConfig()
+	must(t, failed)
+	behind.ServerName = "127.0.0.1"
+	authority := t.TempDir()
+	before, failed := backendtest.Authority(t, authority).TLSConfig()
+	must(t, failed)
+	pair := filepath.Join(authority, "server.pem")
+	certificate, failed := tls.LoadX509KeyPair(pair, pair)
+	must(t, failed)
+	own := &tls.Config{
+		Certificates: []tls.Certificate{certificate},
+		NextProtos:   traffic.ApplicationProtocols(etcd.Protocol().Speaks...),
+	}
+	for scheme, own := range map[string]*tls.Config{"http": nil, "https": own} {
+		root, r := fmt.Sprint("/secure-", scheme), new(record)
+		p, failed := proxy.Listen([]string{"127.0.0.1:0"}, []proxy.Server{{Address: member.Address, TLS: behind}},
+			proxy.Options{TLS: own, Protocol: etcd.Protocol(), Observer: r})
+		must(t, failed)
+		address := p.Addresses()[0]
+		for _, offers := range []bool{false, true} {
+			c := &http.Client{Transport: &http.Transport{TLSClientConfig: before.Clone(), ForceAttemptHTTP2: offers}}
+			q := asked(t, address, "kv/put", false, &pb.PutRequest{Key: []byte(root + "/a")})
+			q.URL.Scheme = scheme
+			reply, failed := c.Do(q)
+			must(t, failed)
+			must(t, err(io.Copy(io.Discard, reply.Body)))
+			must(t, reply.Body.Close())
+			c.CloseIdleConnections()
+			if reply.StatusCode != http.StatusOK || reply.ProtoMajor != 1 {
+				t.Errorf("%s: %s by %s, want 200 by HTTP/1.1", scheme, reply.Status, reply.Proto)
+			}
+		}
+		config := clientv3.Config{Endpoints: []string{scheme + "://" + address}, DialTimeout: time.Minute}
+		if own != nil {
+			config.TLS = before.Clone()
+		}
+		c, failed := clientv3.New(config)
+		must(t, failed)
+		must(t, err(c.Get(t.Context(), root+"/a")))
+		must(t, c.Close())
+		must(t, p.Close())
+		want := []string{"request set /a", "reply set /a", "request set /a", "reply set /a", "request get /a", "reply get /a"}
+		if got := below(r.lines, root); !slices.Equal(got, want) || r.gap > 0 {
+			t.Errorf("%s: %q and a gap of %d bytes (%s), want %q and none", scheme, got, r.gap, r.cause, want)
+		}
 	}
 }
 
