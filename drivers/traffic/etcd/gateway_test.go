@@ -453,6 +453,49 @@ func TestGatewayWithTLS(t *testing.T) {
 	}
 }
 
+// A held observer waits before its first connection.
+type held struct {
+	*record
+	hold chan struct{}
+}
+
+func (h held) Open(c traffic.Connection) traffic.Tap {
+	<-h.hold
+	return h.record.Open(c)
+}
+
+// TestLateAnalysisOfTheGateway holds the analysis while more passes than its queue holds. What comes
+// afterwards on the connection is decoded.
+func TestLateAnalysisOfTheGateway(t *testing.T) {
+	h := held{new(record), make(chan struct{})}
+	p, failed := proxy.Listen([]string{"127.0.0.1:0"}, []proxy.Server{{Address: backendtest.GatewayEtcd(t)}},
+		proxy.Options{Protocol: etcd.Protocol(), Observer: h, Queue: 4 << 10})
+	must(t, failed)
+	defer p.Close()
+	c := &http.Client{Transport: &http.Transport{MaxConnsPerHost: 1}}
+	defer c.CloseIdleConnections()
+	read := func(key string) {
+		r, failed := c.Do(asked(t, p.Addresses()[0], "kv/range", false, &pb.RangeRequest{Key: []byte(key)}))
+		must(t, failed)
+		must(t, err(io.Copy(io.Discard, r.Body)))
+		must(t, r.Body.Close())
+	}
+	for range 50 {
+		read("/before")
+	}
+	close(h.hold)
+	p.Flush()
+	read("/after")
+	p.Flush()
+	dropped, last := p.Stats().Dropped, h.lines[max(0, len(h.lines)-2):]
+	if want := []string{"request get /after", "reply get /after"}; !slices.Equal(last, want) {
+		t.Errorf("after the loss %q, want %q", last, want)
+	}
+	if dropped == 0 || h.gap < dropped || h.cause != traffic.Late {
+		t.Errorf("a gap of %d bytes (%s) and %d dropped, want at least these (late) and some", h.gap, h.cause, dropped)
+	}
+}
+
 // etcd3gwPython returns a Python that has the library etcd3gw; only the system's own may have it.
 func etcd3gwPython(t *testing.T) string {
 	t.Helper()
