@@ -137,6 +137,23 @@ func TestUnreadMessagesOfGRPC(t *testing.T) {
 	}
 }
 
+// TestPagesOverHTTP2 has requests over HTTP/2 that are none of gRPC: a page for monitoring, and paths that the
+// server refuses. They are neither messages nor a gap.
+func TestPagesOverHTTP2(t *testing.T) {
+	for path, code := range map[string]string{"/health": "200", "/metrics": "503", "/": "404", "/v2/keys/a": "404"} {
+		up, down := newWriter(), newWriter()
+		up.WriteString(preface)
+		up.head(t, 1, true, ":path", path)
+		down.head(t, 1, false, ":status", code)
+		if err := down.framer.WriteData(1, true, []byte("404 page not found")); err != nil {
+			t.Fatal(err)
+		}
+		if got := decodeAll(up.Bytes(), down.Bytes(), 1<<20, false); got != (tally{closed: true}) {
+			t.Errorf("%s: %+v, want nothing", path, got)
+		}
+	}
+}
+
 // TestEventWithoutAKey decodes what no server sends.
 func TestEventWithoutAKey(t *testing.T) {
 	up, down := newWriter(), newWriter()

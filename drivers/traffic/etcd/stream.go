@@ -34,6 +34,9 @@ func (d *decoder) handleClientFrame(f http2.Frame) {
 			d.undecodable = traffic.BeyondLimit
 		default:
 			c, _ := classify(f.PseudoValue("method"), method)
+			if c == monitoring {
+				return
+			}
 			d.streams[f.StreamID] = &stream{exchange: exchange{method: method}, without: undecodedOverHTTP2[c]}
 		}
 	case *http2.DataFrame:
@@ -61,7 +64,10 @@ func (d *decoder) takeData(s *stream, of *messages, p []byte,
 func (d *decoder) answered(f http2.Frame) {
 	switch f := f.(type) {
 	case *http2.MetaHeadersFrame:
-		if f.StreamEnded() {
+		switch code := f.PseudoValue("status"); {
+		case code != "" && code != "200" && code[0] != '1': // gRPC has another status for its errors
+			d.end(f.StreamID, drivers.ErrUnsupported)
+		case f.StreamEnded():
 			d.end(f.StreamID, status(f))
 		}
 	case *http2.DataFrame:
