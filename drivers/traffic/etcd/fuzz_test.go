@@ -137,10 +137,12 @@ func TestUnreadMessagesOfGRPC(t *testing.T) {
 	}
 }
 
-// TestPagesOverHTTP2 has requests over HTTP/2 that are none of gRPC: a page for monitoring, and paths that the
-// server refuses. They are neither messages nor a gap.
+// TestPagesOverHTTP2 has requests over HTTP/2 that are none of gRPC: pages for monitoring, and paths that
+// the server refuses. They are neither messages nor a gap.
 func TestPagesOverHTTP2(t *testing.T) {
-	for path, code := range map[string]string{"/health": "200", "/metrics": "503", "/": "404", "/v2/keys/a": "404"} {
+	for path, code := range map[string]string{
+		"/health": "200", "/metrics": "503", "/": "404", "/v2/keys/a": "404",
+	} {
 		up, down := newWriter(), newWriter()
 		up.WriteString(preface)
 		up.head(t, 1, true, ":path", path)
