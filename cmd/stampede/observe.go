@@ -298,15 +298,6 @@ func (l *listenTLS) config(protocols []string) (*tls.Config, error) {
 	return encryption, nil
 }
 
-// applicationProtocols returns the protocols that a service's clients and servers negotiate in TLS:
-// gRPC needs HTTP/2.
-func applicationProtocols(scheme string) []string {
-	if scheme == "etcd" {
-		return []string{"h2"}
-	}
-	return nil
-}
-
 // A following is an observation in progress, as metrics and a page show it.
 type following struct {
 	file       results.Observation // without what was observed

@@ -352,6 +352,40 @@ func TestThresholdsOverOlderConnections(t *testing.T) {
 	}
 }
 
+// say returns a script that sends a text to the proxy, and reads until the server ends the connection.
+func say(text string) string {
+	const script = `exec 3<>/dev/tcp/${A%%:*}/${A##*:}; printf '%s' >&3; timeout 5 cat <&3 >/dev/null; `
+	return fmt.Sprintf(script, text)
+}
+
+// TestThresholdsOverTheGateway makes requests of HTTP to etcd. Pages for monitoring and what the server
+// refuses change nothing.
+func TestThresholdsOverTheGateway(t *testing.T) {
+	testenv.SkipIfShort(t)
+	request := func(line, headers, body string) string {
+		const form = `%s HTTP/1.1\r\nHost: etcd\r\nContent-Length: %d\r\n%s\r\n%s`
+		return say(fmt.Sprintf(form, line, len(body), headers, body))
+	}
+	const end = `Connection: close\r\n`
+	const upgrade = `Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n` +
+		`Sec-WebSocket-Key: c3RhbXBlZGUgb2JzZXJ2ZQ==\r\n`
+	put := request("POST /v3/kv/put", end, `{"key":"L2E=","value":"dg=="}`)
+	for also, says := range map[string]string{
+		request("GET /health", end, ""): "", request("GET /metrics", end, ""): "", request("GET /", end, ""): "",
+		request("GET /v2/keys/a", end, ""):               "", // of a server that does not have it
+		request("POST /v3/cluster/member/list", end, ""): "list of members, whose addresses are not observed: ",
+		request("GET /v3/watch", upgrade, ""):            "to another protocol, such as WebSocket",
+		say("SSH-2.0-x\\r\\n"):                           "another protocol",
+	} {
+		code := 97
+		if says == "" {
+			code, says = 0, "all traffic was seen and analysed"
+		}
+		wantObserved(t, code, says, "--backend", "etcd:", "--env", "A={address}",
+			"--threshold", "fanout.max <= 5", "--", "bash", "-c", put+also+"true")
+	}
+}
+
 // TestThresholdsOverOtherProtocols has clients that speak another protocol than the service's, and those
 // that need none.
 func TestThresholdsOverOtherProtocols(t *testing.T) {
@@ -371,10 +405,6 @@ func TestThresholdsOverOtherProtocols(t *testing.T) {
 	wantObserved(t, 97, "TLS, which is encrypted",
 		"--backend", "etcd:", "--port", port, "--pcap", file, "--threshold", met)
 
-	say := func(text string) string {
-		const script = `exec 3<>/dev/tcp/${A%%:*}/${A##*:}; printf '%s' >&3; timeout 5 cat <&3 >/dev/null; `
-		return fmt.Sprintf(script, text)
-	}
 	const lock = "stampede run lock --no-save --form predecessor --clients 4 --rounds 20 -q -o json=run.json " +
 		"--backend zookeeper://$A"
 	for text, says := range map[string]string{

@@ -15,6 +15,7 @@ import (
 	"github.com/stampede-bench/stampede/cmd/stampede/cli"
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/backends"
+	"github.com/stampede-bench/stampede/drivers/traffic"
 	"github.com/stampede-bench/stampede/drivers/traffic/proxy"
 	"github.com/stampede-bench/stampede/metrics/observe"
 	"github.com/stampede-bench/stampede/results"
@@ -51,8 +52,8 @@ func (a *app) startProxy(f observeFlags, target backends.Target, servers []strin
 	if err != nil {
 		return nil, cli.Usage(err)
 	}
-	protocols := applicationProtocols(target.Scheme())
-	clients, err := f.encryption.config(protocols)
+	protocol := protocolOf(target.Scheme())
+	clients, err := f.encryption.config(traffic.ApplicationProtocols(protocol.Speaks...))
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +62,6 @@ func (a *app) startProxy(f observeFlags, target backends.Target, servers []strin
 		one := proxy.Server{Address: s}
 		if encryption != nil {
 			one.TLS = encryption.Clone()
-			one.TLS.NextProtos = protocols
 			if host, _, err := net.SplitHostPort(s); err == nil && one.TLS.ServerName == "" {
 				one.TLS.ServerName = host
 			}
@@ -72,7 +72,7 @@ func (a *app) startProxy(f observeFlags, target backends.Target, servers []strin
 	if err != nil {
 		return nil, cli.Flagf("listen", ": %w", err)
 	}
-	p, err := proxy.Listen(addresses, behind, proxy.Options{TLS: clients, Protocol: protocolOf(target.Scheme()), Observer: seen})
+	p, err := proxy.Listen(addresses, behind, proxy.Options{TLS: clients, Protocol: protocol, Observer: seen})
 	if err != nil {
 		return nil, fmt.Errorf("--listen: %w", err)
 	}

@@ -25,6 +25,10 @@ const (
 	HTTP2       Cause = "http/2"
 	Sessions    Cause = "zookeeper"
 	Foreign     Cause = "other-protocol"
+	Upgraded    Cause = "upgraded"
+	OldAPI      Cause = "etcd-v2"
+	OtherPaths  Cause = "other-paths"
+	JSONByHTTP2 Cause = "json-http/2"
 	Malformed   Cause = "malformed"
 	Opaque      Cause = "opaque"
 	BeyondLimit Cause = "beyond-limits"
@@ -55,6 +59,10 @@ var causes = []struct {
 	{cause: HTTP2, about: "HTTP/2, which is not the protocol of the service"},
 	{cause: Sessions, about: "ZooKeeper's protocol, which is not that of the service"},
 	{cause: Foreign, about: "another protocol"},
+	{cause: Upgraded, about: "connections that change from HTTP/1.1 to another protocol, such as WebSocket"},
+	{cause: OldAPI, about: "etcd's API version 2, which is not decoded"},
+	{cause: OtherPaths, about: "HTTP to paths that are not known, and that the server did not refuse"},
+	{cause: JSONByHTTP2, about: "etcd's JSON gateway over HTTP/2, which is decoded over HTTP/1.1 only"},
 	{cause: Malformed, about: "break the protocol"},
 	{cause: Opaque, about: "messages that are compressed or too large"},
 	{cause: BeyondLimit, about: "more than the analysis keeps"},
@@ -91,8 +99,8 @@ func (c Cause) Harmless() bool {
 // Undecoded is the traffic that was not decoded for one cause.
 type Undecoded struct {
 	// Cause is late, failed, dropped, missing, cut, truncated, fragmented, other-ports, joined, tls,
-	// http/1.1, http/2, zookeeper, other-protocol, malformed, opaque, beyond-limits, bypass,
-	// four-letter-words or unfinished.
+	// http/1.1, http/2, zookeeper, other-protocol, upgraded, etcd-v2, other-paths, json-http/2, malformed,
+	// opaque, beyond-limits, bypass, four-letter-words or unfinished.
 	Cause       Cause `json:"cause"`
 	Bytes       int64 `json:"bytes"`
 	Packets     int64 `json:"packets"`     // that belong to no connection

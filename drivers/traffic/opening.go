@@ -2,6 +2,7 @@ package traffic
 
 import (
 	"encoding/binary"
+	"slices"
 	"strings"
 	"time"
 )
@@ -75,9 +76,9 @@ func matchConnect(first string) match {
 	return yes
 }
 
-// recognise names the protocol of a connection by the first bytes that its client sends. It returns false
+// Recognise names the protocol of a connection by the first bytes that its client sends. It returns false
 // if they are too few to tell.
-func recognise(first []byte) (Cause, bool) {
+func Recognise(first []byte) (Cause, bool) {
 	few := false
 	for _, s := range signatures {
 		switch s.match(string(first[:min(len(first), longestOpening)])) {
@@ -90,99 +91,130 @@ func recognise(first []byte) (Cause, bool) {
 	return Foreign, !few
 }
 
-// longestOpening is more than the length of what any signature looks at.
-const longestOpening = 32
+// longestOpening is more than the length of what any signature looks at, and longestEarly is more than what
+// servers send before the client's first bytes: the settings of HTTP/2.
+const (
+	longestOpening = 32
+	longestEarly   = 512
+)
+
+// ApplicationProtocols returns the names of those protocols that TLS negotiates by their names (ALPN).
+func ApplicationProtocols(spoken ...Cause) (names []string) {
+	registered := map[Cause]string{HTTP1: "http/1.1", HTTP2: "h2"}
+	for _, c := range spoken {
+		if name := registered[c]; name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
 
 // JoinedCause returns why bytes in the middle of a connection cannot be decoded, by the first of them that
-// a capture has: records of TLS and requests of HTTP/1.1 are known in the middle, too.
-func JoinedCause(p []byte) Cause {
+// a capture has: records of TLS, and requests of HTTP/1.1 if the protocol is another one, are known in the
+// middle, too.
+func (p Protocol) JoinedCause(piece []byte) Cause {
 	const recordHead, contentTypes, mostRecord = 5, "\x14\x15\x16\x17", 1<<14 + 2048
-	first := string(p[:min(len(p), longestOpening)])
+	first := string(piece[:min(len(piece), longestOpening)])
 	switch {
-	case len(p) >= recordHead && strings.IndexByte(contentTypes, p[0]) >= 0 && p[1] == 3 && p[2] <= 4 &&
-		binary.BigEndian.Uint16(p[3:]) <= mostRecord:
+	case len(piece) >= recordHead && strings.IndexByte(contentTypes, piece[0]) >= 0 && piece[1] == 3 &&
+		piece[2] <= 4 && binary.BigEndian.Uint16(piece[3:]) <= mostRecord:
 		return TLS
+	case slices.Contains(p.Speaks, HTTP1):
 	case anyOf(first, methods) == yes || strings.HasPrefix(first, "HTTP/1."):
 		return HTTP1
 	}
 	return Joined
 }
 
-// Open returns the decoder of a connection: of the protocol, if the connection begins with what the
+// Open returns the decoder of a connection: that of what the connection begins with, if it is what the
 // protocol speaks. All bytes of any other connection are a gap.
 func (p Protocol) Open(t Tap, joined bool) Decoder {
-	d := p.Decode(t, joined)
-	if joined || len(p.Speaks) == 0 {
-		return d
+	switch {
+	case joined:
+		return p.Decode(t, Joined)
+	case len(p.Speaks) == 0:
+		return p.Decode(t, "")
 	}
-	return &opening{Decoder: d, tap: t, speaks: p.Speaks}
+	return &opening{tap: t, protocol: p}
 }
 
-// An opening is the Decoder of a connection whose protocol its first bytes tell. It passes all bytes on to
-// the decoder of the protocol if they are of it.
+// An opening is the Decoder of a connection whose first bytes tell the decoder of all of them.
 type opening struct {
-	Decoder
-	tap    Tap
-	speaks []Cause
-	known  bool
-	gap    Cause  // what the bytes are, if they are not of the protocol
-	first  []byte // of the client, while it is not known what they are
+	Decoder        // nil until it is chosen
+	tap            Tap
+	protocol       Protocol
+	client, server []byte // what has come before
 }
 
 func (o *opening) FromClient(at time.Time, p []byte) {
-	if !o.known {
-		o.first = append(o.first, p...)
-		cause, known := recognise(o.first)
-		if !known {
-			return
-		}
-		p, o.first = o.first, nil
-		o.decide(cause)
-	}
-	if o.gap != "" {
-		o.tap.Gap(at, int64(len(p)), o.gap)
+	if o.Decoder != nil {
+		o.Decoder.FromClient(at, p)
 		return
 	}
-	o.Decoder.FromClient(at, p)
-}
-
-func (o *opening) decide(cause Cause) {
-	o.known = true
-	for _, own := range o.speaks {
-		if cause == own {
-			return
-		}
+	o.client = append(o.client, p...)
+	switch cause, known := Recognise(o.client); {
+	case !known:
+	case slices.Contains(o.protocol.Speaks, cause):
+		o.choose(at, o.protocol.Decode(o.tap, cause))
+	default:
+		o.choose(at, undecoded{o.tap, cause})
 	}
-	o.gap = cause
 }
 
 func (o *opening) FromServer(at time.Time, p []byte) {
-	if o.gap != "" {
-		o.tap.Gap(at, int64(len(p)), o.gap)
+	if o.Decoder != nil {
+		o.Decoder.FromServer(at, p)
 		return
 	}
-	o.Decoder.FromServer(at, p)
+	o.server = append(o.server, p...)
+	if len(o.server) > longestEarly {
+		o.choose(at, undecoded{o.tap, Foreign})
+	}
 }
 
-// Lost passes on what the client has sent so far. It cannot be told any more what the connection begins with.
-func (o *opening) Lost(at time.Time, fromClient bool, bytes int64, cause Cause) {
-	if o.gap != "" {
-		o.tap.Gap(at, bytes, cause)
-		return
+// choose passes on what has come.
+func (o *opening) choose(at time.Time, d Decoder) {
+	client, server := o.client, o.server
+	o.Decoder, o.client, o.server = d, nil, nil
+	if len(server) > 0 {
+		d.FromServer(at, server)
 	}
-	if fromClient && !o.known {
-		o.known = true
-		if len(o.first) > 0 {
-			o.Decoder.FromClient(at, o.first)
-			o.first = nil
+	if len(client) > 0 {
+		d.FromClient(at, client)
+	}
+}
+
+// Lost chooses the decoder if that is open. It cannot be told any more what the connection begins with.
+func (o *opening) Lost(at time.Time, fromClient bool, bytes int64, cause Cause) {
+	if o.Decoder == nil {
+		begins := cause
+		if len(o.protocol.Speaks) == 1 {
+			begins = o.protocol.Speaks[0]
 		}
+		o.choose(at, o.protocol.Decode(o.tap, begins))
 	}
 	o.Decoder.Lost(at, fromClient, bytes, cause)
 }
 
 func (o *opening) End(at time.Time) {
-	if n := len(o.first); n > 0 {
+	if o.Decoder != nil {
+		o.Decoder.End(at)
+		return
+	}
+	if n := len(o.client) + len(o.server); n > 0 {
 		o.tap.Gap(at, int64(n), Unfinished)
 	}
-	o.Decoder.End(at)
+	o.tap.Close(at)
 }
+
+// undecoded is the Decoder of a connection of which nothing is decoded.
+type undecoded struct {
+	tap   Tap
+	cause Cause
+}
+
+func (u undecoded) FromClient(at time.Time, p []byte) { u.tap.Gap(at, int64(len(p)), u.cause) }
+func (u undecoded) FromServer(at time.Time, p []byte) { u.tap.Gap(at, int64(len(p)), u.cause) }
+func (u undecoded) End(at time.Time)                  { u.tap.Close(at) }
+
+func (u undecoded) Lost(at time.Time, _ bool, bytes int64, cause Cause) { u.tap.Gap(at, bytes, cause) }

@@ -82,11 +82,12 @@ type Framer interface {
 // A Protocol is what a decoder needs to know of connections to a service.
 type Protocol struct {
 	Name string // "zookeeper"
-	// Speaks are what the first bytes of a client may be, by the names that they have as causes. Other
-	// connections are not decoded; nil decodes all.
+	// Speaks are what the first bytes of a client may be, by the names that they have as causes, the ones
+	// to be preferred in negotiations first. Other connections are not decoded; nil decodes all.
 	Speaks []Cause
-	// Decode returns the decoder of a connection that begins so. Sources call [Protocol.Open].
-	Decode func(t Tap, joined bool) Decoder
+	// Decode returns the decoder of a connection. Begins is the one of Speaks with which it begins, or
+	// why that is not known. Sources call [Protocol.Open].
+	Decode func(t Tap, begins Cause) Decoder
 	Framer func() Framer // nil if decoding cannot resume after a loss
 	// Whole reports whether a piece consists of whole packets, by what their headers say. Decoding
 	// begins with such a piece where it is not known where a packet begins: in the middle of a
@@ -99,7 +100,7 @@ func ZooKeeper() Protocol {
 	return Protocol{
 		Name:   "zookeeper",
 		Speaks: []Cause{Sessions},
-		Decode: func(t Tap, joined bool) Decoder { return newZooKeeper(t, joined) },
+		Decode: func(t Tap, begins Cause) Decoder { return newZooKeeper(t, begins != Sessions) },
 		Framer: func() Framer { return new(wire.Framer) },
 		Whole:  wire.WholePackets,
 	}

@@ -122,13 +122,13 @@ func Open(t testing.TB, url string, s drivers.Security) drivers.Service {
 
 // SecureEtcd starts an etcd for a test that speaks only TLS, to clients that have a certificate of
 // its authority. It accepts the calls of all of them, whatever their user, until
-// [Secure.ProtectKeys].
+// [Secure.ProtectKeys]. Its JSON gateway works.
 func SecureEtcd(t testing.TB) Secure {
 	t.Helper()
 	dir := t.TempDir()
 	s := Secure{Security: Authority(t, dir), Stranger: Authority(t, t.TempDir())}
-	server := filepath.Join(dir, "server.pem")
-	s.Address = startEtcd(t, dir, transport.TLSInfo{
+	server := filepath.Join(dir, "member.pem") // which its gateway shows the member itself
+	s.Address = startEtcd(t, dir, freeAddress(t), transport.TLSInfo{
 		CertFile: server, KeyFile: server, TrustedCAFile: s.Security.CA, ClientCertAuth: true,
 	})
 	return s
@@ -179,11 +179,27 @@ func SharedEtcd(t testing.TB) (address string) {
 	if address, ok := testenv.Server(testenv.Etcd); ok {
 		return address
 	}
-	return startEtcd(t, t.TempDir(), transport.TLSInfo{})
+	return startEtcd(t, t.TempDir(), "127.0.0.1:0", transport.TLSInfo{})
 }
 
-// startEtcd starts a member in this process, with its data in dir, and returns its address.
-func startEtcd(t testing.TB, dir string, security transport.TLSInfo) (address string) {
+// GatewayEtcd returns the address of an etcd member whose JSON gateway works, shared by the tests of a
+// package. A member that chose its own port, as [SharedEtcd] may return, does not find itself.
+func GatewayEtcd(t testing.TB) (address string) {
+	t.Helper()
+	at, err := backends.Address(Shared(t, "etcd:"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	u, err := url.Parse(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u.Host
+}
+
+// startEtcd starts a member in this process, with its data in dir, and returns its address. It listens at an
+// address whose port may be 0.
+func startEtcd(t testing.TB, dir, listen string, security transport.TLSInfo) (address string) {
 	t.Helper()
 	c := embed.NewConfig()
 	c.Dir = filepath.Join(dir, "data")
@@ -191,7 +207,7 @@ func startEtcd(t testing.TB, dir string, security transport.TLSInfo) (address st
 	if !security.Empty() {
 		scheme = "https"
 	}
-	peers, clients := []url.URL{{Scheme: "http", Host: "127.0.0.1:0"}}, []url.URL{{Scheme: scheme, Host: "127.0.0.1:0"}}
+	peers, clients := []url.URL{{Scheme: "http", Host: "127.0.0.1:0"}}, []url.URL{{Scheme: scheme, Host: listen}}
 	c.ListenPeerUrls, c.AdvertisePeerUrls = peers, peers
 	c.ListenClientUrls, c.AdvertiseClientUrls = clients, clients
 	c.InitialCluster = c.InitialClusterFromName(c.Name)

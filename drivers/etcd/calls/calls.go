@@ -116,7 +116,7 @@ func Change(e *mvccpb.Event) drivers.EventType {
 	switch {
 	case e.Type == mvccpb.Event_DELETE:
 		return drivers.Deleted
-	case e.Kv.CreateRevision == e.Kv.ModRevision:
+	case e.GetKv().GetCreateRevision() == e.GetKv().GetModRevision():
 		return drivers.Created
 	}
 	return drivers.DataChanged

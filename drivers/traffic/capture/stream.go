@@ -219,10 +219,11 @@ func (s *stream) lose(at time.Time, fromClient bool, state *direction, bytes int
 
 // decode gives a piece to the decoder, unless it is unknown where a packet begins in it.
 func (s *stream) decode(at time.Time, fromClient bool, state *direction, p []byte) {
-	whole := s.assembly.options.Protocol.Whole
+	protocol := s.assembly.options.Protocol
+	whole := protocol.Whole
 	if state.seeking != "" && (whole == nil || !whole(fromClient, p)) {
 		if state.seeking == traffic.Joined {
-			state.seeking = traffic.JoinedCause(p)
+			state.seeking = protocol.JoinedCause(p)
 		}
 		s.assembly.stats.Lost += int64(len(p))
 		s.decoder.Lost(at, fromClient, int64(len(p)), state.seeking)

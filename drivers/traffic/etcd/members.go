@@ -6,9 +6,6 @@ import (
 	"slices"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
-
-	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/drivers/traffic"
 )
 
 // memberAddresses returns the addresses, host:port, at which the members of a list answer clients.
@@ -36,17 +33,3 @@ func memberAddresses(list *pb.MemberListResponse) (addresses []string) {
 }
 
 var defaultPorts = map[string]string{"http": "80", "https": "443"}
-
-// decoded reports whether the messages of the stream are of a method that is decoded.
-func (s *stream) decoded() bool {
-	_, known := kinds[s.method]
-	return known || s.method == watchMethod
-}
-
-// broken counts a message of a method that is decoded, but which is not what the method's messages are.
-// One that is not whole is counted as such.
-func (d *decoder) broken(m *drivers.Message, whole bool) {
-	if whole {
-		d.tap.Gap(d.at, int64(m.Size), traffic.Malformed)
-	}
-}

@@ -3,28 +3,25 @@ package etcd
 import (
 	"bytes"
 	"errors"
-	"regexp"
 
-	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/drivers/etcd/calls"
 	"github.com/stampede-bench/stampede/drivers/traffic"
 )
 
-// A stream is one stream of a connection: a unary call, or a stream of watches or heartbeats.
+// A stream is one stream of a connection.
 type stream struct {
-	method   string // "/etcdserverpb.KV/Range"
+	exchange
 	up, down messages
-	call     calls.Call // of a unary call
-	parts    []drivers.TxnOp
-	waiting  bool // the call has no answer yet
-	watches  watches
-	keys     int // bytes of the keys of call and parts
-	kept     int // bytes in all, as the budget knows
+	without  traffic.Cause // what it is, if it is not of gRPC
+	kept     int           // bytes in all, as the budget knows
+}
+
+// undecodedOverHTTP2 are the classes of paths that are decoded over HTTP/1.1 only, or not at all.
+var undecodedOverHTTP2 = map[class]traffic.Cause{
+	decoded: traffic.JSONByHTTP2, counted: traffic.JSONByHTTP2, old: traffic.OldAPI,
 }
 
 // handleClientFrame handles a frame of the client.
@@ -36,29 +33,46 @@ func (d *decoder) handleClientFrame(f http2.Frame) {
 		case len(d.streams) >= maxStreams:
 			d.undecodable = traffic.BeyondLimit
 		default:
-			d.streams[f.StreamID] = &stream{method: method}
+			c, _ := classify(f.PseudoValue("method"), method)
+			if c == monitoring {
+				return
+			}
+			d.streams[f.StreamID] = &stream{exchange: exchange{method: method}, without: undecodedOverHTTP2[c]}
 		}
 	case *http2.DataFrame:
 		if s := d.streams[f.StreamID]; s != nil {
-			s.up.take(f.Data(), func(payload []byte, whole bool) { d.request(s, payload, whole) })
-			d.update(s)
+			d.takeData(s, &s.up, f.Data(), d.request)
 		}
 	case *http2.RSTStreamFrame:
 		d.end(f.StreamID, errCanceled)
 	}
 }
 
+// takeData takes bytes of a direction of a stream, whose messages are to be reported.
+func (d *decoder) takeData(s *stream, of *messages, p []byte,
+	report func(*exchange, text) traffic.Cause,
+) {
+	if s.without != "" {
+		d.gap(int64(len(p)), s.without)
+		return
+	}
+	of.take(p, func(t text) traffic.Cause { return report(&s.exchange, t) }, d.gap)
+	d.update(s)
+}
+
 // answered handles a frame of the server. A stream ends with the server's last frame of it.
 func (d *decoder) answered(f http2.Frame) {
 	switch f := f.(type) {
 	case *http2.MetaHeadersFrame:
-		if f.StreamEnded() {
+		switch code := f.PseudoValue("status"); {
+		case code != "" && code != "200" && code[0] != '1': // gRPC has another status for its errors
+			d.end(f.StreamID, drivers.ErrUnsupported)
+		case f.StreamEnded():
 			d.end(f.StreamID, status(f))
 		}
 	case *http2.DataFrame:
 		if s := d.streams[f.StreamID]; s != nil {
-			s.down.take(f.Data(), func(payload []byte, whole bool) { d.reply(s, payload, whole) })
-			d.update(s)
+			d.takeData(s, &s.down, f.Data(), d.reply)
 		}
 	case *http2.RSTStreamFrame:
 		d.end(f.StreamID, errCanceled)
@@ -85,90 +99,10 @@ func (d *decoder) end(id uint32, err error) {
 	}
 	delete(d.streams, id)
 	d.inStreams -= s.kept
-	if !s.waiting {
-		return
-	}
 	if err == nil || errors.Is(err, errCanceled) {
 		err = drivers.ErrConnectionLoss // executed or not, the client does not know
 	}
-	d.tell(drivers.Message{Kind: drivers.Reply, Op: s.call.Op, Path: s.call.Key, Mode: s.call.Mode, Err: err})
-}
-
-// request reports a message of the client.
-func (d *decoder) request(s *stream, payload []byte, whole bool) {
-	m := drivers.Message{Kind: drivers.Request, Size: messageHeader + len(payload)}
-	switch s.method {
-	case watchMethod:
-		d.watchRequest(s, &m, payload, whole)
-	case keepAliveMethod:
-		m.Op = drivers.OpPing
-		d.tell(m)
-	default:
-		if k, known := kinds[s.method]; known && whole {
-			if r := k.request(); proto.Unmarshal(payload, r) == nil {
-				s.call = markSequential(calls.Classify(r))
-				s.parts = partsOf(r)
-				s.keys = len(s.call.Key)
-				for _, p := range s.parts {
-					s.keys += len(p.Path)
-				}
-			} else {
-				d.broken(&m, whole)
-			}
-		}
-		s.waiting = true
-		m.Op, m.Path, m.Mode, m.Parts = s.call.Op, s.call.Key, s.call.Mode, s.parts
-		d.tell(m)
-	}
-}
-
-// leaseName matches the last part of a key that stands in a line, ordered by the revision of its
-// creation: etcd's concurrency package names it by the lease, in hexadecimal digits, and stampede's
-// driver puts a tilde before a unique suffix.
-var leaseName = regexp.MustCompile(`(^|/)([0-9a-f]{12,}|[^/]*~[^/]*)$`)
-
-// markSequential marks the create of a key that stands in a line as sequential.
-func markSequential(c calls.Call) calls.Call {
-	if c.Mode == drivers.Ephemeral && leaseName.Match(c.Key) {
-		c.Mode |= drivers.Sequential
-	}
-	return c
-}
-
-// partsOf returns the operations of a transaction with several.
-func partsOf(request proto.Message) (parts []drivers.TxnOp) {
-	r, ok := request.(*pb.TxnRequest)
-	if !ok || len(r.Success) < 2 {
-		return nil
-	}
-	for _, c := range calls.Parts(r) {
-		c = markSequential(c)
-		parts = append(parts, drivers.TxnOp{Op: c.Op, Path: c.Key, Mode: c.Mode})
-	}
-	return parts
-}
-
-// reply reports a message of the server.
-func (d *decoder) reply(s *stream, payload []byte, whole bool) {
-	m := drivers.Message{Kind: drivers.Reply, Size: messageHeader + len(payload)}
-	switch s.method {
-	case watchMethod:
-		d.watchReply(s, &m, payload, whole)
-	case keepAliveMethod:
-		m.Op = drivers.OpPing
-		d.tell(m)
-	default:
-		s.waiting = false
-		m.Op, m.Path, m.Mode = s.call.Op, s.call.Key, s.call.Mode
-		if k, known := kinds[s.method]; known && whole {
-			if r := k.response(); proto.Unmarshal(payload, r) == nil {
-				d.answer(s, &m, r)
-			} else {
-				d.broken(&m, whole)
-			}
-		}
-		d.tell(m)
-	}
+	d.fail(&s.exchange, err, 0)
 }
 
 // half is one direction of a connection: the bytes of frames that are not complete yet, and the
@@ -234,66 +168,4 @@ func complete(b []byte) bool {
 		b = b[size:]
 	}
 	return false
-}
-
-// watches are the watches of one stream.
-type watches struct {
-	creating []watch // requested and not confirmed; the server confirms in order
-	keys     int     // bytes of their keys
-}
-
-// A watch covers one key, or all keys of a range.
-type watch struct {
-	op  drivers.Op
-	key []byte
-}
-
-// watchRequest reports a message of the client on a stream of watches.
-func (d *decoder) watchRequest(s *stream, m *drivers.Message, payload []byte, whole bool) {
-	r := new(pb.WatchRequest)
-	if !whole || proto.Unmarshal(payload, r) != nil {
-		d.broken(m, whole)
-	} else {
-		if c := r.GetCreateRequest(); c != nil {
-			w := watch{drivers.OpWatchNode, c.Key}
-			if len(c.RangeEnd) > 0 {
-				w.op = drivers.OpWatchTree
-			}
-			if len(s.watches.creating) >= maxCreating {
-				d.undecodable = traffic.BeyondLimit
-				return
-			}
-			s.watches.creating = append(s.watches.creating, w)
-			s.watches.keys += len(w.key)
-			m.Op, m.Path, m.Watch = w.op, w.key, true
-		}
-	}
-	d.tell(*m)
-}
-
-// watchReply reports a message of the server on a stream of watches: each event is a
-// notification, anything else a reply.
-func (d *decoder) watchReply(s *stream, m *drivers.Message, payload []byte, whole bool) {
-	r := new(pb.WatchResponse)
-	if !whole || proto.Unmarshal(payload, r) != nil {
-		d.broken(m, whole)
-		d.tell(*m)
-		return
-	}
-	m.Pos = r.GetHeader().GetRevision()
-	if creating := s.watches.creating; r.Created && len(creating) > 0 {
-		m.Op, m.Path, m.Watch = creating[0].op, creating[0].key, true
-		s.watches.creating = creating[1:]
-		s.watches.keys -= len(creating[0].key)
-	}
-	if len(r.Events) == 0 {
-		d.tell(*m)
-		return
-	}
-	for _, e := range r.Events {
-		d.tell(drivers.Message{
-			Kind: drivers.Notification, Event: calls.Change(e), Path: e.Kv.Key, Pos: e.Kv.ModRevision, Size: m.Size,
-		})
-		m.Size = 0 // all came in one message
-	}
 }

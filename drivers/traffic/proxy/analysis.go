@@ -41,7 +41,7 @@ func (a *analysis) end(l *relay, lost int64) {
 
 // offer hands over bytes, or counts them as lost if the queue is full. It never waits.
 func (a *analysis) offer(l *relay, d *direction, data []byte) {
-	p := piece{line: l, event: d.event, first: -1, lost: d.lost}
+	p := piece{line: l, event: d.event, lost: d.lost}
 	if d.framer != nil {
 		p.first = d.framer.Advance(data)
 	}
@@ -123,7 +123,8 @@ func (a *analysis) analyse(p *piece, data []byte) {
 	}
 }
 
-// decode decodes a piece. After a loss it resumes at the next packet.
+// decode decodes a piece. After a loss it resumes at the next packet, or leaves that to the decoder if the
+// protocol has no framer.
 func (l *relay) decode(p *piece, data []byte) {
 	missing := &l.missing[p.event]
 	*missing += p.lost
@@ -158,7 +159,7 @@ type piece struct {
 	line  *relay
 	at    time.Time
 	size  int           // of its bytes
-	first int           // offset of the first packet that begins in its bytes, or -1
+	first int           // offset of the first packet that begins in its bytes, or -1; 0 without a framer
 	lost  int64         // bytes of the direction that were dropped right before this piece
 	done  chan struct{} // of flushed
 	event event

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -19,8 +20,9 @@ import (
 
 // A Server is a server behind a proxy.
 type Server struct {
-	Address string      // host:port
-	TLS     *tls.Config // how to connect to it; nil for no encryption
+	Address string // host:port
+	// TLS is how to connect to it; nil for no encryption. The protocol that a client speaks is negotiated.
+	TLS *tls.Config
 }
 
 // Options are the options of a Proxy.
@@ -224,21 +226,20 @@ func Spread(addresses []string, n int) ([]string, error) {
 // A relay is a client's connection and the one to its server.
 type relay struct {
 	proxy          *Proxy
-	client, server net.Conn // with TLS, on a side that has it
+	client, server net.Conn // with TLS, on a side that has it and whose handshake has begun
 	rawClient      net.Conn // without
 	rawServer      net.Conn
+	tls            *tls.Config // for the server; nil for no encryption
+	first          []byte      // what the client sent before the handshake with the server
 	connection     traffic.Connection
 	decoder        traffic.Decoder // belongs to the analysis; nil after its analysis has failed
 	missing        [2]int64        // belongs to the analysis: bytes of each direction since its last packet
 }
 
 func newLine(p *Proxy, client, server net.Conn, s Server) *relay {
-	l := &relay{proxy: p, client: client, server: server, rawClient: client, rawServer: server}
+	l := &relay{proxy: p, client: client, server: server, rawClient: client, rawServer: server, tls: s.TLS}
 	if p.options.TLS != nil {
 		l.client = tls.Server(patient{client}, p.options.TLS)
-	}
-	if s.TLS != nil {
-		l.server = tls.Client(patient{server}, s.TLS)
 	}
 	l.connection = traffic.Connection{
 		ID:     p.last.Add(1),
@@ -274,20 +275,43 @@ func (l *relay) run() {
 	requests, replies := l.direction(fromClient), l.direction(fromServer)
 	var other sync.WaitGroup
 	other.Go(func() { l.pass(l.server, l.client, replies) })
-	l.pass(l.client, l.server, requests)
+	l.pass(io.MultiReader(bytes.NewReader(l.first), l.client), l.server, requests)
 	other.Wait()
 	l.client.Close()
 	l.server.Close()
 	a.end(l, requests.lost+replies.lost)
 }
 
-// shakeHands does the TLS handshakes of both sides, at the same time. A peer that does not take part keeps
-// both connections for no longer than the proxy waits.
+// shakeHands does the TLS handshakes of both sides: at the same time, unless the one with the server
+// negotiates what the client speaks.
 func (l *relay) shakeHands() error {
+	if l.tls == nil {
+		return l.handshake(l.client)
+	}
+	config := l.tls.Clone()
+	if speaks := l.proxy.options.Protocol.Speaks; len(traffic.ApplicationProtocols(speaks...)) > 0 {
+		if err := l.handshake(l.client); err != nil {
+			return err
+		}
+		spoken, err := l.listen()
+		if err != nil {
+			return err
+		}
+		config.NextProtos = traffic.ApplicationProtocols(spoken)
+		l.server = tls.Client(patient{l.rawServer}, config)
+		return l.handshake(l.server)
+	}
+	l.server = tls.Client(patient{l.rawServer}, config)
+	return l.handshake(l.client, l.server)
+}
+
+// handshake does the handshakes of sides that have TLS. A peer that does not take part keeps both connections
+// for no longer than the proxy waits.
+func (l *relay) handshake(of ...net.Conn) error {
 	ctx, cancel := context.WithTimeout(l.proxy.ctx, l.proxy.patience)
 	defer cancel()
 	sides, ctx := errgroup.WithContext(ctx)
-	for _, side := range []net.Conn{l.client, l.server} {
+	for _, side := range of {
 		if t, ok := side.(*tls.Conn); ok {
 			sides.Go(func() error { return t.HandshakeContext(ctx) })
 		}
@@ -295,12 +319,27 @@ func (l *relay) shakeHands() error {
 	return sides.Wait()
 }
 
+// listen reads what the client sends first until it tells its protocol, however long the client is silent.
+func (l *relay) listen() (traffic.Cause, error) {
+	buf := make([]byte, bufferSize)
+	for {
+		n, err := l.client.Read(buf)
+		l.first = append(l.first, buf[:n]...)
+		if spoken, known := traffic.Recognise(l.first); known {
+			return spoken, nil
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+}
+
 // bufferSize is how many bytes are passed on at once. Most requests and replies are smaller.
 const bufferSize = 4 << 10
 
 // pass passes one direction on. When the source ends, so does this direction of the destination,
 // and the other direction continues. When either breaks, both connections are reset.
-func (l *relay) pass(from, to net.Conn, d *direction) {
+func (l *relay) pass(from io.Reader, to net.Conn, d *direction) {
 	buf := make([]byte, bufferSize)
 	for {
 		n, err := from.Read(buf)
