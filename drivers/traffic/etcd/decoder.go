@@ -18,7 +18,8 @@ type decoder struct {
 	share
 	requests, replies half
 	streams           map[uint32]*stream
-	inStreams         int // bytes that the streams keep
+	resets            []uint32 // streams of watches that the client has ended
+	inStreams         int      // bytes that the streams keep
 }
 
 func newDecoder(t traffic.Tap, b *budget) *decoder {

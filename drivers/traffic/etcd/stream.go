@@ -44,7 +44,26 @@ func (d *decoder) handleClientFrame(f http2.Frame) {
 			d.takeData(s, &s.up, f.Data(), d.request)
 		}
 	case *http2.RSTStreamFrame:
-		d.end(f.StreamID, errCanceled)
+		d.reset(f.StreamID)
+	}
+}
+
+// maxReset is how many watches are kept that the client has ended: events that were on their way still come, and
+// nothing says which of them is the last.
+const maxReset = 16
+
+// reset ends a stream that the client gives up. A watch is kept for a while.
+func (d *decoder) reset(id uint32) {
+	s := d.streams[id]
+	if s == nil || s.method != watchMethod {
+		d.end(id, errCanceled)
+		return
+	}
+	d.fail(&s.exchange, drivers.ErrConnectionLoss, 0)
+	d.update(s)
+	if d.resets = append(d.resets, id); len(d.resets) > maxReset {
+		d.end(d.resets[0], errCanceled)
+		d.resets = d.resets[1:]
 	}
 }
 
