@@ -3,6 +3,7 @@ package observe
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -15,8 +16,9 @@ import (
 type pattern struct {
 	name   string
 	parent *pattern
-	places int64 // paths that messages named; one may be counted again after a long time
-	lined  bool  // a line is below a node of it
+	tree   *pattern // the nearest node above it with a recursive watch, nil without one; known of a report
+	places int64    // paths that messages named; one may be counted again after a long time
+	lined  bool     // a line is below a node of it
 	ops    [drivers.OpFlush + 1]opCounts
 	modes  [4]int64 // creates, by mode
 
@@ -171,6 +173,7 @@ func (s sessions) isSubsetOf(others sessions) bool { return s.common(others) == 
 type wait struct {
 	dir   *place // the node whose children the line or the votes are, or of the notification
 	other bool   // it is for neither
+	tree  bool   // it is for whatever changes below dir
 	stage standing
 	last  *wake   // the latest notification that the session has taken notice of
 	newer []*wake // those after that, oldest first
@@ -233,7 +236,7 @@ func (s *session) waitFor(a *Analysis, p *place) *wait {
 		if len(s.others) >= maxWaits {
 			s.settleOthers(a)
 		}
-		w = &wait{dir: dir, other: true}
+		w = &wait{dir: dir, other: true, tree: dir != p}
 		s.others[dir.path] = w
 	}
 	return w
@@ -258,7 +261,7 @@ func (s *session) waitsFor(p *place) (all []*wait) {
 		return []*wait{w}
 	}
 	for _, w := range s.others {
-		if w.dir.concerns(p) {
+		if w.about(p) {
 			all = append(all, w)
 		}
 	}
@@ -275,9 +278,17 @@ func (p *place) concerns(q *place) bool {
 	return over != nil && over.path == p.path || up != nil && up.path == q.path || up != nil && over != nil && up.path == over.path && up.parent != nil
 }
 
+// about reports whether the place concerns the wait: one at a recursive watch is about all that is below.
+func (w *wait) about(p *place) bool { return w.dir.concerns(p) || w.tree && w.dir.isAbove(p) }
+
+// isAbove reports whether the other place is below this one, at any depth. So is the prefix of its keys.
+func (p *place) isAbove(q *place) bool {
+	return len(q.path) > len(p.path) && strings.HasPrefix(q.path, p.path) && q.path[len(p.path)] == '/'
+}
+
 // pending returns the latest notification if it concerns the place and it is not known yet what came of it.
 func (s *session) pending(p *place) *wake {
-	if s.open == nil || !s.open.place.concerns(p) {
+	if s.open == nil || !s.open.about(p) {
 		return nil
 	}
 	return s.open
@@ -350,7 +361,7 @@ func (w *wait) enters(a *Analysis, s *session, next standing) {
 // taken notice of the notifications before that, without a read.
 func (s *session) race(p *place) {
 	for _, w := range s.others {
-		if end := len(w.newer) - 1; end >= 0 && w.dir.concerns(p) {
+		if end := len(w.newer) - 1; end >= 0 && w.about(p) {
 			w.newer[end].raced = true
 		}
 	}
@@ -365,7 +376,7 @@ func (s *session) waitsElsewhere(a *Analysis, m *drivers.Message, p *place) {
 	}
 	for _, w := range s.waits {
 		inLine := w.stage == waiting || w.stage == turned
-		if inLine && w.last != nil && w != s.waitAt(p) && !armed.at.Before(w.last.at) && w.dir.concerns(p) {
+		if inLine && w.last != nil && w != s.waitAt(p) && !armed.at.Before(w.last.at) && w.about(p) {
 			w.again(a, s)
 		}
 	}

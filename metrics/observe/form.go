@@ -2,6 +2,7 @@ package observe
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/stampede-bench/stampede/drivers"
@@ -76,7 +77,8 @@ func (k kind) useful(p *pattern) (useful, wasted int64, known bool) {
 type group struct {
 	dir      *pattern
 	kids     []*pattern
-	siblings []group // the other nodes below the same one
+	siblings []group    // the other nodes below the same one
+	below    []*pattern // what a recursive watch of the node covers
 }
 
 // recognise returns the form at the group, and the patterns whose notifications belong to it.
@@ -115,26 +117,33 @@ func (p *pattern) lists() (watched, plain int64) {
 
 func (p *pattern) sequential() int64 { return p.modes[2] + p.modes[3] }
 
-// contended reports whether sessions watch a single ephemeral node and race to create it.
+// contended reports whether sessions watch a single node and race to create it: an ephemeral one, or one that those who
+// create it delete again.
 func (p *pattern) contended() bool {
-	return p.modes[drivers.Ephemeral] > 0 && p.op(drivers.OpCreate).lost > 0 && p.watched() > 0
+	creates := p.op(drivers.OpCreate)
+	passes := p.modes[drivers.Ephemeral] > 0 || p.op(drivers.OpDelete).by.common(creates.by) > 1
+	return passes && p.places == 1 && creates.lost > 0 && (p.watched() > 0 || p.tree != nil)
 }
 
 // races recognises one ephemeral node for which sessions race.
 func races(p *pattern) Form {
 	creates := p.op(drivers.OpCreate)
 	switch {
-	case p.modes[drivers.Ephemeral] == 0:
+	case p.modes[drivers.Ephemeral] == 0 && !p.contended():
 		return Form{}
-	case p.watched() == 0 && p.polls > 0:
+	case !p.contended() && p.watched() == 0 && p.polls > 0:
 		return Form{Name: "election or lock, polled node", Forms: []string{"election/poll"}, Instead: "predecessor", Wakes: 1, kind: turns,
 			Evidence: fmt.Sprintf("%d sessions ask again and again whether the node exists, and create it if not", len(p.op(drivers.OpExists).by))}
 	case !p.contended():
 		return Form{}
 	}
+	watching := maps.Clone(p.watchers)
+	if p.tree != nil {
+		watching = maps.Clone(p.tree.watchers)
+	}
 	return Form{
 		Name: "lock or election, one node", Forms: []string{"lock/one-node", "election/one-node"}, Instead: "predecessor", Wakes: 1, kind: turns,
-		Evidence: fmt.Sprintf("%d sessions watch the node and race to create it: %d of %d creates failed", len(p.watchers), creates.lost, creates.requests),
+		Evidence: fmt.Sprintf("%d sessions watch the node and race to create it: %d of %d creates failed", len(watching), creates.lost, creates.requests),
 	}
 }
 

@@ -333,9 +333,9 @@ func trees(g group) (Form, []*pattern) {
 	if w.requests == 0 {
 		return Form{}, nil
 	}
-	of := append([]*pattern{g.dir}, g.kids...)
+	of := append([]*pattern{g.dir}, g.below...)
 	takers := sessions{}
-	for _, k := range g.kids {
+	for _, k := range g.below {
 		if k.modes[drivers.Ephemeral] == 0 { // a member may remove its own node
 			maps.Copy(takers, k.op(drivers.OpDelete).by)
 		}

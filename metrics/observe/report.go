@@ -204,12 +204,13 @@ func (t *totals) traffic(a *Analysis) Traffic {
 
 // report returns the places: first those with a form, then the patterns that belong to none.
 func (a *Analysis) report() (places []Place) {
+	a.findTrees()
 	taken := map[*pattern]bool{}
 	groups := a.groups()
 	for _, name := range slices.Backward(slices.Sorted(maps.Keys(groups))) { // the deepest first
 		g := groups[name]
 		g.kids = slices.DeleteFunc(slices.Clone(g.kids), func(p *pattern) bool { return taken[p] }) // siblings look at all
-		g.siblings = siblingsOf(groups, g)
+		g.siblings, g.below = siblingsOf(groups, g), a.under(g.dir, taken)
 		if f, of := g.recognise(); f.Name != "" {
 			for _, p := range of {
 				taken[p] = true
@@ -235,6 +236,30 @@ func (a *Analysis) report() (places []Place) {
 		return cmp.Or(cmp.Compare(y.FanoutMax, x.FanoutMax), cmp.Compare(y.Notifications, x.Notifications), cmp.Compare(y.Requests, x.Requests))
 	})
 	return places
+}
+
+// findTrees finds the recursive watch that covers each pattern. That of etcd's clients is on the prefix of the keys.
+func (a *Analysis) findTrees() {
+	for _, p := range a.patterns {
+		p.tree = nil
+		for up := p.parent; up != nil && p.tree == nil; up = up.parent {
+			for _, over := range []*pattern{up, a.patterns[up.name+"/"]} {
+				if over != nil && over.ops[drivers.OpWatchTree].requests > 0 {
+					p.tree = over
+				}
+			}
+		}
+	}
+}
+
+// under returns the patterns that a recursive watch of the node covers, without those that are taken or for which sessions race.
+func (a *Analysis) under(dir *pattern, taken map[*pattern]bool) (all []*pattern) {
+	for _, name := range slices.Sorted(maps.Keys(a.patterns)) {
+		if p := a.patterns[name]; p.tree != nil && (p.tree == dir || p.tree.parent == dir) && !taken[p] && !p.contended() {
+			all = append(all, p)
+		}
+	}
+	return all
 }
 
 // groups returns each pattern that has patterns below it.
@@ -286,6 +311,9 @@ func placeOf(f Form, of []*pattern) Place {
 		r.ReadsAfter, r.LostAfter = r.ReadsAfter+p.readsAfter, r.LostAfter+p.lostAfter
 		r.Polls, r.PollsSame = r.Polls+p.polls, r.PollsSame+p.unchanged
 		maps.Copy(watchers, p.watchers)
+		if p.tree != nil {
+			maps.Copy(watchers, p.tree.watchers)
+		}
 		for op := range p.ops {
 			n := p.ops[op].requests
 			r.Requests += n

@@ -214,7 +214,7 @@ func (s *session) countRequest(a *Analysis, m *drivers.Message, p *place) {
 func (s *session) beginsToWait(a *Analysis, m *drivers.Message, p *place) {
 	if m.Op.IsWrite() {
 		s.takeTurn(a)
-		if m.Op == drivers.OpCreate && m.Mode == drivers.Ephemeral {
+		if m.Op == drivers.OpCreate && m.Mode&drivers.Sequential == 0 {
 			s.race(p)
 		}
 		for _, w := range s.waits {
@@ -247,7 +247,7 @@ func (s *session) answered(a *Analysis, m *drivers.Message, p *place, r request)
 		o.failed++
 		if errors.Is(m.Err, drivers.ErrNodeExists) {
 			o.lost++
-			if m.Mode == drivers.Ephemeral && len(s.races) < maxRaces {
+			if m.Mode&drivers.Sequential == 0 && len(s.races) < maxRaces {
 				s.races[p.path] = true
 			}
 		}
@@ -274,7 +274,7 @@ func (s *session) wrote(a *Analysis, m *drivers.Message, p *place) {
 		w.rest = a.now
 	}
 	for _, w := range s.others {
-		if w.dir.concerns(p) {
+		if w.about(p) {
 			w.enters(a, s, waiting)
 		}
 	}

@@ -47,11 +47,14 @@ type wake struct {
 	rearmed  bool  // armed a watch again
 	fresh    bool  // read what the notification reported as changed
 	standing standing
-	lasting  bool // of a watch that stays
-	raced    bool // the session has asked for a single node there since
+	over     *place // the node with the recursive watch that fired, nil for another watch
+	raced    bool   // the session has asked for a single node there since
 	ended    bool
 	outcome  outcome
 }
+
+// about reports whether the place concerns what the notification told.
+func (w *wake) about(p *place) bool { return w.place.concerns(p) || w.over != nil && w.over.isAbove(p) }
 
 // tells reports whether the notification tells what has become of a node, so that it need not be read.
 func (w *wake) tells() bool { return w.event == drivers.Created || w.event == drivers.Deleted }
@@ -66,12 +69,14 @@ func (s *session) notified(a *Analysis, m *drivers.Message, p *place) {
 	w := &wake{pattern: p.pattern, place: p, event: m.Event, at: a.now, rest: a.now, standing: s.standing(a, p)}
 	s.waitsElsewhere(a, m, p)
 	in := s.waitFor(a, p)
-	w.lasting = in.other && in.dir.path != p.path
+	if in.tree {
+		w.over = in.dir
+	}
 	in.notified(a, s, w)
 	s.open = w
 	s.unassigned[s.notifications] = w
 	p.pattern.events[m.Event]++
-	if m.Event == drivers.Created && !w.lasting && p.pattern.ops[drivers.OpWatchNode].requests == 0 && !s.races[p.path] { // what it waited for exists
+	if m.Event == drivers.Created && w.over == nil && p.pattern.ops[drivers.OpWatchNode].requests == 0 && !s.races[p.path] { // what it waited for exists
 		in.finishLast(a, s)
 	}
 	for _, k := range []watchKey{{path: p.path}, {path: p.path, children: true}} { // not those that last
@@ -152,7 +157,7 @@ func (s *session) superseded(w *wake) outcome {
 		return waited
 	case w.fresh:
 		return read
-	case w.reads+w.lost == 0 && w.lasting: // another one came before it did anything, and it waits on
+	case w.reads+w.lost == 0 && w.over != nil: // another one came before it did anything, and it waits on
 		return waited
 	}
 	return w.done()
