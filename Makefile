@@ -16,10 +16,11 @@ TESTRUN = $(GO) run ./internal/testrun
 RACED = ./drivers/cluster/partition ./drivers/wire ./internal/bubble ./metrics ./workloads/openloop
 
 # Packages that make check runs without the race detector: simulations and matrices that take many times as long
-# under it, and tests that start programs for most of their time. The other packages it runs under the detector,
-# and of these the ones of workloads too, in short.
+# under it, tests that start programs for most of their time, and logs that one goroutine writes. The other packages it
+# runs under the detector, and the recipes' suite too, in short.
 UNRACED = ./cmd/... ./dashboards/... ./docker/... ./docs/... ./examples/... ./internal/... ./naive/... ./recipes/... ./results/... \
-	./metrics ./drivers/server/replica $(MATRICES)
+	./metrics ./drivers/server/replica $(SEQUENTIAL) $(MATRICES)
+SEQUENTIAL = ./drivers/server/raftlog ./drivers/server/wal
 MATRICES = ./workloads/catalog ./workloads/check ./workloads/recipetest ./workloads/sweeps
 
 # The program by which tests start members of etcd without the race detector: etcd is
@@ -55,8 +56,8 @@ check: deps ## all tests, those of concurrency under the race detector, faults o
 	$(GO) build -o $(PLAIN) ./cmd/stampede
 	$(TESTRUN) -count=1 -timeout=60m $(UNRACED)
 	PLAIN_STAMPEDE=$(abspath $(PLAIN)) $(TESTRUN) $(RACE) -count=1 -timeout=60m \
-		$$($(GO) list ./drivers/... ./metrics/... ./workloads/... | grep -vxF "$$($(GO) list $(MATRICES))")
-	PLAIN_STAMPEDE=$(abspath $(PLAIN)) $(TESTRUN) $(RACE) -short -count=1 -timeout=60m $(MATRICES)
+		$$($(GO) list ./drivers/... ./metrics/... ./workloads/... | grep -vxF "$$($(GO) list $(SEQUENTIAL) $(MATRICES))")
+	PLAIN_STAMPEDE=$(abspath $(PLAIN)) $(TESTRUN) $(RACE) -short -count=1 -timeout=60m ./workloads/recipetest
 	$(MAKE) soak SOAK=2 RECIPES=all
 	$(MAKE) lint
 	@code=0; scripts/gate || code=$$?; \

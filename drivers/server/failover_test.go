@@ -34,6 +34,9 @@ func TestCuratorFailsOver(t *testing.T) {
 		e.killLeader()
 		p.write("killed")
 		answer = p.await("suspended")
+		if slices.Contains(p.said, "the contended lock is not acquired any more") {
+			t.Fatalf("after %d killed leaders nobody gets the lock", e.kills)
+		}
 	}
 	p.write("end")
 	want := []string{
