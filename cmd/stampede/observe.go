@@ -123,6 +123,9 @@ func (a *app) observe(ctx context.Context, f observeFlags, command []string) err
 	file := results.Observation{Head: results.NewHead(results.KindObservation, tool(), nil, []string{"observe"}, 0)}
 	file.Marks = f.saving.Marks()
 	file.Backend, file.Projected = checked.target.String(), f.project
+	if f.capture.given() && !checked.target.Given() { // nothing is started: only the protocol is known
+		file.Backend = protocolOf(checked.target.Scheme()).Name
+	}
 	var failed error
 	if f.capture.given() {
 		failed = a.observeCapture(ctx, f, checked, &file)

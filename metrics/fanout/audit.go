@@ -6,13 +6,15 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// On a service that keeps the order of ZooKeeper, a notification comes before every reply on the same connection that
-// shows the change. So a watch that is armed, and that a change has passed while its session has had such a reply, was
-// missed: the session was not told, and never will be. The ledger looks for such watches where it prunes, where a session
-// arms a watch again, and before a session closes.
+// On a service that keeps the order of ZooKeeper, a notification comes before every reply on the same
+// connection that shows the change. So a watch that is armed, and that a change has passed while its
+// session has had such a reply, was missed: the session was not told, and never will be. The ledger
+// looks for such watches where it prunes, where a session arms a watch again, and before a session
+// closes.
 //
-// It does not look where it cannot know: at watches from before a cut, which the client may have set again or not; at
-// what ended with a session, since the ledger derives which nodes that were; and at writes of other processes.
+// It does not look where it cannot know: at watches from before a cut, which the client may have set
+// again or not; at what ended with a session, since the ledger derives which nodes that were; and at
+// writes of other processes.
 
 // A Missed is a watch that a change has passed without a notification.
 type Missed struct {
@@ -21,8 +23,9 @@ type Missed struct {
 	Event   drivers.EventType // of which it was not told
 }
 
-// Audit makes the Meter tell its listener of each watch of the session that is missed, and of each notification that belongs to
-// none of its watches. The session must be seen from its beginning, and its service must keep the order of ZooKeeper.
+// Audit makes the Meter tell its listener of each watch of the session that is missed, and of each
+// notification that belongs to none of its watches. The session must be seen from its beginning, and
+// its service must keep the order of ZooKeeper.
 func (s *Session) Audit() { s.setAudited(true) }
 
 // StopAudit ends the audit: a part of what the session sends or gets is not seen.
@@ -39,9 +42,9 @@ func (s *sessionState) known(armed int64) bool {
 	return s.audited && s.connected && !s.closing && !s.rearming && (armed > s.cutAt || s.cutAt == 0)
 }
 
-// told reports whether the session was told of all changes in the table up to the position that are later than the
-// one after which it watches. It tells the listener of the first of which it was not. A persistent watch reports the
-// removal of a node once, as a change of its data.
+// told reports whether the session was told of all changes in the table up to the position that are
+// later than the one after which it watches. It tells the listener of the first of which it was not. A
+// persistent watch reports the removal of a node once, as a change of its data.
 func (l *ledger) told(s *sessionState, t *table, after, upTo int64, persistent bool) bool {
 	if !s.known(after) {
 		return true
@@ -87,7 +90,8 @@ func (l *ledger) audit() {
 	}
 }
 
-// A pendingAudit is of a watch that a session has armed again, while the replies to writes were still to come.
+// A pendingAudit is of a watch that a session has armed again, while the replies to writes were still
+// to come.
 type pendingAudit struct {
 	state       *sessionState
 	armed       *table

@@ -131,8 +131,8 @@ type Listener interface {
 	Caused(n Notified)
 	// Complete is called when no further notification of the write can come.
 	Complete(t Trigger)
-	// Missed and Unasked are called for sessions that are audited: for a watch that is missed, and for a notification of the
-	// path that belongs to no watch.
+	// Missed and Unasked are called for sessions that are audited: for a watch that is missed, and for
+	// a notification of the path that belongs to no watch.
 	Missed(m Missed)
 	Unasked(s *Session, path string)
 }

@@ -167,9 +167,9 @@ func (s sessions) common(others sessions) (n int) {
 // isSubsetOf reports whether all sessions are among others.
 func (s sessions) isSubsetOf(others sessions) bool { return s.common(others) == len(s) }
 
-// A wait is one turn of a session in a line, or its part in one vote, from the request that begins it. While it
-// lasts, each notification is judged by what the session does next: it has waited again if another notification
-// follows that it reads after.
+// A wait is one turn of a session in a line, or its part in one vote, from the request that begins it.
+// While it lasts, each notification is judged by what the session does next: it has waited again if
+// another notification follows that it reads after.
 type wait struct {
 	dir   *place // the node whose children the line or the votes are, or of the notification
 	other bool   // it is for neither
@@ -186,8 +186,8 @@ const (
 	maxNewer = 16
 )
 
-// begin begins a wait at the node, and ends the one before it there. It also ends the newest one if the session was
-// leaving, or if both are votes: a session takes part in one vote at a time.
+// begin begins a wait at the node, and ends the one before it there. It also ends the newest one if the
+// session was leaving, or if both are votes: a session takes part in one vote at a time.
 func (s *session) begin(a *Analysis, dir *place, stage standing) {
 	if w := s.newest; w != nil && (w.stage == leaving || w.stage == voted && stage == voted) {
 		s.endWait(a, w)
@@ -213,8 +213,8 @@ func (s *session) waitAt(p *place) *wait {
 	return s.waits[p.parent.path]
 }
 
-// inLine returns the wait in a line or for votes to which a notification or a read at the place belongs, nil if
-// it belongs to none. What still comes of the wait before disturbs the newest.
+// inLine returns the wait in a line or for votes to which a notification or a read at the place
+// belongs, nil if it belongs to none. What still comes of the wait before disturbs the newest.
 func (s *session) inLine(p *place) *wait {
 	if w := s.waitAt(p); w != nil {
 		return w
@@ -242,8 +242,8 @@ func (s *session) waitFor(a *Analysis, p *place) *wait {
 	return w
 }
 
-// treeOver returns the node whose recursive watch of the session covers the place, or the place itself without one.
-// etcd's clients watch the prefix of the keys below a node.
+// treeOver returns the node whose recursive watch of the session covers the place, or the place itself
+// without one. etcd's clients watch the prefix of the keys below a node.
 func (s *session) treeOver(p *place) *place {
 	for up := p.parent; up != nil; up = up.parent {
 		for _, path := range []string{up.path, up.path + "/"} {
@@ -268,8 +268,8 @@ func (s *session) waitsFor(p *place) (all []*wait) {
 	return all
 }
 
-// concerns reports whether the places are one, a node and its child, or children of one node. Those of the root
-// have nothing in common.
+// concerns reports whether the places are one, a node and its child, or children of one node. Those of
+// the root have nothing in common.
 func (p *place) concerns(q *place) bool {
 	if p.path == q.path {
 		return true
@@ -323,8 +323,8 @@ func (w *wait) answered(a *Analysis, s *session) {
 	w.last, w.newer = w.newer[end], nil
 }
 
-// again finishes the last notification: the session waited again after it, or it was not in a line, and then what it
-// did next decides.
+// again finishes the last notification: the session waited again after it, or it was not in a line, and
+// then what it did next decides.
 func (w *wait) again(a *Analysis, s *session) {
 	n := w.last
 	w.last = nil
@@ -367,8 +367,9 @@ func (s *session) race(p *place) {
 	}
 }
 
-// waitsElsewhere records a notification of a watch that the session has armed since the latest notification in a
-// line: even if that led to the turn, the turn only let the session wait for something else.
+// waitsElsewhere records a notification of a watch that the session has armed since the latest
+// notification in a line: even if that led to the turn, the turn only let the session wait for
+// something else.
 func (s *session) waitsElsewhere(a *Analysis, m *drivers.Message, p *place) {
 	armed, ok := s.watches[watchKey{path: p.path, children: m.Event == drivers.ChildrenChanged}]
 	if !ok {

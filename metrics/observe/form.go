@@ -15,8 +15,8 @@ type Form struct {
 	// Forms are the forms of the catalogue with which the traffic agrees. Several mean that their
 	// traffic is the same, or that it was in what was observed.
 	Forms []string `json:"forms"`
-	// Herd reports that changes wake several sessions, of which most wait again or lose. It follows from the counts
-	// of the place, whatever the form is.
+	// Herd reports that changes wake several sessions, of which most wait again or lose. It follows
+	// from the counts of the place, whatever the form is.
 	Herd bool `json:"herd"`
 	// Most is how many sessions a change wakes at most, if that does not depend on the number of clients; 0
 	// otherwise.
@@ -117,8 +117,8 @@ func (p *pattern) lists() (watched, plain int64) {
 
 func (p *pattern) sequential() int64 { return p.modes[2] + p.modes[3] }
 
-// contended reports whether sessions watch a single node and race to create it: an ephemeral one, or one that those who
-// create it delete again.
+// contended reports whether sessions watch a single node and race to create it: an ephemeral one, or
+// one that those who create it delete again.
 func (p *pattern) contended() bool {
 	creates := p.op(drivers.OpCreate)
 	passes := p.modes[drivers.Ephemeral] > 0 || p.op(drivers.OpDelete).by.common(creates.by) > 1
@@ -131,7 +131,7 @@ func races(p *pattern) Form {
 	switch {
 	case p.modes[drivers.Ephemeral] == 0 && !p.contended():
 		return Form{}
-	case !p.contended() && p.watched() == 0 && p.polls > 0:
+	case !p.contended() && p.watched() == 0 && p.polls > 0 && p.places == 1:
 		return Form{Name: "election or lock, polled node", Forms: []string{"election/poll"}, Instead: "predecessor", Wakes: 1, kind: turns,
 			Evidence: fmt.Sprintf("%d sessions ask again and again whether the node exists, and create it if not", len(p.op(drivers.OpExists).by))}
 	case !p.contended():

@@ -298,14 +298,17 @@ func racesBelow(g group) (Form, []*pattern) {
 		Evidence: fmt.Sprintf("%d sessions watch the list of nodes and race to create %s: %d of %d creates failed", racers, node.name, creates.lost, creates.requests)}, []*pattern{g.dir, node}
 }
 
-// lists recognises a node whose children sessions watch and leave to others: they neither race to create them nor take
-// them away.
+// lists recognises a node whose children sessions watch and leave to others: they neither race to
+// create them nor take them away.
 func lists(g group) (Form, []*pattern) {
 	if watched, _ := g.dir.lists(); watched == 0 || g.dir.fanout.Max() < 2 { // one that waits may want its turn
 		return Form{}, nil
 	}
 	watching, created := g.dir.op(drivers.OpChildren).by, sessions{}
 	for _, k := range g.kids {
+		if g.locks(k) {
+			return Form{}, nil
+		}
 		takers := k.op(drivers.OpDelete).by.common(watching)
 		if k.modes[drivers.Ephemeral] > 0 {
 			takers = int(k.deletedByOthers) // a member may remove its own node
@@ -322,6 +325,15 @@ func lists(g group) (Form, []*pattern) {
 		f.Name = "group, children watch"
 	}
 	return f, []*pattern{g.dir}
+}
+
+// locks reports whether the nodes of the pattern have the names of a queue's items beside them, which they lock.
+func (g group) locks(k *pattern) bool {
+	return slices.ContainsFunc(g.siblings, func(other group) bool {
+		return slices.ContainsFunc(other.kids, func(item *pattern) bool {
+			return item.sequential() > 0 && path.Base(item.name) == path.Base(k.name)
+		})
+	})
 }
 
 // trees recognises recursive watches. Those of etcd's clients are on the prefix of the keys.

@@ -61,8 +61,8 @@ type Traffic struct {
 
 	Beyond Beyond `json:"beyond_limits"`
 
-	// Missed and Unasked are known of the audited sessions: those that were seen from their beginning, of a service that tells of
-	// a change before any reply shows it, as ZooKeeper does.
+	// Missed and Unasked are known of the audited sessions: those that were seen from their beginning,
+	// of a service that tells of a change before any reply shows it, as ZooKeeper does.
 	Audited int64 `json:"audited_sessions"`
 	Missed  int64 `json:"missed_watches"`        // that a change has passed without a notification
 	Unasked int64 `json:"unasked_notifications"` // that belong to no watch, as one that comes twice
@@ -71,8 +71,8 @@ type Traffic struct {
 	Undecoded []traffic.Undecoded `json:"undecoded"`
 }
 
-// Beyond is what was observed beyond the limits of what is kept, besides watches. It is counted, and nothing else
-// is known of it.
+// Beyond is what was observed beyond the limits of what is kept, besides watches. It is counted, and
+// nothing else is known of it.
 type Beyond struct {
 	Connections int64 `json:"connections"` // their messages are counted
 	Sessions    int64 `json:"sessions"`    // their messages are counted
@@ -238,7 +238,8 @@ func (a *Analysis) report() (places []Place) {
 	return places
 }
 
-// findTrees finds the recursive watch that covers each pattern. That of etcd's clients is on the prefix of the keys.
+// findTrees finds the recursive watch that covers each pattern. That of etcd's clients is on the prefix
+// of the keys.
 func (a *Analysis) findTrees() {
 	for _, p := range a.patterns {
 		p.tree = nil
@@ -252,7 +253,8 @@ func (a *Analysis) findTrees() {
 	}
 }
 
-// under returns the patterns that a recursive watch of the node covers, without those that are taken or for which sessions race.
+// under returns the patterns that a recursive watch of the node covers, without those that are taken or
+// for which sessions race.
 func (a *Analysis) under(dir *pattern, taken map[*pattern]bool) (all []*pattern) {
 	for _, name := range slices.Sorted(maps.Keys(a.patterns)) {
 		if p := a.patterns[name]; p.tree != nil && (p.tree == dir || p.tree.parent == dir) && !taken[p] && !p.contended() {

@@ -210,7 +210,8 @@ func (s *session) countRequest(a *Analysis, m *drivers.Message, p *place) {
 	s.beginsToWait(a, m, p)
 }
 
-// beginsToWait begins the wait that a request begins, and ends those in which the session had its turn: it uses it. Notifications that it causes itself come before the reply.
+// beginsToWait begins the wait that a request begins, and ends those in which the session had its turn:
+// it uses it. Notifications that it causes itself come before the reply.
 func (s *session) beginsToWait(a *Analysis, m *drivers.Message, p *place) {
 	if m.Op.IsWrite() {
 		s.takeTurn(a)

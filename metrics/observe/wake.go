@@ -89,8 +89,8 @@ func (s *session) notified(a *Analysis, m *drivers.Message, p *place) {
 	}
 }
 
-// deletedUnseen records the removal of a node that a notification tells. It removes the node if no reply will: its owner
-// has closed, or has no connection and has expired.
+// deletedUnseen records the removal of a node that a notification tells. It removes the node if no
+// reply will: its owner has closed, or has no connection and has expired.
 func (a *Analysis) deletedUnseen(pos int64, p *place) {
 	if p.parent == nil {
 		return

@@ -161,9 +161,9 @@ func (c *change) doubt(f observedFigure, base, others []results.Observation) {
 }
 
 // compareWithBound decides the largest fan-out where the forms of the base bound it, as where each session
-// watches its predecessor. If such a form was recognised at the path in all observations of the base, or at all
-// paths whose changes woke a session, a candidate that was seen to wake more has left it, and any other has
-// kept to it.
+// watches its predecessor. If such a form was recognised at the path in all observations of the base,
+// or at all paths whose changes woke a session, a candidate that was seen to wake more has left it, and
+// any other has kept to it.
 func (c *change) compareWithBound(path string, base []results.Observation, after []float64) {
 	most := int64(0)
 	for _, o := range base {
@@ -196,13 +196,13 @@ func (c *change) compareWithNone(before, after []float64) {
 	}
 }
 
-// isAmount reports whether the figure grows with the length of an observation. Programs end by themselves, so that
-// their amounts compare.
+// isAmount reports whether the figure grows with the length of an observation. Programs end by
+// themselves, so that their amounts compare.
 func isAmount(f observedFigure) bool { return f.Name == "requests" || f.Name == "failed_writes" }
 
-// compareByHalf decides how many watches stood at the same time, at most, also where there is one observation of
-// each: that depends on how clients overlap, but hardly by half. A client that begins to watch one more node doubles
-// it, or adds half to two.
+// compareByHalf decides how many watches stood at the same time, at most, also where there is one
+// observation of each: that depends on how clients overlap, but hardly by half. A client that begins to
+// watch one more node doubles it, or adds half to two.
 func (c *change) compareByHalf(before, after []float64) {
 	most, least := slices.Max(before), slices.Min(after)
 	switch {
@@ -214,7 +214,8 @@ func (c *change) compareByHalf(before, after []float64) {
 	}
 }
 
-// countsTelling reports whether the figure counts notifications, of which there are fewer if fewer sessions watch.
+// countsTelling reports whether the figure counts notifications, of which there are fewer if fewer
+// sessions watch.
 func countsTelling(f observedFigure) bool {
 	return strings.HasPrefix(f.Name, "fanout.") || strings.HasPrefix(f.Name, "notifications")
 }

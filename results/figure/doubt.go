@@ -35,8 +35,8 @@ func (f Figure) Doubt(r results.Run) (first results.Warning, bias Bias) {
 	return first, bias
 }
 
-// Voiding returns the first doubt about the run that voids the verdict on a condition of the figure, or the first
-// that concerns it.
+// Voiding returns the first doubt about the run that voids the verdict on a condition of the figure, or
+// the first that concerns it.
 func (f Figure) Voiding(r results.Run, op Op, holds bool) results.Warning {
 	for _, d := range r.Doubts {
 		if Voids(op, holds, f.biasIn(r, d), 0) {
@@ -47,8 +47,8 @@ func (f Figure) Voiding(r results.Run, op Op, holds bool) results.Warning {
 	return first
 }
 
-// biasIn returns what one doubt about the run says about the figure's true value. A percentile in which lost arrivals
-// count as infinitely late includes them.
+// biasIn returns what one doubt about the run says about the figure's true value. A percentile in which
+// lost arrivals count as infinitely late includes them.
 func (f Figure) biasIn(r results.Run, d results.Warning) Bias {
 	b := f.biasBy(d)
 	if b == Higher && f.CountsLost(r) {
@@ -128,7 +128,8 @@ func (f Figure) ObservationDoubt(o results.Observation) (why string, bias Bias) 
 	return why, Higher
 }
 
-// eitherWay has the names of figures that rise or fall if more is seen: percentiles, ratios, and herds, which follow from a share.
+// eitherWay has the names of figures that rise or fall if more is seen: percentiles, ratios, and herds,
+// which follow from a share.
 var eitherWay = regexp.MustCompile(`\.p\d|_per_change$|^herds$`)
 
 // tolerated is the share of the runs that may be doubtful. Medians and estimates are robust against some

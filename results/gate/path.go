@@ -11,8 +11,9 @@ import (
 	"github.com/stampede-bench/stampede/results/figure"
 )
 
-// A PathThreshold is a condition on a figure of all paths of an observation, or of those that match a pattern,
-// or of the observation as a whole. Where several paths match, it is on the one that is furthest from meeting it.
+// A PathThreshold is a condition on a figure of all paths of an observation, or of those that match a
+// pattern, or of the observation as a whole. Where several paths match, it is on the one that is
+// furthest from meeting it.
 type PathThreshold struct {
 	text    string
 	pattern string // "" for all paths

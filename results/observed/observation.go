@@ -9,8 +9,8 @@ import (
 	"github.com/stampede-bench/stampede/results/units"
 )
 
-// Findings returns the findings of an observation, the most important first. A sentence that begins with two spaces
-// explains the one before. There is at least one.
+// Findings returns the findings of an observation, the most important first. A sentence that begins
+// with two spaces explains the one before. There is at least one.
 func Findings(o results.Observation) (all []string) {
 	r := o.Observed
 	if all = append(herds(r), unknownForms(r)...); len(all) == 0 {
