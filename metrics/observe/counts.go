@@ -261,7 +261,7 @@ func (s *session) waitsFor(p *place) (all []*wait) {
 		return []*wait{w}
 	}
 	for _, w := range s.others {
-		if w.about(p) {
+		if w.isAbout(p) {
 			all = append(all, w)
 		}
 	}
@@ -278,8 +278,8 @@ func (p *place) concerns(q *place) bool {
 	return over != nil && over.path == p.path || up != nil && up.path == q.path || up != nil && over != nil && up.path == over.path && up.parent != nil
 }
 
-// about reports whether the place concerns the wait: one at a recursive watch is about all that is below.
-func (w *wait) about(p *place) bool { return w.dir.concerns(p) || w.tree && w.dir.isAbove(p) }
+// isAbout reports whether the place concerns the wait: one at a recursive watch is about all that is below.
+func (w *wait) isAbout(p *place) bool { return w.dir.concerns(p) || w.tree && w.dir.isAbove(p) }
 
 // isAbove reports whether the other place is below this one, at any depth. So is the prefix of its keys.
 func (p *place) isAbove(q *place) bool {
@@ -288,7 +288,7 @@ func (p *place) isAbove(q *place) bool {
 
 // pending returns the latest notification if it concerns the place and it is not known yet what came of it.
 func (s *session) pending(p *place) *wake {
-	if s.open == nil || !s.open.about(p) {
+	if s.open == nil || !s.open.isAbout(p) {
 		return nil
 	}
 	return s.open
@@ -361,7 +361,7 @@ func (w *wait) enters(a *Analysis, s *session, next standing) {
 // taken notice of the notifications before that, without a read.
 func (s *session) race(p *place) {
 	for _, w := range s.others {
-		if end := len(w.newer) - 1; end >= 0 && w.about(p) {
+		if end := len(w.newer) - 1; end >= 0 && w.isAbout(p) {
 			w.newer[end].raced = true
 		}
 	}
@@ -377,7 +377,7 @@ func (s *session) waitsElsewhere(a *Analysis, m *drivers.Message, p *place) {
 	}
 	for _, w := range s.waits {
 		inLine := w.stage == waiting || w.stage == turned
-		if inLine && w.last != nil && w != s.waitAt(p) && !armed.at.Before(w.last.at) && w.about(p) {
+		if inLine && w.last != nil && w != s.waitAt(p) && !armed.at.Before(w.last.at) && w.isAbout(p) {
 			w.again(a, s)
 		}
 	}

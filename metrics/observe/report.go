@@ -210,7 +210,7 @@ func (a *Analysis) report() (places []Place) {
 	for _, name := range slices.Backward(slices.Sorted(maps.Keys(groups))) { // the deepest first
 		g := groups[name]
 		g.kids = slices.DeleteFunc(slices.Clone(g.kids), func(p *pattern) bool { return taken[p] }) // siblings look at all
-		g.siblings, g.below = siblingsOf(groups, g), a.under(g.dir, taken)
+		g.siblings, g.below = siblingsOf(groups, g), a.covered(g.dir, taken)
 		if f, of := g.recognise(); f.Name != "" {
 			for _, p := range of {
 				taken[p] = true
@@ -253,9 +253,9 @@ func (a *Analysis) findTrees() {
 	}
 }
 
-// under returns the patterns that a recursive watch of the node covers, without those that are taken or
+// covered returns the patterns that a recursive watch of the node covers, without those that are taken or
 // for which sessions race.
-func (a *Analysis) under(dir *pattern, taken map[*pattern]bool) (all []*pattern) {
+func (a *Analysis) covered(dir *pattern, taken map[*pattern]bool) (all []*pattern) {
 	for _, name := range slices.Sorted(maps.Keys(a.patterns)) {
 		if p := a.patterns[name]; p.tree != nil && (p.tree == dir || p.tree.parent == dir) && !taken[p] && !p.contended() {
 			all = append(all, p)

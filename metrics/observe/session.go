@@ -275,7 +275,7 @@ func (s *session) wrote(a *Analysis, m *drivers.Message, p *place) {
 		w.rest = a.now
 	}
 	for _, w := range s.others {
-		if w.about(p) {
+		if w.isAbout(p) {
 			w.enters(a, s, waiting)
 		}
 	}
