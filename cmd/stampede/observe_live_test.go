@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // An inProgress is a stampede observe whose command has ended its work and waits for its standard
@@ -94,6 +95,19 @@ func fetched(t *testing.T, ctx context.Context, url string) string {
 	return string(text)
 }
 
+// fetchedWith fetches until the answer has the text, for a minute.
+func fetchedWith(t *testing.T, url, text string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for {
+		page := fetched(t, ctx, url)
+		if strings.Contains(page, text) {
+			return page
+		}
+	}
+}
+
 // TestAnObservationIsExportedWithoutSecrets checks that the metrics of an observation are there
 // while it lasts, for Prometheus and by OTLP, and that no password that passed by is in them.
 func TestAnObservationIsExportedWithoutSecrets(t *testing.T) {
@@ -134,7 +148,7 @@ func TestAnObservationIsShownWhileItLasts(t *testing.T) {
 	const script = "stampede run lock --form one-node --clients 4 --rounds 20 --backend zookeeper://{address} -q -o json=run.json"
 	o := observing(t, script, []string{"STAMPEDE_USER=planted-user", "STAMPEDE_PASSWORD=planted-secret"}, "--page", "127.0.0.1:0", "--threshold", "fanout.max <= 1000")
 	url := o.url(t, "live page:")
-	page := fetched(t, t.Context(), url)
+	page := fetchedWith(t, url, "lock or election, one node") // the analysis is a moment behind the traffic
 	for _, part := range []string{"The observation is in progress", "native: by proxy", "/lock", "lock or election, one node", "fanout.max &lt;= 1000", `src="refresh.js"`} {
 		if !strings.Contains(page, part) {
 			t.Errorf("the page has no %q", part)
