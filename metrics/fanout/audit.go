@@ -1,10 +1,6 @@
 package fanout
 
-import (
-	"slices"
-
-	"github.com/stampede-bench/stampede/drivers"
-)
+import "github.com/stampede-bench/stampede/drivers"
 
 // On a service that keeps the order of ZooKeeper, a notification comes before every reply on the same
 // connection that shows the change. So a watch that is armed, and that a change has passed while its
@@ -125,17 +121,4 @@ func (l *ledger) unasked(n *notification) {
 	if s := n.state; l.listener != nil && s.audited && s.cutAt == 0 && !s.rearming {
 		l.listener.Unasked(s.session, n.path)
 	}
-}
-
-// unwatch removes the watches that a session has removed at the path.
-func (l *ledger) unwatch(s *sessionState, path []byte) {
-	n := l.node(path)
-	for _, t := range n.tables {
-		l.disarm(s, t)
-	}
-	gone := func(k *persistentWatch) bool { return k.node == n && k.state == s }
-	before := len(s.persistent)
-	s.persistent, n.persistent = slices.DeleteFunc(s.persistent, gone), slices.DeleteFunc(n.persistent, gone)
-	l.persistent -= before - len(s.persistent)
-	l.tidy(n)
 }

@@ -132,7 +132,7 @@ func (l *ledger) answered(s *sessionState, m *drivers.Message) (armed *table) {
 	case m.Op.IsWatch() && m.Err == nil:
 		l.addPersistent(s, m)
 	case m.Op == drivers.OpUnwatch && m.Err == nil:
-		l.unwatch(s, m.Path)
+		s.audited = false // which kinds of watches are gone is not known
 	case arms(m):
 		return l.arm(s, m)
 	}

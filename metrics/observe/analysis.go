@@ -79,7 +79,7 @@ type totals struct {
 	coverage                       traffic.Coverage
 	unfollowed                     int64 // watches beyond the limit
 	beyond                         Beyond
-	mostSessions                   int64
+	openSessions, mostSessions     int64
 	churn                          Churn
 	rearming                       rearmings
 	triggers, foreign              int64

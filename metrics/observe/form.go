@@ -29,6 +29,7 @@ type Form struct {
 	Evidence string `json:"evidence"`
 
 	kind kind
+	over bool // the place has the name of its first pattern: a recursive watch is on that
 }
 
 // A kind says which notifications of a form are useful.
@@ -121,7 +122,7 @@ func (p *pattern) sequential() int64 { return p.modes[2] + p.modes[3] }
 // one that those who create it delete again.
 func (p *pattern) contended() bool {
 	creates := p.op(drivers.OpCreate)
-	passes := p.modes[drivers.Ephemeral] > 0 || p.op(drivers.OpDelete).by.common(creates.by) > 1
+	passes := p.modes[drivers.Ephemeral] > 0 || p.op(drivers.OpWatchNode).requests > 0 && p.op(drivers.OpDelete).by.common(creates.by) > 1
 	return passes && p.places == 1 && creates.lost > 0 && (p.watched() > 0 || p.tree != nil)
 }
 
@@ -139,7 +140,7 @@ func races(p *pattern) Form {
 	}
 	watching := maps.Clone(p.watchers)
 	if p.tree != nil {
-		watching = maps.Clone(p.tree.watchers)
+		watching = maps.Clone(p.tree.op(drivers.OpWatchTree).by)
 	}
 	return Form{
 		Name: "lock or election, one node", Forms: []string{"lock/one-node", "election/one-node"}, Instead: "predecessor", Wakes: 1, kind: turns,

@@ -353,9 +353,9 @@ func trees(g group) (Form, []*pattern) {
 		}
 	}
 	if n := takers.common(w.by); n > 1 {
-		return Form{Name: "queue, all consumers watch", Forms: []string{"queue/cached-list", "queue/relist"}, Instead: "one-watcher", Wakes: 1, kind: items,
+		return Form{Name: "queue, all consumers watch", Forms: []string{"queue/cached-list", "queue/relist"}, Instead: "one-watcher", Wakes: 1, kind: items, over: true,
 			Evidence: fmt.Sprintf("%d sessions keep a recursive watch on the node, and %d of them delete what is below it", len(w.by), n)}, of
 	}
-	return Form{Name: "names, recursive watch", Forms: []string{"names/recursive"}, kind: news,
+	return Form{Name: "names, recursive watch", Forms: []string{"names/recursive"}, kind: news, over: true,
 		Evidence: fmt.Sprintf("%d sessions keep a recursive watch on the node and read what changes below it", len(w.by))}, of
 }

@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +15,11 @@ func Fold(path string) string {
 		if n > 0 && (i == 0 || !alphanumeric(path[i-1])) {
 			b.WriteByte('#')
 			i += n
+			continue
+		}
+		if path[i] < ' ' { // a line of a report is a line
+			fmt.Fprintf(&b, `\x%02x`, path[i])
+			i++
 			continue
 		}
 		if path[i] == '~' { // begins the unique suffix that stampede's driver for etcd gives

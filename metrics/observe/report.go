@@ -314,7 +314,7 @@ func placeOf(f Form, of []*pattern) Place {
 		r.Polls, r.PollsSame = r.Polls+p.polls, r.PollsSame+p.unchanged
 		maps.Copy(watchers, p.watchers)
 		if p.tree != nil {
-			maps.Copy(watchers, p.tree.watchers)
+			maps.Copy(watchers, p.tree.op(drivers.OpWatchTree).by)
 		}
 		for op := range p.ops {
 			n := p.ops[op].requests
@@ -345,6 +345,9 @@ func placeOf(f Form, of []*pattern) Place {
 	}
 	if audited {
 		r.Missed, r.Unasked = &missed, &unasked
+	}
+	if f.over {
+		r.Path = of[0].name
 	}
 	f.Herd = r.wakesInVain(f.kind)
 	if f.Name != "" {

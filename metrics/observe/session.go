@@ -77,7 +77,8 @@ func (a *Analysis) newSession(c traffic.Connection) *session {
 	s.lifetime.from = a.now
 	a.all.sessions++
 	s.serial = a.all.sessions
-	a.all.mostSessions = max(a.all.mostSessions, int64(len(a.byMeter)))
+	a.all.openSessions++
+	a.all.mostSessions = max(a.all.mostSessions, a.all.openSessions)
 	if host, _, err := net.SplitHostPort(c.Client); err == nil && len(a.all.clients) < maxSessions {
 		a.all.clients[host] = struct{}{}
 	}
@@ -88,9 +89,13 @@ func (a *Analysis) newSession(c traffic.Connection) *session {
 // many.
 func (a *Analysis) session(s traffic.Session, c traffic.Connection) *session {
 	if known := a.sessions[s.ID]; known != nil && s.ID != 0 {
+		if known.over {
+			a.all.openSessions++
+		}
 		known.client, known.over, known.lifetime.to = c.Client, false, time.Time{}
 		a.all.resumed++
 		known.rearming = rearming{since: a.now}
+		known.probe.StopAudit() // what the earlier connection still brings may come again
 		return known
 	}
 	if a.crowded() {
@@ -158,7 +163,10 @@ func (a *Analysis) expire() {
 func (a *Analysis) end(s *session) {
 	s.settle(a)
 	s.probe.End()
-	s.lifetime.to = a.now
+	if !s.over {
+		s.lifetime.to = a.now
+		a.all.openSessions--
+	}
 	for k := range s.watches {
 		a.disarm(s, k)
 	}
@@ -174,6 +182,9 @@ func (a *Analysis) end(s *session) {
 }
 
 func (s *session) closed(a *Analysis, pos int64) {
+	if !s.over {
+		a.all.openSessions--
+	}
 	s.over, s.lifetime.to = true, a.now
 	a.all.ended++
 	a.all.churn.closed(a.now, s)

@@ -54,7 +54,9 @@ type wake struct {
 }
 
 // isAbout reports whether the place concerns what the notification told.
-func (w *wake) isAbout(p *place) bool { return w.place.concerns(p) || w.over != nil && w.over.isAbove(p) }
+func (w *wake) isAbout(p *place) bool {
+	return w.place.concerns(p) || w.over != nil && w.over.isAbove(p)
+}
 
 // tells reports whether the notification tells what has become of a node, so that it need not be read.
 func (w *wake) tells() bool { return w.event == drivers.Created || w.event == drivers.Deleted }

@@ -1,6 +1,7 @@
 package figure
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -90,6 +91,9 @@ func (b Bound) String() string {
 	return b.Figure.Name + string(b.Op) + limit
 }
 
+// errNoShare refuses 10 where 10% is meant: no share is larger than 1, so the condition could never fail.
+var errNoShare = errors.New("more than 100 %")
+
 // ParseValue parses a value of the figure, with its unit: "50ms", "1MiB", "500/s", "99%", "3". Durations
 // require a unit; other figures may omit it.
 func (f Figure) ParseValue(text string) (v float64, err error) {
@@ -115,6 +119,9 @@ func (f Figure) ParseValue(text string) (v float64, err error) {
 			v /= 100
 		} else {
 			v, err = parseNumber(text, "")
+		}
+		if err == nil && v > 1 {
+			err = errNoShare
 		}
 		example = "a share such as 0.99 or 99%"
 	default:
