@@ -130,7 +130,7 @@ func (f Figure) ObservationDoubt(o results.Observation) (why string, bias Bias) 
 
 // eitherWay has the names of figures that rise or fall if more is seen: percentiles, ratios, and herds,
 // which follow from a share.
-var eitherWay = regexp.MustCompile(`\.p\d|_per_change$|_per_s$|^herds$`)
+var eitherWay = regexp.MustCompile(`\.p\d|_per_change$|_per_s$|^(herds|watches\.missed|notifications\.unasked)$`)
 
 // tolerated is the share of the runs that may be doubtful. Medians and estimates are robust against some
 // disturbed runs. Leaving those runs out instead would let the user choose what counts.

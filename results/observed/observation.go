@@ -16,7 +16,10 @@ func Findings(o results.Observation) (all []string) {
 	if all = append(herds(r), unknownForms(r)...); len(all) == 0 {
 		all = []string{noHerd(r.Traffic, o.Incomplete())}
 	}
-	for _, find := range []func(observe.Report) []string{missed, refused, expired, polling, rearming, churn, standing} {
+	if o.Incomplete() == "" { // else it may have been told by what is missing
+		all = append(all, missed(r)...)
+	}
+	for _, find := range []func(observe.Report) []string{refused, expired, polling, rearming, churn, standing} {
 		all = append(all, find(r)...)
 	}
 	return all

@@ -281,3 +281,39 @@ func TestOlderConnections(t *testing.T) {
 		wantMissed(t, r, traffic.Undecoded{Cause: want, Bytes: int64(len(bytes))})
 	}
 }
+
+// TestOneDirection reads captures of one direction, of one direction of the second half, and of both: what the other side has
+// acknowledged is missing where it did not come.
+func TestOneDirection(t *testing.T) {
+	packets := example(t)
+	fromServer := func(p []byte) bool {
+		decoded := gopacket.NewPacket(p, layers.LayerTypeEthernet, gopacket.Default)
+		tcp, ok := decoded.Layer(layers.LayerTypeTCP).(*layers.TCP)
+		return ok && tcp.SrcPort == 2181
+	}
+	for name, c := range map[string]struct {
+		dropped func(i int, p []byte) bool
+		missing bool
+	}{
+		"both":                {func(int, []byte) bool { return false }, false},
+		"to the server":       {func(_ int, p []byte) bool { return fromServer(p) }, true},
+		"to the server later": {func(i int, p []byte) bool { return i > len(packets)/2 && fromServer(p) }, true},
+		"to the client":       {func(_ int, p []byte) bool { return !fromServer(p) }, true},
+		"to the client later": {func(i int, p []byte) bool { return i > len(packets)/2 && !fromServer(p) }, true},
+	} {
+		var kept [][]byte
+		for i, p := range packets {
+			if !c.dropped(i, p) {
+				kept = append(kept, p)
+			}
+		}
+		r, _ := read(t, kept)
+		missing := false
+		for _, u := range r.missed.List() {
+			missing = missing || !u.Cause.Harmless()
+		}
+		if missing != c.missing {
+			t.Errorf("%s: %+v; want something missing: %v", name, r.missed.List(), c.missing)
+		}
+	}
+}

@@ -31,6 +31,10 @@ type direction struct {
 	next    uint32 // sequence number of the byte that follows those that came
 	// seeking says why it is not known where a packet of the protocol begins, "" if it is.
 	seeking traffic.Cause
+	// acked is up to where the other side has acknowledged, and ackedFirst its first acknowledgement; known says that there
+	// is one.
+	acked, ackedFirst uint32
+	known             bool
 	// cuts are the ends of segments that the capture has cut off, beyond next.
 	cuts []cut
 }
@@ -70,6 +74,29 @@ func (d *direction) tail() (bytes int) {
 		bytes = max(bytes, int(int32(c.from-d.next))+c.size)
 	}
 	return bytes
+}
+
+// acknowledge records that the other side has got all bytes before the sequence number.
+func (d *direction) acknowledge(ack uint32) {
+	if !d.known {
+		d.known, d.acked, d.ackedFirst = true, ack, ack
+	}
+	if int32(ack-d.acked) > 0 {
+		d.acked = ack
+	}
+}
+
+// unseen returns how many bytes the other side has acknowledged beyond those that came, as where the packets of one
+// direction were not captured. The end of a direction takes a number, too.
+func (d *direction) unseen() int {
+	from := d.next + uint32(d.tail())
+	if !d.started {
+		from = d.ackedFirst
+	}
+	if !d.known {
+		return 0
+	}
+	return max(int(int32(d.acked-from))-1, 0)
 }
 
 // New implements [reassembly.StreamFactory].
@@ -159,6 +186,13 @@ func (s *stream) Accept(tcp *layers.TCP, ci gopacket.CaptureInfo, d reassembly.T
 		return false
 	}
 	s.last = ci.Timestamp
+	if tcp.ACK && !tcp.RST {
+		other := &s.replies
+		if state == other {
+			other = &s.requests
+		}
+		other.acknowledge(tcp.Ack)
+	}
 	off := s.assembly.cutOff
 	if !state.started && (tcp.SYN || len(tcp.Payload)+off > 0) {
 		state.started = true
@@ -248,8 +282,11 @@ func (s *stream) close() {
 	if s.decoder == nil {
 		return
 	}
+	requests, replies := s.requests.unseen(), s.replies.unseen()
 	s.lose(s.last, true, &s.requests, s.requests.tail(), traffic.Cut)
 	s.lose(s.last, false, &s.replies, s.replies.tail(), traffic.Cut)
+	s.lose(s.last, true, &s.requests, requests, traffic.Missing)
+	s.lose(s.last, false, &s.replies, replies, traffic.Missing)
 	s.decoder.End(s.last)
 	s.decoder = nil
 }
