@@ -23,17 +23,17 @@ func desk(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	backendtest.Authority(t, dir)
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for name, of := range map[string]string{
-		"me.pem": "client.pem", "me.key": "client.pem",
+		"examples": filepath.Join(root, "examples"), "me.pem": "client.pem", "me.key": "client.pem",
 		"stampede": built(t), "stampede-main": built(t), // binaries that a page assumes to be built
 	} {
 		if err := os.Symlink(of, filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
 		}
-	}
-	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
 	}
 	files := map[string]string{
 		".zk": "secret\n", ".etcd": "secret\n",
