@@ -63,7 +63,7 @@ check: deps ## all tests, those of concurrency under the race detector, faults o
 	@code=0; scripts/gate || code=$$?; \
 		[ $$code != 97 ] || { echo "warning: the gate could not measure, because the machine is too busy; its counts pass"; code=0; }; exit $$code
 	$(MAKE) fuzz FUZZTIME=10s FUZZED='./drivers/wire ./drivers/server ./drivers/lean'
-	$(MAKE) fuzz FUZZTIME=5s FUZZED='./drivers/etcd ./drivers/traffic ./drivers/cluster/faults ./results/gate ./workloads/scenario ./results'
+	$(MAKE) fuzz FUZZTIME=5s FUZZED='./drivers/etcd ./drivers/traffic ./metrics/observe ./drivers/cluster/faults ./results/gate ./workloads/scenario ./results'
 
 race: deps ## the concurrent packages COUNT (20) times under the race detector
 	$(GO) test -race -count=$(COUNT) -timeout=60m $(CONCURRENT)
