@@ -293,11 +293,9 @@ func (l *relay) shakeHands() error {
 		if err := l.handshake(l.client); err != nil {
 			return err
 		}
-		spoken, err := l.listen()
-		if err != nil {
+		if err := l.negotiate(config); err != nil {
 			return err
 		}
-		config.NextProtos = traffic.ApplicationProtocols(spoken)
 		l.server = tls.Client(patient{l.rawServer}, config)
 		return l.handshake(l.server)
 	}
@@ -317,6 +315,18 @@ func (l *relay) handshake(of ...net.Conn) error {
 		}
 	}
 	return sides.Wait()
+}
+
+// negotiate makes the configuration offer the server what the client speaks: what it has negotiated itself, or what it begins
+// to say.
+func (l *relay) negotiate(config *tls.Config) error {
+	if c, encrypted := l.client.(*tls.Conn); encrypted && c.ConnectionState().NegotiatedProtocol != "" {
+		config.NextProtos = []string{c.ConnectionState().NegotiatedProtocol}
+		return nil
+	}
+	spoken, err := l.listen()
+	config.NextProtos = traffic.ApplicationProtocols(spoken)
+	return err
 }
 
 // listen reads what the client sends first until it tells its protocol, however long the client is silent.
