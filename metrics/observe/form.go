@@ -2,7 +2,6 @@ package observe
 
 import (
 	"fmt"
-	"maps"
 	"strings"
 
 	"github.com/stampede-bench/stampede/drivers"
@@ -138,9 +137,9 @@ func races(p *pattern) Form {
 	case !p.contended():
 		return Form{}
 	}
-	watching := maps.Clone(p.watchers)
+	watching := p.watchers
 	if p.tree != nil {
-		watching = maps.Clone(p.tree.op(drivers.OpWatchTree).by)
+		watching = p.tree.op(drivers.OpWatchTree).by
 	}
 	return Form{
 		Name: "lock or election, one node", Forms: []string{"lock/one-node", "election/one-node"}, Instead: "predecessor", Wakes: 1, kind: turns,

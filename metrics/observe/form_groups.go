@@ -52,7 +52,7 @@ func queues(g group) (Form, []*pattern) {
 func (g group) locksOf(item *pattern) []*pattern {
 	for _, other := range g.siblings {
 		for _, k := range other.kids {
-			if k.modes[drivers.Ephemeral] > 0 && path.Base(k.name) == path.Base(item.name) {
+			if k.modes[drivers.Ephemeral] > 0 && k.isNamedAs(item) {
 				return []*pattern{other.dir, k}
 			}
 		}
@@ -190,8 +190,7 @@ func (l lineGroup) childrenWatch() Form {
 	}
 	sessions, members := len(lists), lists.common(created)
 	if 2*members < sessions {
-		return Form{Name: "list of nodes, watched from outside", Forms: []string{}, kind: news,
-			Evidence: fmt.Sprintf("%d sessions watch the list, and %d of them have a node in it", sessions, members)}
+		return newsOfList("list of nodes, watched from outside", sessions, members)
 	}
 	evidence := fmt.Sprintf("%d sessions have a node in the line and watch all of it", members)
 	// A holder of a lock leaves most notifications unread, a member of a group reads all.
@@ -319,19 +318,27 @@ func lists(g group) (Form, []*pattern) {
 		maps.Copy(created, k.op(drivers.OpCreate).by)
 	}
 	members := watching.common(created)
-	f := Form{Name: "list of nodes, watched from outside", Forms: []string{}, kind: news,
-		Evidence: fmt.Sprintf("%d sessions watch the list, and %d of them have a node in it", len(watching), members)}
+	name := "list of nodes, watched from outside"
 	if 2*members >= len(watching) {
-		f.Name = "group, children watch"
+		name = "group, children watch"
 	}
-	return f, []*pattern{g.dir}
+	return newsOfList(name, len(watching), members), []*pattern{g.dir}
 }
+
+// newsOfList returns the form of a list of which all that watch it want to know.
+func newsOfList(name string, watching, members int) Form {
+	return Form{Name: name, Forms: []string{}, kind: news,
+		Evidence: fmt.Sprintf("%d sessions watch the list, and %d of them have a node in it", watching, members)}
+}
+
+// isNamedAs reports whether nodes of both patterns have the same names, below different nodes.
+func (p *pattern) isNamedAs(o *pattern) bool { return path.Base(p.name) == path.Base(o.name) }
 
 // locks reports whether the nodes of the pattern have the names of a queue's items beside them, which they lock.
 func (g group) locks(k *pattern) bool {
 	return slices.ContainsFunc(g.siblings, func(other group) bool {
 		return slices.ContainsFunc(other.kids, func(item *pattern) bool {
-			return item.sequential() > 0 && path.Base(item.name) == path.Base(k.name)
+			return item.sequential() > 0 && k.isNamedAs(item)
 		})
 	})
 }

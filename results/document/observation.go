@@ -212,10 +212,9 @@ func churnTable(c observe.Churn) Table {
 
 func standingTable(all []observe.Standing) Table {
 	t := Table{Title: "standing watches", Columns: columns(0, "<standing watches", "watches", "age p50", "oldest")}
-	age := func(d time.Duration) string { return d.Round(time.Second).String() } // it may be hours
 	for _, s := range all {
 		if s.Many() {
-			t.Rows = append(t.Rows, []string{s.Path, units.Count(s.Watches), age(s.AgeP50), age(s.Oldest)})
+			t.Rows = append(t.Rows, []string{s.Path, units.Count(s.Watches), units.Age(s.AgeP50), units.Age(s.Oldest)})
 		}
 	}
 	return t

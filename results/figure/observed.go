@@ -50,8 +50,12 @@ func ofPathsAndTraffic() []Figure {
 		f.path = value
 		f.observation = func(o results.Observation) (float64, bool) {
 			t := o.Observed.Traffic
-			return value(observe.Place{Notifications: t.Notifications, Changes: t.Changes, Requests: t.Requests, FailedWrites: t.FailedWrites,
-				Armed: t.Armed, Most: int64(t.MostStanding)})
+			all := observe.Place{Notifications: t.Notifications, Changes: t.Changes, Requests: t.Requests,
+				FailedWrites: t.FailedWrites, Armed: t.Armed, Most: int64(t.MostStanding)}
+			if t.Audited > 0 {
+				all.Missed, all.Unasked = &t.Missed, &t.Unasked
+			}
+			return value(all)
 		}
 		return f
 	}
@@ -74,18 +78,10 @@ func ofPathsAndTraffic() []Figure {
 			count(func(p observe.Place) int64 { return p.Armed })),
 		watched(Figure{Name: "sessions", Better: Neither, older: Higher, About: "sessions that set watches, at the same time",
 			path: count(func(p observe.Place) int64 { return int64(p.Sessions) })}),
-		Figure{Name: "watches.missed", About: "watches that a change has passed without a notification",
-			path: func(p observe.Place) (float64, bool) { return number(p.Missed) },
-			observation: func(o results.Observation) (float64, bool) {
-				t := o.Observed.Traffic
-				return float64(t.Missed), t.Audited > 0
-			}},
-		Figure{Name: "notifications.unasked", About: "notifications that belong to no watch, as one that comes twice",
-			path: func(p observe.Place) (float64, bool) { return number(p.Unasked) },
-			observation: func(o results.Observation) (float64, bool) {
-				t := o.Observed.Traffic
-				return float64(t.Unasked), t.Audited > 0
-			}},
+		both(Figure{Name: "watches.missed", About: "watches that a change has passed without a notification"},
+			func(p observe.Place) (float64, bool) { return number(p.Missed) }),
+		both(Figure{Name: "notifications.unasked", About: "notifications that belong to no watch, as one that comes twice"},
+			func(p observe.Place) (float64, bool) { return number(p.Unasked) }),
 		Figure{Name: "polls.unchanged", Better: Neither, About: "reads that repeated an earlier one and returned the same",
 			path: count(func(p observe.Place) int64 { return p.PollsSame })},
 		Figure{Name: "settled.p90", Unit: Nanoseconds, Exactness: Timed, older: Either,

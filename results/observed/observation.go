@@ -142,11 +142,10 @@ func churn(r observe.Report) []string {
 }
 
 func standing(r observe.Report) (all []string) {
-	age := func(d time.Duration) string { return d.Round(time.Second).String() } // it may be hours
 	for _, s := range r.Standing {
 		if s.Many() {
 			all = append(all, fmt.Sprintf("STANDING WATCHES: %s watches on %s were armed %s ago at the median, the oldest %s ago, and have not fired.",
-				units.Count(s.Watches), s.Path, age(s.AgeP50), age(s.Oldest)))
+				units.Count(s.Watches), s.Path, units.Age(s.AgeP50), units.Age(s.Oldest)))
 		}
 	}
 	return all

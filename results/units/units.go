@@ -115,6 +115,9 @@ func Bytes(n int64) string {
 // Duration formats a duration with three significant digits: "64.0 µs".
 func Duration(d time.Duration) string { return unitFor(d).Measure(d) }
 
+// Age formats how long something has lasted, to the second: it may be hours.
+func Age(d time.Duration) string { return d.Round(time.Second).String() }
+
 // Value formats a value with the unit that gates and changes use, with three significant digits:
 // "1.25 ms", "870 /s", "99.0 %"; costs per round have no unit: "3.00".
 func Value(v float64, unit string) string {
