@@ -45,10 +45,12 @@ func desk(t *testing.T) string {
 for package; do :; done
 cd %q && test -d "$package"
 `, root),
-		"parsing/stampede": "#!/bin/sh\nexec parse-stampede \"$@\"\n",
-		"parsing/make":     fmt.Sprintf("#!/bin/sh\nPATH=${PATH#*:}\nexec make -n -C %q \"$@\"\n", root),
+		"parsing/stampede": fmt.Sprintf("#!/bin/sh\nexec %q \"$@\"\n", lookPath(t, "parse-stampede")),
+		"parsing/make":     fmt.Sprintf("#!/bin/sh\nPATH=%q\nexec make -n -C %q \"$@\"\n", os.Getenv("PATH"), root),
 	}
-	for _, foreign := range []string{"benchstat", "cp", "docker", "prometheus"} {
+	files["parsing/hostname"] = "#!/bin/sh\necho here\n"
+	// The other programs that the pages name do nothing; one that is not here is not found.
+	for _, foreign := range []string{"benchstat", "cp", "docker", "prometheus", "tcpdump"} {
 		files["parsing/"+foreign] = "#!/bin/sh\n"
 	}
 	for name, content := range files {
@@ -66,7 +68,13 @@ cd %q && test -d "$package"
 // built returns the path of stampede.
 func built(t *testing.T) string {
 	t.Helper()
-	path, err := exec.LookPath("stampede")
+	return lookPath(t, "stampede")
+}
+
+// lookPath returns the path of a program of this machine or of the tests.
+func lookPath(t *testing.T, program string) string {
+	t.Helper()
+	path, err := exec.LookPath(program)
 	if err != nil {
 		t.Fatal(err)
 	}
