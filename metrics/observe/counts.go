@@ -245,7 +245,7 @@ func (s *session) waitFor(a *Analysis, p *place) *wait {
 // treeOver returns the node whose recursive watch of the session covers the place, or the place itself
 // without one. etcd's clients watch the prefix of the keys below a node.
 func (s *session) treeOver(p *place) *place {
-	for up := p.parent; up != nil; up = up.parent {
+	for up := p.parent; up != nil && s.trees > 0; up = up.parent {
 		for _, path := range []string{up.path, up.path + "/"} {
 			if _, watched := s.watches[watchKey{path, true, true}]; watched {
 				return up

@@ -12,8 +12,8 @@ func (t *tap) Gap(at time.Time, bytes int64, cause traffic.Cause) {
 	t.a.mu.Lock()
 	defer t.a.mu.Unlock()
 	t.a.setTime(at)
-	if t.s != nil && t.s.audited {
-		t.s.probe.StopAudit()
+	if t.s != nil {
+		t.s.stopAudit()
 	}
 	t.missed(traffic.Undecoded{Cause: cause, Bytes: bytes})
 }

@@ -61,8 +61,9 @@ type Traffic struct {
 
 	Beyond Beyond `json:"beyond_limits"`
 
-	// Missed and Unasked are known of the audited sessions: those that were seen from their beginning,
-	// of a service that tells of a change before any reply shows it, as ZooKeeper does.
+	// Missed and Unasked are known of the audited sessions, those that were seen from their beginning, until
+	// they reconnect or traffic of theirs is missing; of a service that tells of a change before any reply
+	// shows it, as ZooKeeper does.
 	Audited int64 `json:"audited_sessions"`
 	Missed  int64 `json:"missed_watches"`        // that a change has passed without a notification
 	Unasked int64 `json:"unasked_notifications"` // that belong to no watch, as one that comes twice
@@ -116,7 +117,7 @@ type Place struct {
 	PollEvery    *int64 `json:"poll_interval_p50_ns"` // between a read and the one before that returned the same
 	LatencyP90   *int64 `json:"latency_p90_ns"`
 	OfPatterns   int    `json:"patterns"` // path patterns that belong to the place
-	// Missed and Unasked are as in Traffic, null if no session that watches is audited.
+	// Missed and Unasked are as in Traffic, null if no session was audited while it set a watch.
 	Missed  *int64 `json:"missed_watches"`
 	Unasked *int64 `json:"unasked_notifications"`
 }

@@ -28,6 +28,7 @@ type session struct {
 
 	reads, writes, notifications int64
 	watches                      map[watchKey]standingWatch
+	trees                        int               // recursive ones among them
 	children                     map[string]*child // ephemeral nodes, by path
 	waits                        map[string]*wait  // by the node at which it waits
 	others                       map[string]*wait  // for anything else, by the node of the notification
@@ -47,6 +48,9 @@ type watchKey struct {
 	children bool
 	lasting  bool // it stays when it fires
 }
+
+// recursive reports whether the watch covers all nodes below its path.
+func (k watchKey) recursive() bool { return k.children && k.lasting }
 
 // A standingWatch is a watch that is armed.
 type standingWatch struct {
@@ -95,7 +99,7 @@ func (a *Analysis) session(s traffic.Session, c traffic.Connection) *session {
 		known.client, known.over, known.lifetime.to = c.Client, false, time.Time{}
 		a.all.resumed++
 		known.rearming = rearming{since: a.now}
-		known.probe.StopAudit() // what the earlier connection still brings may come again
+		known.stopAudit() // what the earlier connection still brings may come again
 		return known
 	}
 	if a.crowded() {
@@ -114,6 +118,14 @@ func (a *Analysis) session(s traffic.Session, c traffic.Connection) *session {
 	}
 	a.sessions[s.ID] = n
 	return n
+}
+
+// stopAudit ends the audit of the session. What it watches from now on is not audited.
+func (s *session) stopAudit() {
+	if s.audited {
+		s.audited = false
+		s.probe.StopAudit()
+	}
 }
 
 // crowded reports whether no further session is followed, and counts the one that is not.
@@ -162,6 +174,7 @@ func (a *Analysis) expire() {
 // end drops a session.
 func (a *Analysis) end(s *session) {
 	s.settle(a)
+	s.stopAudit()
 	s.probe.End()
 	if !s.over {
 		s.lifetime.to = a.now
@@ -375,6 +388,9 @@ func (a *Analysis) arm(s *session, k watchKey, p *place) {
 	}
 	a.watches++
 	s.watches[k] = standingWatch{a.now, p.pattern}
+	if k.recursive() {
+		s.trees++
+	}
 	p.pattern.standing++
 	p.pattern.mostStanding = max(p.pattern.mostStanding, p.pattern.standing)
 	a.all.mostStanding, a.all.mostOfSession = max(a.all.mostStanding, a.watches), max(a.all.mostOfSession, len(s.watches))
@@ -385,6 +401,9 @@ func (a *Analysis) arm(s *session, k watchKey, p *place) {
 func (a *Analysis) disarm(s *session, k watchKey) {
 	if w, ok := s.watches[k]; ok {
 		delete(s.watches, k)
+		if k.recursive() {
+			s.trees--
+		}
 		a.watches--
 		w.pattern.standing--
 	}

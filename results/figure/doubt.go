@@ -3,7 +3,6 @@ package figure
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/stampede-bench/stampede/metrics"
@@ -122,15 +121,11 @@ func (f Figure) ObservationDoubt(o results.Observation) (why string, bias Bias) 
 	default:
 		return "", 0
 	}
-	if f.Exactness == Timed || f.Unit == Share || eitherWay.MatchString(f.Name) {
+	if f.Exactness == Timed || f.Unit == Share {
 		return why, Either
 	}
-	return why, Higher
+	return why, cmp.Or(f.unseen, Higher)
 }
-
-// eitherWay has the names of figures that rise or fall if more is seen: percentiles, ratios, and herds,
-// which follow from a share.
-var eitherWay = regexp.MustCompile(`\.p\d|_per_change$|_per_s$|^(herds|watches\.missed|notifications\.unasked)$`)
 
 // tolerated is the share of the runs that may be doubtful. Medians and estimates are robust against some
 // disturbed runs. Leaving those runs out instead would let the user choose what counts.

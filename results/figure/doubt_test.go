@@ -1,8 +1,10 @@
 package figure_test
 
 import (
+	"regexp"
 	"testing"
 
+	"github.com/stampede-bench/stampede/drivers/traffic"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/figure"
@@ -96,5 +98,28 @@ func TestVoids(t *testing.T) {
 		if figure.Voids(c.op, c.holds, 0, 0) {
 			t.Errorf("%s, holds %v: void without a doubt", c.op, c.holds)
 		}
+	}
+}
+
+// TestMissingTrafficRaisesOnlyCounts looks at the figures of observations by their names: percentiles, ratios and
+// rates can lie on either side of what was seen, as can what follows from shares and what is told of part of the
+// sessions.
+func TestMissingTrafficRaisesOnlyCounts(t *testing.T) {
+	eitherWay := regexp.MustCompile(`\.p\d|_per_(change|s)$|^(herds|wasted|watches\.missed|notifications\.unasked)$`)
+	var o results.Observation
+	o.Observed.Traffic.Undecoded = []traffic.Undecoded{{Cause: traffic.Late, Bytes: 1}}
+	n := 0
+	for _, f := range figure.OfObservations() {
+		n++
+		want := figure.Higher
+		if eitherWay.MatchString(f.Name) {
+			want = figure.Either
+		}
+		if why, bias := f.ObservationDoubt(o); bias != want || why == "" {
+			t.Errorf("%s: bias %v, want %v (%q)", f.Name, bias, want, why)
+		}
+	}
+	if n < 15 {
+		t.Errorf("%d figures of observations, want all", n)
 	}
 }

@@ -26,7 +26,10 @@ type Figure struct {
 	// processor time.
 	delayed Bias
 	// older says where the true value can lie if observed connections are older than the observation.
-	older       Bias
+	older Bias
+	// unseen says where it can lie if a part of the observed traffic was not analysed, 0 if only higher, as
+	// that of a count. Times and shares can lie on either side.
+	unseen      Bias
 	run         func(results.Run) (float64, bool)
 	count       func(results.Settled) results.Exact
 	path        func(observe.Place) (float64, bool)

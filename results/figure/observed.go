@@ -60,9 +60,11 @@ func ofPathsAndTraffic() []Figure {
 		return f
 	}
 	return each(Figure{Exactness: Schedule, Merge: Unmerged},
-		both(Figure{Name: "notifications_per_change", About: "notifications to each change that observe counts", Export: "stampede.observed.change.fanout"},
+		both(Figure{Name: "notifications_per_change", unseen: Either,
+			About: "notifications to each change that observe counts", Export: "stampede.observed.change.fanout"},
 			perChange(func(p observe.Place) int64 { return p.Notifications })),
-		both(Figure{Name: "requests_per_change", About: "requests to each change that observe counts", Export: "stampede.observed.requests"},
+		both(Figure{Name: "requests_per_change", unseen: Either,
+			About: "requests to each change that observe counts", Export: "stampede.observed.requests"},
 			perChange(func(p observe.Place) int64 { return p.Requests })),
 		both(Figure{Name: "requests", About: "requests that observe counts", Export: "stampede.observed.requests"},
 			count(func(p observe.Place) int64 { return p.Requests })),
@@ -78,9 +80,11 @@ func ofPathsAndTraffic() []Figure {
 			count(func(p observe.Place) int64 { return p.Armed })),
 		watched(Figure{Name: "sessions", Better: Neither, older: Higher, About: "sessions that set watches, at the same time",
 			path: count(func(p observe.Place) int64 { return int64(p.Sessions) })}),
-		both(Figure{Name: "watches.missed", About: "watches that a change has passed without a notification"},
+		both(Figure{Name: "watches.missed", unseen: Either,
+			About: "watches that a change has passed without a notification"},
 			func(p observe.Place) (float64, bool) { return number(p.Missed) }),
-		both(Figure{Name: "notifications.unasked", About: "notifications that belong to no watch, as one that comes twice"},
+		both(Figure{Name: "notifications.unasked", unseen: Either,
+			About: "notifications that belong to no watch, as one that comes twice"},
 			func(p observe.Place) (float64, bool) { return number(p.Unasked) }),
 		Figure{Name: "polls.unchanged", Better: Neither, About: "reads that repeated an earlier one and returned the same",
 			path: count(func(p observe.Place) int64 { return p.PollsSame })},
@@ -103,7 +107,8 @@ func ofTraffic() []Figure {
 		}
 	}
 	return each(Figure{Exactness: Schedule, Merge: Unmerged},
-		Figure{Name: "herds", older: Either, About: "places at which a change wakes several sessions, most of them in vain",
+		Figure{Name: "herds", unseen: Either, older: Either,
+			About:       "places at which a change wakes several sessions, most of them in vain",
 			observation: count(func(r observe.Report) int64 { return int64(len(r.Herds())) })},
 		Figure{Name: "connections", About: "connections that clients opened",
 			observation: count(func(r observe.Report) int64 { return r.Traffic.Connections })},
@@ -115,9 +120,11 @@ func ofTraffic() []Figure {
 			observation: count(func(r observe.Report) int64 { return int64(r.Traffic.MostOfSession) })},
 		Figure{Name: "watches.rearmed", About: "watches that reconnected sessions set again within one second, at most",
 			observation: count(func(r observe.Report) int64 { return r.Rearming.MostWatches })},
-		Figure{Name: "requests_per_s", Unit: PerSecond, About: "requests in a second, on average", Export: "stampede.observed.requests",
+		Figure{Name: "requests_per_s", unseen: Either, Unit: PerSecond,
+			About: "requests in a second, on average", Export: "stampede.observed.requests",
 			observation: rate(func(t observe.Traffic) int64 { return t.Requests })},
-		Figure{Name: "bytes_per_s", Unit: PerSecond, About: "bytes of requests, replies and notifications in a second, on average",
+		Figure{Name: "bytes_per_s", unseen: Either, Unit: PerSecond,
+			About:       "bytes of requests, replies and notifications in a second, on average",
 			observation: rate(func(t observe.Traffic) int64 { return t.Bytes })})
 }
 
@@ -128,6 +135,7 @@ func addFanout(f *Figure) {
 	case "fanout.max":
 		value = func(p observe.Place) int64 { return p.FanoutMax }
 	case "fanout.p50":
+		f.unseen = Either
 		value = func(p observe.Place) int64 { return p.FanoutP50 }
 	default:
 		return
