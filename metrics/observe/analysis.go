@@ -57,7 +57,8 @@ type Analysis struct {
 	changes  map[fanout.Trigger]*change
 	oldest   []*change // in the order of their first notification, some complete
 	largest  []Change
-	watches  int
+	watches  level // as of each pattern
+	live     level
 	children int       // that are kept
 	followed int       // open connections that are followed
 	requests int       // without a reply
@@ -71,7 +72,7 @@ type totals struct {
 	clients                        map[string]struct{}
 	requests, messages, bytes      int64
 	armed                          int64 // requests that armed a watch
-	mostStanding, mostOfSession    int
+	mostOfSession                  int
 	audited, missed, unasked       int64 // sessions, watches, notifications
 	reads, writes, failed          int64
 	notifications                  int64
@@ -234,7 +235,7 @@ func (a *Analysis) Patterns() (all []Pattern) {
 }
 
 func (p *pattern) soFar() Pattern {
-	now := Pattern{Path: p.name, Requests: map[string]int64{}, Notifications: p.notifications(), Watches: p.standing}
+	now := Pattern{Path: p.name, Requests: map[string]int64{}, Notifications: p.notifications(), Watches: p.watches.now}
 	for op, counts := range p.ops {
 		if counts.requests > 0 {
 			now.Requests[drivers.Op(op).String()] += counts.requests

@@ -22,13 +22,13 @@ type pattern struct {
 	ops    [drivers.OpFlush + 1]opCounts
 	modes  [4]int64 // creates, by mode
 
-	events       [drivers.Rearmed + 1]int64
-	watchers     sessions
-	standing     int64 // watches that are armed
-	mostStanding int64
-	audited      bool  // it is known whether watches were missed
-	missed       int64 // watches that a change has passed without a notification
-	unasked      int64 // notifications that belong to no watch
+	events   [drivers.Rearmed + 1]int64
+	watchers sessions
+	watches  level // that are armed
+	live     level // those of them that can fire
+	audited  bool  // it is known whether watches were missed
+	missed   int64 // watches that a change has passed without a notification
+	unasked  int64 // notifications that belong to no watch
 
 	changes    int64
 	fanout     metrics.Tally // sessions that changes woke; nil without a change

@@ -62,8 +62,8 @@ func (a *Analysis) retained(t *testing.T) {
 			t.Fatalf("%d %s are kept, want at most %d", of.n, of.name, of.atMost)
 		}
 	}
-	if children != a.children || watches != a.watches {
-		t.Fatalf("%d children and %d watches are kept, but %d and %d are counted", children, watches, a.children, a.watches)
+	if children != a.children || int64(watches) != a.watches.now {
+		t.Fatalf("%d children and %d watches are kept, but %d and %d are counted", children, watches, a.children, a.watches.now)
 	}
 }
 
@@ -126,8 +126,8 @@ func TestLongPathsAreNotFollowed(t *testing.T) {
 	}
 	writer.call(drivers.Message{Op: drivers.OpMulti, Parts: both, Pos: 30})
 	s.Message(time.Unix(10, 0), drivers.Message{Kind: drivers.Notification, Event: drivers.DataChanged, Path: []byte("/v"), Pos: 30})
-	if len(a.paths) > 3 || a.watches != 0 || a.children != 0 || a.requests != 0 || len(both[0].Path) == 0 {
-		t.Errorf("%d paths, %d watches, %d nodes and %d requests are kept", len(a.paths), a.watches, a.children, a.requests)
+	if len(a.paths) > 3 || a.watches.now != 0 || a.children != 0 || a.requests != 0 || len(both[0].Path) == 0 {
+		t.Errorf("%d paths, %d watches, %d nodes and %d requests are kept", len(a.paths), a.watches.now, a.children, a.requests)
 	}
 	r := a.Report()
 	if got, want := r.Traffic.Beyond.Paths, int64(20*7+2); got != want || r.Traffic.Reads != 21 || r.Traffic.Writes != 21 || r.Traffic.Notifications != 21 {
@@ -265,7 +265,7 @@ func TestSessionOnTwoConnections(t *testing.T) {
 	second.call(drivers.Message{Op: drivers.OpGet, Path: []byte("/v"), Watch: true, Pos: 2})
 	a.retained(t)
 	second.Close(time.Unix(11, 0))
-	if len(a.byMeter) != 0 || a.watches != 0 {
-		t.Errorf("%d sessions with %d watches are kept, want none", len(a.byMeter), a.watches)
+	if len(a.byMeter) != 0 || a.watches.now != 0 {
+		t.Errorf("%d sessions with %d watches are kept, want none", len(a.byMeter), a.watches.now)
 	}
 }

@@ -54,8 +54,9 @@ type Traffic struct {
 	FanoutMax     int64 `json:"fanout_max"`     //
 	UnseenWriters int64 `json:"unseen_writers"` // changes whose writer was not observed, e.g. an expiry
 	Armed         int64 `json:"watches_armed"`  // requests that armed a watch
-	StandingNow   int   `json:"standing_watches"`
-	MostStanding  int   `json:"most_watches"`             // standing at the same time
+	StandingNow   int64 `json:"standing_watches"`
+	MostStanding  int64 `json:"most_watches"`             // standing at the same time
+	MostLive      int64 `json:"most_live_watches"`        // as of a Place
 	MostOfSession int   `json:"most_watches_per_session"` // standing at the same time
 	Unfollowed    int64 `json:"unfollowed_watches"`       // beyond the number that is kept
 
@@ -92,11 +93,15 @@ type Place struct {
 	Path string `json:"path"` // the pattern, of the watched nodes
 	Form *Form  `json:"form"` // null if none was recognised
 
-	Sessions  int   `json:"sessions"`      // that armed watches, the most at the same time
-	Askers    int   `json:"requesters"`    // sessions that sent requests, the most at the same time
-	Armed     int64 `json:"watches_armed"` // requests that armed a watch
-	Watches   int64 `json:"watches"`       // standing now
-	Most      int64 `json:"most_watches"`  // standing at the same time, at most: the sum over the place's patterns
+	Sessions int   `json:"sessions"`      // that armed watches, the most at the same time
+	Askers   int   `json:"requesters"`    // sessions that sent requests, the most at the same time
+	Armed    int64 `json:"watches_armed"` // requests that armed a watch
+	Watches  int64 `json:"watches"`       // standing now
+	// Most is the number of watches that stood at the same time, at most, and Live of those without the
+	// ones that cannot fire, because they were set on sequential nodes that were gone. Both are sums over
+	// the place's patterns.
+	Most      int64 `json:"most_watches"`
+	Live      int64 `json:"most_live_watches"`
 	Changes   int64 `json:"changes"`
 	FanoutP50 int64 `json:"fanout_p50"` // sessions that a change wakes
 	FanoutMax int64 `json:"fanout_max"`
@@ -194,8 +199,8 @@ func (t *totals) traffic(a *Analysis) Traffic {
 		Connections: t.connections, Joined: t.joined, Clients: len(t.clients), Sessions: t.sessions,
 		Resumed: t.resumed, Ended: t.ended, Lost: t.lost, Messages: t.messages, Requests: t.requests,
 		Reads: t.reads, Writes: t.writes, FailedWrites: t.failed, Notifications: t.notifications, Rearms: t.rearms,
-		Changes: t.triggers, UnseenWriters: t.foreign, Armed: t.armed, StandingNow: a.watches, Unfollowed: t.unfollowed,
-		Audited: t.audited, Missed: t.missed, Unasked: t.unasked, MostStanding: t.mostStanding, MostOfSession: t.mostOfSession, Bytes: t.bytes,
+		Changes: t.triggers, UnseenWriters: t.foreign, Armed: t.armed, StandingNow: a.watches.now, Unfollowed: t.unfollowed,
+		Audited: t.audited, Missed: t.missed, Unasked: t.unasked, MostStanding: a.watches.most, MostLive: a.live.most, MostOfSession: t.mostOfSession, Bytes: t.bytes,
 		Undecoded: t.coverage.List(), Beyond: t.beyond,
 	}
 	r.Beyond.Early += a.meter.Early()
@@ -308,8 +313,9 @@ func placeOf(f Form, of []*pattern) Place {
 			r.Path, most = p.name, n
 		}
 		r.Notifications += n
-		r.Watches += p.standing
-		r.Most += p.mostStanding
+		r.Watches += p.watches.now
+		r.Most += p.watches.most
+		r.Live += p.live.most
 		r.Changes += p.changes
 		r.ReadsAfter, r.LostAfter = r.ReadsAfter+p.readsAfter, r.LostAfter+p.lostAfter
 		r.Polls, r.PollsSame = r.Polls+p.polls, r.PollsSame+p.unchanged

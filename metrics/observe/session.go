@@ -56,6 +56,15 @@ func (k watchKey) recursive() bool { return k.children && k.lasting }
 type standingWatch struct {
 	at      time.Time
 	pattern *pattern
+	dead    bool // it was set on a sequential node that was gone, whose name will not come again
+}
+
+// A level is a number that rises and falls.
+type level struct{ now, most int64 }
+
+func (l *level) add(n int64) {
+	l.now += n
+	l.most = max(l.most, l.now)
 }
 
 // A poll is a read that armed no watch.
@@ -288,7 +297,7 @@ func (s *session) answered(a *Analysis, m *drivers.Message, p *place, r request)
 			w.rearmed, w.rest = true, a.now
 		}
 		s.lookAhead(a, m, p)
-		a.arm(s, watchKey{p.path, m.Op == drivers.OpWatchTree, true}, p)
+		a.arm(s, watchKey{p.path, m.Op == drivers.OpWatchTree, true}, p, false)
 	}
 }
 
@@ -353,7 +362,7 @@ func (s *session) read(a *Analysis, m *drivers.Message, p *place) {
 	}
 	if armed(m) {
 		s.lookAhead(a, m, p)
-		a.arm(s, watchKey{p.path, m.Op == drivers.OpChildren, false}, p)
+		a.arm(s, watchKey{p.path, m.Op == drivers.OpChildren, false}, p, missing(m) && p.pattern.sequential() > 0)
 		return
 	}
 	s.polled(a, m, p)
@@ -377,35 +386,40 @@ func (s *session) polled(a *Analysis, m *drivers.Message, p *place) {
 }
 
 // arm enters a watch.
-func (a *Analysis) arm(s *session, k watchKey, p *place) {
+func (a *Analysis) arm(s *session, k watchKey, p *place, dead bool) {
 	if _, again := s.watches[k]; again {
 		s.rearmedOne(a)
 		return
 	}
-	if a.watches >= a.limits.Watches {
+	if a.watches.now >= int64(a.limits.Watches) {
 		a.all.unfollowed++
 		return
 	}
-	a.watches++
-	s.watches[k] = standingWatch{a.now, p.pattern}
-	if k.recursive() {
-		s.trees++
-	}
-	p.pattern.standing++
-	p.pattern.mostStanding = max(p.pattern.mostStanding, p.pattern.standing)
-	a.all.mostStanding, a.all.mostOfSession = max(a.all.mostStanding, a.watches), max(a.all.mostOfSession, len(s.watches))
+	s.watches[k] = standingWatch{a.now, p.pattern, dead}
+	a.stand(s, k, 1)
+	a.all.mostOfSession = max(a.all.mostOfSession, len(s.watches))
 	p.pattern.watchers.add(s)
 	p.pattern.audited = p.pattern.audited || s.audited
 }
 
 func (a *Analysis) disarm(s *session, k watchKey) {
-	if w, ok := s.watches[k]; ok {
+	if _, armed := s.watches[k]; armed {
+		a.stand(s, k, -1)
 		delete(s.watches, k)
-		if k.recursive() {
-			s.trees--
-		}
-		a.watches--
-		w.pattern.standing--
+	}
+}
+
+// stand counts a watch of the session that begins or ends to stand.
+func (a *Analysis) stand(s *session, k watchKey, n int64) {
+	w := s.watches[k]
+	w.pattern.watches.add(n)
+	a.watches.add(n)
+	if !w.dead {
+		w.pattern.live.add(n)
+		a.live.add(n)
+	}
+	if k.recursive() {
+		s.trees += int(n)
 	}
 }
 

@@ -204,7 +204,7 @@ func (t *totals) count(m *drivers.Message) {
 func (t *tap) bounded(m drivers.Message) drivers.Message {
 	a := t.a
 	_, again := t.s.watches[watchKey{string(m.Path), m.Op == drivers.OpChildren || m.Op == drivers.OpWatchTree, m.Op.IsWatch()}]
-	if m.Watch && a.watches >= a.limits.Watches && !again {
+	if m.Watch && a.watches.now >= int64(a.limits.Watches) && !again {
 		m.Watch = false
 		if m.Op.IsWatch() {
 			m.Op = drivers.OpOther

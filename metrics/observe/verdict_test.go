@@ -249,6 +249,28 @@ func TestWatchesAreCountedAtTheirMost(t *testing.T) {
 	}
 }
 
+// TestWatchesThatCannotFireAreNotLive has a client that asks with a watch whether the node before its own in a line is there, of
+// which two have just gone. A watch for a node that is still to be created can fire.
+func TestWatchesThatCannotFireAreNotLive(t *testing.T) {
+	a := New(DefaultLimits)
+	one, other := newScript(a, 1), newScript(a, 2)
+	one.call(drivers.Message{Op: drivers.OpCreate, Path: []byte("/lock/n-0000000001"), Mode: drivers.Ephemeral | drivers.Sequential, Pos: 1})
+	other.call(drivers.Message{Op: drivers.OpCreate, Path: []byte("/lock/n-0000000004"), Mode: drivers.Ephemeral | drivers.Sequential, Pos: 2})
+	for _, path := range []string{"/lock/n-0000000003", "/lock/n-0000000002", "/lock/ready"} {
+		other.call(drivers.Message{Op: drivers.OpExists, Path: []byte(path), Watch: true, Err: drivers.ErrNoNode, Pos: 3})
+	}
+	other.call(drivers.Message{Op: drivers.OpExists, Path: []byte("/lock/n-0000000001"), Watch: true, Pos: 4})
+	r := a.Report()
+	if c := r.Traffic; c.MostStanding != 4 || c.MostLive != 2 {
+		t.Errorf("%d watches, of which %d can fire; want 4 and 2", c.MostStanding, c.MostLive)
+	}
+	other.Message(time.Unix(10, 0), drivers.Message{Kind: drivers.Request, Op: drivers.OpClose})
+	other.Message(time.Unix(10, 0), drivers.Message{Kind: drivers.Reply, Op: drivers.OpClose, Pos: 5})
+	if a.watches.now != 0 || a.live.now != 0 {
+		t.Errorf("%d watches, of which %d can fire, after the session has closed; want none", a.watches.now, a.live.now)
+	}
+}
+
 // TestWhoWasNotToldIsFound has two sessions that watch a node, of which a change tells one, and one of which it tells twice. Where
 // bytes of the session are missing, or its service keeps no order, nothing is said.
 func TestWhoWasNotToldIsFound(t *testing.T) {

@@ -201,8 +201,8 @@ func watching(id string, sessions int, each int64, woken int64) results.Observat
 	o := observation(id, "/config", woken, 1)
 	o.Program = &program
 	p := &o.Observed.Places[0]
-	p.Sessions, p.Most = sessions, int64(sessions)*each
-	o.Observed.Traffic.MostStanding = int(p.Most)
+	p.Sessions, p.Most, p.Live = sessions, int64(sessions)*each, int64(sessions)*each
+	o.Observed.Traffic.MostLive = p.Live
 	return o
 }
 
@@ -223,8 +223,23 @@ func TestOneObservationFindsMoreWatches(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := verdictsBySubject(changes)
-		if got["/config watches"] != c.want || got["all paths watches"] != c.want {
+		if got["/config watches.live"] != c.want || got["all paths watches.live"] != c.want {
 			t.Errorf("%s: %v, want %q of watches", name, got, c.want)
+		}
+	}
+}
+
+// TestOneWatchMoreProvesNothing compares programs of which one or two sessions have a watch each: the notification of one of them may
+// be on its way while the next is armed.
+func TestOneWatchMoreProvesNothing(t *testing.T) {
+	for after, want := range map[int]results.Verdict{2: results.Pass, 3: results.Pass, 4: results.Regression} {
+		base, candidate := watching("a", 2, 1, 1), watching("b", after, 1, 1)
+		changes, _, _, err := compare.Rules{Minimum: 0.05}.Observations([]results.Observation{base}, []results.Observation{candidate}, nil, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := verdictsBySubject(changes)["/config watches.live"]; got != want {
+			t.Errorf("%d watches instead of 2: %q, want %q", after, got, want)
 		}
 	}
 }

@@ -200,7 +200,7 @@ func WholeCosts() []string {
 // ComparedPaths returns the names of the figures by which observations are compared unless others are
 // named, as a whole and for each path.
 func ComparedPaths() []string {
-	return []string{"fanout.max", "fanout.p50", "notifications_per_change", "requests_per_change", "watches", "watches.missed", "requests", "failed_writes"}
+	return []string{"fanout.max", "fanout.p50", "notifications_per_change", "requests_per_change", "watches.live", "watches.missed", "requests", "failed_writes"}
 }
 
 // FollowedPaths returns the names of the figures of observed paths that a history follows unless others

@@ -117,11 +117,11 @@ func TestExports(t *testing.T) {
 func observed() (observe.Place, results.Observation) {
 	few, many := int64(1), int64(3)
 	place := observe.Place{Path: "/a", Changes: 4, Notifications: 10, Requests: 20, FanoutMax: 5, FanoutP50: 2, Useful: &few, Wasted: &many,
-		Sessions: 6, Watches: 1, Most: 7, PollsSame: 8, SettledP90: &many, LatencyP90: &few, FailedWrites: 9, Armed: 11, Missed: &few, Unasked: &many}
+		Sessions: 6, Watches: 1, Most: 7, Live: 4, PollsSame: 8, SettledP90: &many, LatencyP90: &few, FailedWrites: 9, Armed: 11, Missed: &few, Unasked: &many}
 	o := results.Observation{Observed: observe.Report{Duration: 2 * time.Second, Operations: []observe.Operation{{Name: "get", P50: &few, P99: &many}},
 		Places: []observe.Place{{Form: &observe.Form{Herd: true}, FanoutMax: 2}, {Form: &observe.Form{Herd: true}, FanoutMax: 1}, {FanoutMax: 2}},
 		Churn:  observe.Churn{Opened: 12}, Rearming: observe.Rearming{MostWatches: 13},
-		Traffic: observe.Traffic{Changes: 2, Notifications: 5, Requests: 7, FanoutMax: 3, FanoutP50: 1, FailedWrites: 4, Armed: 14, MostStanding: 15,
+		Traffic: observe.Traffic{Changes: 2, Notifications: 5, Requests: 7, FanoutMax: 3, FanoutP50: 1, FailedWrites: 4, Armed: 14, MostStanding: 15, MostLive: 10,
 			MostOfSession: 16, Connections: 17, Lost: 18, Bytes: 19, Audited: 1, Missed: 20, Unasked: 21}}}
 	return place, o
 }
@@ -130,7 +130,7 @@ func observed() (observe.Place, results.Observation) {
 func TestObserved(t *testing.T) {
 	place, o := observed()
 	paths := map[string]float64{"fanout.max": 5, "fanout.p50": 2, "wasted": 0.75, "notifications_per_change": 2.5, "requests_per_change": 5,
-		"notifications": 10, "changes": 4, "sessions": 6, "watches": 7, "watches.armed": 11, "watches.missed": 1, "notifications.unasked": 3, "requests": 20, "failed_writes": 9, "polls.unchanged": 8, "settled.p90": 3, "latency.p90": 1}
+		"notifications": 10, "changes": 4, "sessions": 6, "watches": 7, "watches.live": 4, "watches.armed": 11, "watches.missed": 1, "notifications.unasked": 3, "requests": 20, "failed_writes": 9, "polls.unchanged": 8, "settled.p90": 3, "latency.p90": 1}
 	for _, f := range figure.Paths() {
 		v, known := f.PathValue(place)
 		if want, listed := paths[f.Name]; !known || !listed || v != want {
@@ -139,7 +139,7 @@ func TestObserved(t *testing.T) {
 		delete(paths, f.Name)
 	}
 	whole := map[string]float64{"fanout.max": 3, "fanout.p50": 1, "notifications_per_change": 2.5, "requests_per_change": 3.5, "get.p50": 1, "get.p99": 3,
-		"requests": 7, "failed_writes": 4, "notifications": 5, "changes": 2, "watches": 15, "watches.armed": 14, "watches.missed": 20, "notifications.unasked": 21, "herds": 1, "connections": 17, "sessions.opened": 12,
+		"requests": 7, "failed_writes": 4, "notifications": 5, "changes": 2, "watches": 15, "watches.live": 10, "watches.armed": 14, "watches.missed": 20, "notifications.unasked": 21, "herds": 1, "connections": 17, "sessions.opened": 12,
 		"sessions.expired": 18, "watches.per_session": 16, "watches.rearmed": 13, "requests_per_s": 3.5, "bytes_per_s": 9.5}
 	for _, f := range figure.Observations([]string{"get"}) {
 		v, known := f.ObservationValue(o)

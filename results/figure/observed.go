@@ -51,7 +51,7 @@ func ofPathsAndTraffic() []Figure {
 		f.observation = func(o results.Observation) (float64, bool) {
 			t := o.Observed.Traffic
 			all := observe.Place{Notifications: t.Notifications, Changes: t.Changes, Requests: t.Requests,
-				FailedWrites: t.FailedWrites, Armed: t.Armed, Most: int64(t.MostStanding)}
+				FailedWrites: t.FailedWrites, Armed: t.Armed, Most: t.MostStanding, Live: t.MostLive}
 			if t.Audited > 0 {
 				all.Missed, all.Unasked = &t.Missed, &t.Unasked
 			}
@@ -76,6 +76,9 @@ func ofPathsAndTraffic() []Figure {
 			count(func(p observe.Place) int64 { return p.Changes }))),
 		watched(both(Figure{Name: "watches", older: Higher, About: "watches that were set at the same time, at most", Export: "stampede.observed.watches"},
 			count(func(p observe.Place) int64 { return p.Most }))),
+		watched(both(Figure{Name: "watches.live", older: Higher,
+			About: "watches as above, without those of sequential nodes that were gone already: these can never fire"},
+			count(func(p observe.Place) int64 { return p.Live }))),
 		both(Figure{Name: "watches.armed", About: "requests that set a watch"},
 			count(func(p observe.Place) int64 { return p.Armed })),
 		watched(Figure{Name: "sessions", Better: Neither, older: Higher, About: "sessions that set watches, at the same time",
