@@ -40,7 +40,7 @@ FUZZED ?= .
 SOAK ?= 50
 RECIPES ?= lock,election
 
-.PHONY: help run test check race soak fuzz lint bench bench-servers bench-ensembles aa duet-power twins docs lab lab-down deps
+.PHONY: help run test check race soak fuzz lint bench bench-servers bench-ensembles aa observe-aa duet-power twins docs lab lab-down deps
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 16
@@ -91,6 +91,9 @@ bench-ensembles: deps ## compare three native servers with three ZooKeepers, and
 
 aa: ## what ab finds of a candidate that is the base, and of one that is 10 % slower, TIMES (20) comparisons of each; ARGS=… are flags of ab
 	@scripts/aa $(ARGS)
+
+observe-aa: deps ## what compare finds of TIMES (100) pairs of observations of one program, and of one that watches more, beside BUSY (2) processes; ten minutes
+	@scripts/observe-aa
 
 duet-power: ## what pairs by turns and ab --duet find of known differences on this machine, TIMES (5) times, in MINUTES (60) at most
 	@scripts/duet-power $(ARGS)
