@@ -80,11 +80,25 @@ func TestChurnCountsShortSessions(t *testing.T) {
 	}
 }
 
+// TestPercentilesNeedTenValuesBeyond has replies too few for a percentile, and just enough.
+func TestPercentilesNeedTenValuesBeyond(t *testing.T) {
+	for n, want := range map[int][2]bool{19: {false, false}, 20: {true, false}, 999: {true, false}, 1000: {true, true}} {
+		a := New(DefaultLimits)
+		c := connect(a, 1, 0)
+		for i := range n {
+			ask(c, time.Duration(i)*time.Millisecond, drivers.Message{Op: drivers.OpGet, Path: []byte("/a"), Pos: 1})
+		}
+		if op := a.Report().Operations[0]; op.Requests != int64(n) || (op.P50 != nil) != want[0] || (op.P99 != nil) != want[1] {
+			t.Errorf("%d replies: %+v, want p50 and p99 %v", n, op, want)
+		}
+	}
+}
+
 // TestPollingHasAnInterval reads a node every two seconds, of which one read returns something else.
 func TestPollingHasAnInterval(t *testing.T) {
 	a := New(DefaultLimits)
 	c := connect(a, 1, 0)
-	for i := range 21 {
+	for i := range 22 {
 		digest := uint64(1)
 		if i > 10 {
 			digest = 2
@@ -93,8 +107,8 @@ func TestPollingHasAnInterval(t *testing.T) {
 	}
 	for _, p := range a.Report().Places {
 		if p.Path == "/flag" {
-			if p.Polls != 20 || p.PollsSame != 19 || p.PollEvery == nil || time.Duration(*p.PollEvery).Round(100*time.Millisecond) != 2*time.Second {
-				t.Errorf("%d polls, %d of them unchanged, every %v; want 20, 19, 2 s", p.Polls, p.PollsSame, p.PollEvery)
+			if p.Polls != 21 || p.PollsSame != 20 || p.PollEvery == nil || time.Duration(*p.PollEvery).Round(100*time.Millisecond) != 2*time.Second {
+				t.Errorf("%d polls, %d of them unchanged, every %v; want 21, 20, 2 s", p.Polls, p.PollsSame, p.PollEvery)
 			}
 			return
 		}

@@ -387,13 +387,14 @@ func orEmpty(h *hdrhistogram.Histogram) *hdrhistogram.Histogram {
 	return cmp.Or(h, empty)
 }
 
-// quantile returns a percentile of a histogram of microseconds, in nanoseconds; nil if it has no
-// value.
+// quantile returns a percentile of a histogram of microseconds, in nanoseconds; nil if it has too few
+// values.
 func quantile(h *hdrhistogram.Histogram, percent float64) *int64 {
-	if h == nil || h.TotalCount() == 0 {
+	v, known := metrics.Percentile(h, percent)
+	if !known {
 		return nil
 	}
-	v := h.ValueAtQuantile(percent) * int64(time.Microsecond)
+	v *= int64(time.Microsecond)
 	return &v
 }
 
