@@ -61,12 +61,23 @@ func (x *barrierTrial) handleOf(c *client) recipe.Barrier {
 	return x.form.New(c.conn, x.dir+"/barrier")
 }
 
+// come waits at the barrier as a client does that was told of it: first it makes sure that its member of the
+// ensemble knows of the barrier.
+func (x *barrierTrial) come(ctx context.Context, c *client) error {
+	if err := drivers.Steady(c.conn).Sync(ctx, x.dir); err != nil {
+		return err
+	}
+	return x.handleOf(c).Wait(ctx)
+}
+
 // full sets the barrier and has four clients wait at it, which arrive one at a time.
 func (x *barrierTrial) full(ctx context.Context, opener *client) []*client {
 	x.Helper()
 	x.must(x.handleOf(opener).Set(ctx))
 	clients := x.several(ctx, 4)
-	x.inTurn(ctx, clients, func(c *client) func(context.Context) error { return x.handleOf(c).Wait })
+	x.inTurn(ctx, clients, func(c *client) func(context.Context) error {
+		return func(ctx context.Context) error { return x.come(ctx, c) }
+	})
 	x.expectReturned(ctx, false, clients...)
 	return clients
 }
@@ -146,7 +157,7 @@ func (x *barrierTrial) compete(ctx context.Context, seed uint64, lose func(*rand
 			opened.Store(true)
 			return x.handleOf(c).Open(ctx)
 		}
-		err := x.handleOf(c).Wait(ctx)
+		err := x.come(ctx, c)
 		if err == nil && !opened.Load() {
 			err = errors.New("passed the barrier before it was opened")
 		}
