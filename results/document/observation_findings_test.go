@@ -29,7 +29,7 @@ func TestFindingsInWords(t *testing.T) {
 		"No herd: a change wakes 1 session at the median and at most 1.",
 		"NOT TOLD: changes of /half passed 1 watch without a notification.",
 		"TOLD TWICE: 2 notifications of /half belong to no watch.",
-		"FAILED WRITES: 51 of 100 writes of /members by 64 sessions failed.",
+		"FAILED WRITES: 51 of 100 writes of /members by up to 64 sessions at a time failed.",
 		"EXPIRED: 2 sessions had no connection for longer than the time-out.",
 		"POLLING: 10 of 19 requests for /flag repeat a read that returned the same as before, 2.00 s after it at the median.",
 		"RE-ARM STORM: within one second 10 reconnected sessions armed 1\u202f000 watches again.",
