@@ -128,7 +128,7 @@ func rearming(r observe.Report) []string {
 
 func churn(r observe.Report) []string {
 	c, rates := r.Churn, ""
-	if !c.Heavy() {
+	if !c.Heavy(r.Duration) {
 		return nil
 	}
 	if s := r.Duration.Seconds(); s > 0 {
