@@ -180,11 +180,14 @@ func (a *Analysis) end(s *session) {
 		a.remove(c, 0)
 	}
 	delete(a.byMeter, s.probe)
+	if len(s.unassigned) > 0 {
+		a.ended[s.probe] = s
+	}
 	if a.sessions[s.id] == s {
 		delete(a.sessions, s.id)
 	}
 	// Removed children and items of queues refer to their owner.
-	s.watches, s.children, s.waits, s.others, s.races, s.polls, s.unassigned, s.lists, s.probe = nil, nil, nil, nil, nil, nil, nil, nil, nil
+	s.watches, s.children, s.waits, s.others, s.races, s.polls, s.lists, s.probe = nil, nil, nil, nil, nil, nil, nil, nil
 }
 
 func (s *session) closed(a *Analysis, pos int64) {
