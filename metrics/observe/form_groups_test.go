@@ -38,6 +38,25 @@ func TestTwoFormsOfALockInOneObservation(t *testing.T) {
 	}
 }
 
+// TestSessionWithTwoNodesWaitsForItself has one client hold a lock and wait for it, as clients of one connection do: it
+// watches the node ahead of the second, which is its own, and nobody asks it to release the lock.
+func TestSessionWithTwoNodesWaitsForItself(t *testing.T) {
+	for range 20 { // the session's nodes have no order
+		a := New(DefaultLimits)
+		s := newScript(a, 1)
+		joinLine(s, place1, 1)
+		joinLine(s, place2, 2)
+		s.call(drivers.Message{Op: drivers.OpGet, Path: []byte(place1), Watch: true, Pos: 2})
+		s.call(drivers.Message{Op: drivers.OpDelete, Path: []byte(place1), Pos: 3})
+		s.Message(time.Unix(11, 0), drivers.Message{Kind: drivers.Notification, Event: drivers.Deleted, Path: []byte(place1)})
+		for _, p := range a.Report().Places {
+			if p.Form != nil && p.Form.Name != "lock or election, predecessor or leader" {
+				t.Fatalf("recognised %q", p.Form.Name)
+			}
+		}
+	}
+}
+
 // TestLineWithALastingWatchIsNotPolled observes sessions that watch all keys below a node of etcd,
 // and read that node again and again: they do not poll the line, and their form is not known.
 func TestLineWithALastingWatchIsNotPolled(t *testing.T) {
