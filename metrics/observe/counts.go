@@ -67,6 +67,7 @@ type opCounts struct {
 	by                        sessions
 	repeats                   int64    // reads without a watch that repeat the session's last one, though nothing was notified
 	again                     sessions // those that repeated one
+	looped                    bool     // one of them did so more than once
 	latency                   *hdrhistogram.Histogram
 }
 

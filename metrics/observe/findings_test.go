@@ -147,7 +147,8 @@ func TestOneRepeatedReadIsNoPolling(t *testing.T) {
 	}{
 		{"one read is repeated", []int{2}, ""},
 		{"one of three sessions repeats", []int{1, 1, 4}, ""},
-		{"two sessions repeat", []int{1, 2, 2}, "2 sessions read the data again and again without a watch"},
+		{"each looks twice", []int{2, 2, 2}, ""},
+		{"two sessions repeat", []int{1, 2, 3}, "2 sessions repeatedly read the data without a watch"},
 	} {
 		a := New(DefaultLimits)
 		at := time.Duration(0)

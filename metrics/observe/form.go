@@ -117,15 +117,15 @@ func (p *pattern) lists() (watched, plain int64) {
 }
 
 // pollers returns how many sessions repeat reads by one of the operations, 0 if most sessions that read do not,
-// or if only one read was repeated.
+// or if none does so more than once: a client may look twice.
 func (p *pattern) pollers(ops ...drivers.Op) int {
-	by, again, repeats := sessions{}, sessions{}, int64(0)
+	by, again, looped := sessions{}, sessions{}, false
 	for _, op := range ops {
 		maps.Copy(by, p.op(op).by)
 		maps.Copy(again, p.op(op).again)
-		repeats += p.op(op).repeats
+		looped = looped || p.op(op).looped
 	}
-	if 2*len(again) < len(by) || repeats < 2 {
+	if 2*len(again) < len(by) || !looped {
 		return 0
 	}
 	return len(again)
@@ -143,13 +143,13 @@ func (p *pattern) contended() bool {
 
 // races recognises one ephemeral node for which sessions race.
 func races(p *pattern) Form {
-	creates, pollers := p.op(drivers.OpCreate), p.pollers(drivers.OpExists, drivers.OpGet)
+	creates, pollers := p.op(drivers.OpCreate), max(len(p.op(drivers.OpExists).again), len(p.op(drivers.OpGet).again))
 	switch {
 	case p.modes[drivers.Ephemeral] == 0 && !p.contended():
 		return Form{}
-	case !p.contended() && p.watched() == 0 && pollers > 0 && p.places == 1:
+	case !p.contended() && p.watched() == 0 && pollers > 0 && len(creates.by) > 1 && p.places == 1:
 		return Form{Name: "election or lock, polled node", Forms: []string{"election/poll"}, Instead: "predecessor", Wakes: 1, kind: turns,
-			Evidence: fmt.Sprintf("%d sessions ask again and again whether the node exists, and create it if not", pollers)}
+			Evidence: fmt.Sprintf("%d sessions repeatedly ask whether the node exists, and create it if not", pollers)}
 	case !p.contended():
 		return Form{}
 	}
@@ -175,7 +175,7 @@ func barriers(p *pattern) Form {
 			Evidence: fmt.Sprintf("%d sessions watch the node until it is deleted, and then go on", len(p.watchers))}
 	case e.watched == 0 && pollers > 0 && p.op(drivers.OpDelete).requests > 0:
 		return Form{Name: "barrier, polled", Forms: []string{"barrier/poll"}, Instead: "watch", kind: items,
-			Evidence: fmt.Sprintf("%d sessions ask again and again whether the node exists", pollers)}
+			Evidence: fmt.Sprintf("%d sessions repeatedly ask whether the node exists", pollers)}
 	}
 	return Form{}
 }
@@ -207,7 +207,7 @@ func values(p *pattern) Form {
 		}
 		return f
 	case pollers > 0:
-		f := form("value, polled", "poll", "lookup", fmt.Sprintf("%d sessions read the data again and again without a watch", pollers))
+		f := form("value, polled", "poll", "lookup", fmt.Sprintf("%d sessions repeatedly read the data without a watch", pollers))
 		f.Instead = "watch"
 		return f
 	}

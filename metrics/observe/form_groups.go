@@ -164,7 +164,7 @@ func (l lineGroup) form() Form {
 		return l.revocable()
 	case l.watches+l.below.op(drivers.OpWatchTree).requests == 0 && pollers > 0:
 		return Form{Name: "lock, polled", Forms: []string{"lock/poll"}, Instead: "predecessor", Wakes: 1, kind: turns,
-			Evidence: fmt.Sprintf("%d sessions list the line again and again without a watch", pollers)}
+			Evidence: fmt.Sprintf("%d sessions repeatedly list the line without a watch", pollers)}
 	case l.watches > 0:
 		return l.aheadWatch()
 	}
@@ -220,8 +220,15 @@ func (l lineGroup) revocable() Form {
 
 // aheadWatch recognises sessions that watch one node of the line.
 func (l lineGroup) aheadWatch() Form {
+	candidates := sessions{}
+	for _, k := range l.kids {
+		if k.sequential() > 0 {
+			maps.Copy(candidates, k.op(drivers.OpCreate).by)
+		}
+	}
 	acknowledged := slices.ContainsFunc(l.kids, func(k *pattern) bool {
-		return k.modes[drivers.Ephemeral] > 0 && k.op(drivers.OpCreate).lost == 0
+		creates := k.op(drivers.OpCreate)
+		return k.modes[drivers.Ephemeral] > 0 && creates.lost == 0 && creates.by.isSubsetOf(candidates)
 	})
 	lowest := l.ahead.lowest > l.ahead.next
 	certain := l.ahead.lowest+l.ahead.next > 0

@@ -363,6 +363,7 @@ func (s *session) polled(a *Analysis, m *drivers.Message, p *place) {
 	if known && last.notifications == s.notifications && last.writes == s.writes {
 		o := &p.pattern.ops[m.Op]
 		o.repeats++
+		o.looped = o.looped || o.again[s.serial] != nil
 		o.again.add(s)
 		if m.Digest != 0 && last.digest == m.Digest {
 			p.pattern.unchanged++
