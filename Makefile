@@ -40,7 +40,7 @@ FUZZED ?= .
 SOAK ?= 50
 RECIPES ?= lock,election
 
-.PHONY: help run test check race soak fuzz lint bench bench-servers bench-ensembles aa observe-aa duet-power twins docs lab lab-down deps
+.PHONY: help run test check race soak fuzz lint bench bench-servers bench-ensembles aa observe-aa observe-suites duet-power twins docs lab lab-down deps
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 16
@@ -74,6 +74,9 @@ soak: deps ## RECIPES (lock,election; or all) on ensembles of ZooKeeper, etcd an
 fuzz: ## each fuzzer of FUZZED (.) for FUZZTIME (1m), one on each core
 	@grep -roE '^func Fuzz\w+' --include='*_test.go' $(FUZZED) | sed 's|/[^/]*:func | |' | \
 		GO='$(GO)' FUZZTIME=$(FUZZTIME) xargs -n 2 -P $$(getconf _NPROCESSORS_ONLN) scripts/fuzz
+
+observe-suites: ## the suites of kazoo, go-zookeeper, tooz and npm's etcd3 on real servers, without observe and through it; a quarter of an hour
+	COMPARE=1 SERVER=zookeeper REPORTS=.build/observe-suites scripts/client-suites
 
 lint: ## gofmt, go vet, staticcheck
 	@unformatted=$$(gofmt -l .); [ -z "$$unformatted" ] || { echo "gofmt -w $$unformatted"; exit 1; }

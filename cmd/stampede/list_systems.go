@@ -22,10 +22,10 @@ func (a *app) listSystems(recipes []string, long bool) error {
 	if long {
 		return explainSystems(a.out, rows)
 	}
-	lines := [][]string{{"SYSTEM", "FORM", "RUNS ON", "NOTIFIED", "N = 8", "N = 64", "READS", "WRITES"}}
+	lines := [][]string{{"SYSTEM", "FORM", "RUNS ON", "NOTIFIED", "N = 64", "READS", "WRITES"}}
 	for _, s := range rows {
 		c := changeOf(s)
-		lines = append(lines, []string{s.Name, s.Recipe + "/" + s.Form, runsOn(s), c.notifications(), c.costWith(8), c.costWith(64), c.reads(), c.writes()})
+		lines = append(lines, []string{s.Name, s.Recipe + "/" + s.Form, runsOn(s), c.notifications(), c.costWith(64), c.reads(), c.writes()})
 	}
 	if err := render.WriteColumns(a.out, "", lines); err != nil {
 		return err
@@ -55,7 +55,7 @@ func explainSystems(out io.Writer, rows []systems.System) error {
 		}
 		explain(out, "costs", fmt.Sprintf("one change with N members: notifications %s; reads %s; writes %s", c.notifications(), c.reads(), c.writes()))
 		explain(out, "size", s.Members)
-		explain(out, "today", s.Newest)
+		explain(out, "holds", "for "+s.HoldsFor())
 		explain(out, "source", s.Source.URL()+" ("+s.Source.At+")")
 		if _, err := explain(out, "shows", commandOf(s)); err != nil {
 			return err
@@ -107,6 +107,13 @@ type changeCost struct{ costmodel.Change }
 func changeOf(s systems.System) changeCost {
 	model, _ := costmodel.ModelOf(s.Recipe, s.Form)
 	c, _ := model.ChangeOf(s.Recipe, changeSettings().Params)
+	if s.Sends != nil {
+		most := c
+		if c.Most != nil {
+			most = *c.Most
+		}
+		c.Notifications, most.Notifications, c.Most = s.Sends.Least, s.Sends.Most, &most
+	}
 	return changeCost{c}
 }
 

@@ -14,6 +14,7 @@ import (
 func TestCompareSuitesScript(t *testing.T) {
 	for name, c := range map[string]struct {
 		outcomes map[string]string // the content of each file
+		reports  map[string]string
 		code     int
 		says     []string
 		silent   string
@@ -50,6 +51,14 @@ func TestCompareSuitesScript(t *testing.T) {
 			},
 			code: 1, says: []string{"differs: a x: without passed, with failed", "b native 1 1 0 0 1 0 0"}, silent: "differs: b",
 		},
+		"reports": {
+			outcomes: map[string]string{"a.without.1": "passed\tx\n", "a.with.1": "passed\tx\n", "tooz-etcd.without.1": "passed\tx\n", "tooz-etcd.with.1": "passed\tx\n"},
+			reports: map[string]string{
+				"a.1/1.json": `{"observed": {"traffic": {"notifications": 5}, "places": [{"form": {"herd": true}}, {"form": null}, {"form": {"herd": false}}]}}`,
+				"a.1/2.json": `{"observed": {"traffic": {"notifications": 2}, "places": null}}`,
+			},
+			says: []string{"a native 1 1 0 0 1 0 0 2 7 1", "tooz-etcd etcd 1 1 0 0 1 0 0 0 0 0"}, silent: "differs",
+		},
 		"no test": {outcomes: map[string]string{"a.without.1": "", "a.with.1": ""}, code: 1, says: []string{"a native 1 0 0 0 0 0 0"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -59,7 +68,16 @@ func TestCompareSuitesScript(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			compare := exec.CommandContext(t.Context(), "bash", "../../scripts/compare-suites", folder)
+			reports := filepath.Join(folder, "reports")
+			for file, text := range c.reports {
+				if err := os.MkdirAll(filepath.Join(reports, filepath.Dir(file)), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(filepath.Join(reports, file), []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			compare := exec.CommandContext(t.Context(), "bash", "../../scripts/compare-suites", folder, reports)
 			compare.Env = append(os.Environ(), "SERVER=native")
 			out, err := compare.CombinedOutput()
 			var exit *exec.ExitError

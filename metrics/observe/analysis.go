@@ -43,7 +43,7 @@ type Analysis struct {
 	mu     sync.Mutex
 	limits Limits
 	meter  *fanout.Meter
-	now    time.Time // of the message that is analysed
+	now    time.Time // the latest time of a message
 	from   time.Time
 	swept  time.Time // when expired sessions were last looked for
 
@@ -53,7 +53,8 @@ type Analysis struct {
 	paths    map[string]*place
 	lines    map[string]*waitingLine
 	sessions map[int64]*session
-	byMeter  map[*fanout.Session]*session
+	byMeter  map[*fanout.Session]*session // those that have not ended
+	ended    map[*fanout.Session]*session // those that have, before the causes of all their notifications were known
 	changes  map[fanout.Trigger]*change
 	oldest   []*change // in the order of their first notification, some complete
 	largest  []Change
@@ -92,7 +93,7 @@ type totals struct {
 func New(l Limits) *Analysis {
 	a := &Analysis{
 		limits: l, patterns: map[string]*pattern{}, paths: map[string]*place{}, lines: map[string]*waitingLine{},
-		sessions: map[int64]*session{}, byMeter: map[*fanout.Session]*session{}, changes: map[fanout.Trigger]*change{},
+		sessions: map[int64]*session{}, byMeter: map[*fanout.Session]*session{}, ended: map[*fanout.Session]*session{}, changes: map[fanout.Trigger]*change{},
 		others: newPattern("others", nil),
 	}
 	a.all.clients = map[string]struct{}{}
@@ -104,8 +105,12 @@ func New(l Limits) *Analysis {
 // digits is the number of significant decimal digits that histograms of times keep.
 const digits = 2
 
+// setTime goes on to the time of an event. One of another connection may be reported late, such as the end of a
+// connection that a capture does not show.
 func (a *Analysis) setTime(at time.Time) {
-	a.now = at
+	if at.After(a.now) {
+		a.now = at
+	}
 	if a.from.IsZero() {
 		a.from = at
 	}

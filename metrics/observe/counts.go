@@ -38,8 +38,7 @@ type pattern struct {
 	readsAfter int64
 	lostAfter  int64
 
-	polls     int64                   // reads that repeat an earlier one though nothing was notified
-	unchanged int64                   // those of them that are known to have returned the same
+	unchanged int64                   // repeated reads that are known to have returned the same
 	interval  *hdrhistogram.Histogram // between such a read and the one before, nil without one
 
 	ahead     ahead
@@ -66,6 +65,9 @@ type opCounts struct {
 	requests, failed, watched int64
 	lost                      int64 // creates of a node that another had created
 	by                        sessions
+	repeats                   int64    // reads without a watch that repeat the session's last one, though nothing was notified
+	again                     sessions // those that repeated one
+	looped                    bool     // one of them did so more than once
 	latency                   *hdrhistogram.Histogram
 }
 

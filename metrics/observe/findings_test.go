@@ -150,3 +150,50 @@ func TestNothingIsFoundInAQuietTrace(t *testing.T) {
 		}
 	}
 }
+
+// TestOneRepeatedReadIsNoPolling reads a value as sessions of a test suite do, of which each ends soon, and as
+// clients that poll it.
+func TestOneRepeatedReadIsNoPolling(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		reads []int // of each session
+		want  string
+	}{
+		{"one read is repeated", []int{2}, ""},
+		{"one of three sessions repeats", []int{1, 1, 4}, ""},
+		{"each looks twice", []int{2, 2, 2}, ""},
+		{"two sessions repeat", []int{1, 2, 3}, "2 sessions repeatedly read the data without a watch"},
+	} {
+		a := New(DefaultLimits)
+		at := time.Duration(0)
+		for i, n := range c.reads {
+			s := connect(a, int64(i)+1, at)
+			for range n {
+				at += time.Second // other operations between them repeat nothing
+				ask(s, at, drivers.Message{Op: drivers.OpGet, Path: []byte("/flag"), Pos: 1, Digest: 1})
+				ask(s, at, drivers.Message{Op: drivers.OpExists, Path: []byte("/other"), Pos: 1})
+			}
+			ask(s, at, drivers.Message{Op: drivers.OpClose, Pos: 1})
+		}
+		got := ""
+		for _, p := range a.Report().Places {
+			if p.Path == "/flag" && p.Form != nil {
+				got = p.Form.Evidence
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+// TestReadsOfTwoKindsRepeatNothing looks whether a node exists and then reads it, as clients do.
+func TestReadsOfTwoKindsRepeatNothing(t *testing.T) {
+	a := New(DefaultLimits)
+	c := connect(a, 1, 0)
+	ask(c, time.Second, drivers.Message{Op: drivers.OpExists, Path: []byte("/flag"), Pos: 1, Digest: 1})
+	ask(c, time.Second, drivers.Message{Op: drivers.OpGet, Path: []byte("/flag"), Pos: 1, Digest: 1})
+	if p := a.Report().Places; len(p) != 1 || p[0].Polls != 0 {
+		t.Errorf("got %+v, want one row without a repeated read", p)
+	}
+}

@@ -2,6 +2,7 @@ package observe
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/stampede-bench/stampede/drivers"
@@ -115,6 +116,21 @@ func (p *pattern) lists() (watched, plain int64) {
 	return o.watched, o.requests - o.watched
 }
 
+// pollers returns how many sessions repeat reads by one of the operations, 0 if most sessions that read do not,
+// or if none does so more than once: a client may look twice.
+func (p *pattern) pollers(ops ...drivers.Op) int {
+	by, again, looped := sessions{}, sessions{}, false
+	for _, op := range ops {
+		maps.Copy(by, p.op(op).by)
+		maps.Copy(again, p.op(op).again)
+		looped = looped || p.op(op).looped
+	}
+	if 2*len(again) < len(by) || !looped {
+		return 0
+	}
+	return len(again)
+}
+
 func (p *pattern) sequential() int64 { return p.modes[2] + p.modes[3] }
 
 // contended reports whether sessions watch a single node and race to create it: an ephemeral one, or
@@ -127,13 +143,13 @@ func (p *pattern) contended() bool {
 
 // races recognises one ephemeral node for which sessions race.
 func races(p *pattern) Form {
-	creates := p.op(drivers.OpCreate)
+	creates, pollers := p.op(drivers.OpCreate), max(len(p.op(drivers.OpExists).again), len(p.op(drivers.OpGet).again))
 	switch {
 	case p.modes[drivers.Ephemeral] == 0 && !p.contended():
 		return Form{}
-	case !p.contended() && p.watched() == 0 && p.polls > 0 && p.places == 1:
+	case !p.contended() && p.watched() == 0 && pollers > 0 && len(creates.by) > 1 && p.places == 1:
 		return Form{Name: "election or lock, polled node", Forms: []string{"election/poll"}, Instead: "predecessor", Wakes: 1, kind: turns,
-			Evidence: fmt.Sprintf("%d sessions ask again and again whether the node exists, and create it if not", len(p.op(drivers.OpExists).by))}
+			Evidence: fmt.Sprintf("%d sessions repeatedly ask whether the node exists, and create it if not", pollers)}
 	case !p.contended():
 		return Form{}
 	}
@@ -149,7 +165,7 @@ func races(p *pattern) Form {
 
 // barriers recognises a node for whose end sessions wait.
 func barriers(p *pattern) Form {
-	e := p.op(drivers.OpExists)
+	e, pollers := p.op(drivers.OpExists), p.pollers(drivers.OpExists)
 	if p.modes[drivers.Ephemeral]+p.sequential() > 0 || p.op(drivers.OpSet).requests > 0 || e.requests == 0 {
 		return Form{}
 	}
@@ -157,9 +173,9 @@ func barriers(p *pattern) Form {
 	case e.watched > 0 && p.events[drivers.Deleted] > 0:
 		return Form{Name: "barrier, watch", Forms: []string{"barrier/watch"}, kind: news,
 			Evidence: fmt.Sprintf("%d sessions watch the node until it is deleted, and then go on", len(p.watchers))}
-	case e.watched == 0 && p.polls > 0 && p.op(drivers.OpDelete).requests > 0:
+	case e.watched == 0 && pollers > 0 && p.op(drivers.OpDelete).requests > 0:
 		return Form{Name: "barrier, polled", Forms: []string{"barrier/poll"}, Instead: "watch", kind: items,
-			Evidence: fmt.Sprintf("%d sessions ask again and again whether the node exists", len(e.by))}
+			Evidence: fmt.Sprintf("%d sessions repeatedly ask whether the node exists", pollers)}
 	}
 	return Form{}
 }
@@ -167,8 +183,8 @@ func barriers(p *pattern) Form {
 // values recognises nodes whose data sessions follow. The node of a line is none: etcd's clients read
 // it to see that it exists.
 func values(p *pattern) Form {
-	g := p.op(drivers.OpGet)
-	if p.lined || p.op(drivers.OpSet).requests == 0 && p.op(drivers.OpWatchNode).requests == 0 && p.polls == 0 || g.requests == 0 {
+	g, pollers := p.op(drivers.OpGet), p.pollers(drivers.OpGet)
+	if p.lined || p.op(drivers.OpSet).requests == 0 && p.op(drivers.OpWatchNode).requests == 0 && pollers == 0 || g.requests == 0 {
 		return Form{}
 	}
 	many := p.places > 1
@@ -190,8 +206,8 @@ func values(p *pattern) Form {
 			f.Forms = append(f.Forms, "fanout/one-shot", "names/cached")
 		}
 		return f
-	case p.polls > 0:
-		f := form("value, polled", "poll", "lookup", fmt.Sprintf("%d sessions read the data again and again without a watch", len(g.by)))
+	case pollers > 0:
+		f := form("value, polled", "poll", "lookup", fmt.Sprintf("%d sessions repeatedly read the data without a watch", pollers))
 		f.Instead = "watch"
 		return f
 	}

@@ -145,6 +145,7 @@ func (l lineGroup) ready() (r []*pattern) {
 
 func (l lineGroup) form() Form {
 	watched, plain := l.dir.lists()
+	pollers := max(l.dir.pollers(drivers.OpChildren, drivers.OpGet), l.below.pollers(drivers.OpChildren, drivers.OpGet))
 	switch {
 	case len(l.ready()) > 0:
 		return l.doubleBarrier()
@@ -161,9 +162,9 @@ func (l lineGroup) form() Form {
 			Evidence: fmt.Sprintf("%d sessions wait in line, and all of them watch the lock's own node for requests to release", len(l.dir.op(drivers.OpGet).by))}
 	case l.ahead.own > 0:
 		return l.revocable()
-	case l.watches+l.below.op(drivers.OpWatchTree).requests == 0 && l.dir.polls+l.below.polls > 0:
+	case l.watches+l.below.op(drivers.OpWatchTree).requests == 0 && pollers > 0:
 		return Form{Name: "lock, polled", Forms: []string{"lock/poll"}, Instead: "predecessor", Wakes: 1, kind: turns,
-			Evidence: fmt.Sprintf("%d sessions list the line again and again without a watch", max(len(l.dir.op(drivers.OpChildren).by), len(l.below.op(drivers.OpChildren).by)))}
+			Evidence: fmt.Sprintf("%d sessions repeatedly list the line without a watch", pollers)}
 	case l.watches > 0:
 		return l.aheadWatch()
 	}
@@ -219,8 +220,15 @@ func (l lineGroup) revocable() Form {
 
 // aheadWatch recognises sessions that watch one node of the line.
 func (l lineGroup) aheadWatch() Form {
+	candidates := sessions{}
+	for _, k := range l.kids {
+		if k.sequential() > 0 {
+			maps.Copy(candidates, k.op(drivers.OpCreate).by)
+		}
+	}
 	acknowledged := slices.ContainsFunc(l.kids, func(k *pattern) bool {
-		return k.modes[drivers.Ephemeral] > 0 && k.op(drivers.OpCreate).lost == 0
+		creates := k.op(drivers.OpCreate)
+		return k.modes[drivers.Ephemeral] > 0 && creates.lost == 0 && creates.by.isSubsetOf(candidates)
 	})
 	lowest := l.ahead.lowest > l.ahead.next
 	certain := l.ahead.lowest+l.ahead.next > 0

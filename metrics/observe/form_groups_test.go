@@ -38,6 +38,47 @@ func TestTwoFormsOfALockInOneObservation(t *testing.T) {
 	}
 }
 
+// TestSessionWithTwoNodesWaitsForItself has one client hold a lock and wait for it, as clients of one connection do: it
+// watches the node ahead of the second, which is its own, and nobody asks it to release the lock.
+func TestSessionWithTwoNodesWaitsForItself(t *testing.T) {
+	for range 20 { // the session's nodes have no order
+		a := New(DefaultLimits)
+		s := newScript(a, 1)
+		joinLine(s, place1, 1)
+		joinLine(s, place2, 2)
+		s.call(drivers.Message{Op: drivers.OpGet, Path: []byte(place1), Watch: true, Pos: 2})
+		s.call(drivers.Message{Op: drivers.OpDelete, Path: []byte(place1), Pos: 3})
+		s.Message(time.Unix(11, 0), drivers.Message{Kind: drivers.Notification, Event: drivers.Deleted, Path: []byte(place1)})
+		for _, p := range a.Report().Places {
+			if p.Form != nil && p.Form.Name != "lock or election, predecessor or leader" {
+				t.Fatalf("recognised %q", p.Form.Name)
+			}
+		}
+	}
+}
+
+// TestOnlyCandidatesAnnounceThemselves observes a line beside which a session has an ephemeral node: an
+// announcement if it is a candidate's.
+func TestOnlyCandidatesAnnounceThemselves(t *testing.T) {
+	for announcer, want := range map[int]string{1: "election, acknowledged", 0: "lock or election, predecessor or leader"} {
+		a := New(DefaultLimits)
+		all := []script{newScript(a, 1), newScript(a, 2), newScript(a, 3)}
+		joinLine(all[1], place1, 1)
+		joinLine(all[2], place2, 2)
+		all[2].call(drivers.Message{Op: drivers.OpGet, Path: []byte(place1), Watch: true, Pos: 2})
+		all[announcer].call(drivers.Message{Op: drivers.OpCreate, Path: []byte("/lock/leader"), Mode: drivers.Ephemeral, Pos: 3})
+		got := ""
+		for _, p := range a.Report().Places {
+			if p.Form != nil {
+				got = p.Form.Name
+			}
+		}
+		if got != want {
+			t.Errorf("session %d has a node beside the line: recognised %q, want %q", announcer, got, want)
+		}
+	}
+}
+
 // TestLineWithALastingWatchIsNotPolled observes sessions that watch all keys below a node of etcd,
 // and read that node again and again: they do not poll the line, and their form is not known.
 func TestLineWithALastingWatchIsNotPolled(t *testing.T) {

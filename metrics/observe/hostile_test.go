@@ -40,6 +40,9 @@ func (a *Analysis) retained(t *testing.T) {
 			t.Fatalf("a session keeps %d polls, %d votes and %d races", len(s.polls), len(s.waits), len(s.races))
 		}
 	}
+	for _, s := range a.ended {
+		unassigned += len(s.unassigned)
+	}
 	children = len(lines)
 	for _, of := range []struct {
 		name      string
@@ -51,6 +54,7 @@ func (a *Analysis) retained(t *testing.T) {
 		{"changes", len(a.changes), a.limits.Changes},
 		{"changes in order", len(a.oldest), 2*a.limits.Changes + 64},
 		{"sessions", len(a.byMeter), a.limits.Sessions},
+		{"ended sessions", len(a.ended), 2 * a.limits.Waiting},
 		{"sessions by number", len(a.sessions), a.limits.Sessions},
 		{"connections", a.followed, a.limits.Connections},
 		{"children", children, a.limits.Children},
@@ -87,7 +91,9 @@ func TestHostileConnections(t *testing.T) {
 func TestHostileSessions(t *testing.T) {
 	a := New(tight())
 	for i := range int64(hostile) {
-		newScript(a, i+1).Close(time.Unix(10, 0))
+		c := a.Open(traffic.Connection{ID: uint64(i + 1), Client: "192.0.2.1:5", At: time.Unix(10, 0)})
+		c.Session(time.Unix(10, 0), traffic.Session{ID: i + 1, Timeout: time.Minute})
+		c.Close(time.Unix(10, 0))
 		a.retained(t)
 	}
 	r := a.Report().Traffic

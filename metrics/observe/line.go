@@ -277,6 +277,11 @@ func (s *session) lookAhead(a *Analysis, m *drivers.Message, p *place) {
 	f := &p.pattern.ahead
 	own, live := s.own(l), l.present()
 	i := slices.IndexFunc(live, func(c *child) bool { return c.place.path == p.path })
+	if i >= 0 { // of several nodes the session waits with the next one
+		if next := slices.IndexFunc(live[i+1:], func(c *child) bool { return c.owner == s }); next >= 0 {
+			own = live[i+1+next]
+		}
+	}
 	switch {
 	case i < 0:
 		f.missing++

@@ -162,15 +162,18 @@ type Churn struct {
 
 // Short sessions matter if clients replace them again and again: more than half are closed before
 // their time-out has passed once, and turnover times as many were opened as were open at once. A
-// program that opens many sessions and ends opens each once. Fewer than minOpened cost little.
+// program that opens many sessions and ends opens each once. Fewer than minOpened, or than openRate a second,
+// cost little: a test suite opens one for each test.
 const (
 	minOpened = 20
+	openRate  = 10
 	turnover  = 4
 )
 
-// Heavy reports whether clients replace their sessions again and again.
-func (c Churn) Heavy() bool {
-	return c.Opened >= minOpened && c.Opened >= turnover*c.MostAtOnce && c.ShortLived*2 > c.Closed
+// Heavy reports whether clients replace their sessions again and again, in an observation of that length.
+func (c Churn) Heavy(length time.Duration) bool {
+	return c.Opened >= minOpened && float64(c.Opened) >= openRate*length.Seconds() && c.Opened >= turnover*c.MostAtOnce &&
+		c.ShortLived*2 > c.Closed
 }
 
 // closed counts a session that its client has closed. One that expires has lived for its time-out.

@@ -318,7 +318,7 @@ func placeOf(f Form, of []*pattern) Place {
 		r.Live += p.live.most
 		r.Changes += p.changes
 		r.ReadsAfter, r.LostAfter = r.ReadsAfter+p.readsAfter, r.LostAfter+p.lostAfter
-		r.Polls, r.PollsSame = r.Polls+p.polls, r.PollsSame+p.unchanged
+		r.PollsSame += p.unchanged
 		maps.Copy(watchers, p.watchers)
 		if p.tree != nil {
 			maps.Copy(watchers, p.tree.op(drivers.OpWatchTree).by)
@@ -327,6 +327,7 @@ func placeOf(f Form, of []*pattern) Place {
 			n := p.ops[op].requests
 			r.Requests += n
 			r.Armed += p.ops[op].watched
+			r.Polls += p.ops[op].repeats
 			maps.Copy(askers, p.ops[op].by)
 			switch o := drivers.Op(op); {
 			case o.IsRead():

@@ -36,10 +36,10 @@ type session struct {
 	before                       string            // node of the wait before the newest
 	races                        map[string]bool   // single ephemeral nodes that it could not create, because another session had
 	stock                        stock
-	lists                        *listing        // its latest list of a line
-	polls                        map[string]poll // its latest unwatched reads, by path
-	open                         *wake           // its latest notification, until it is known what came of it
-	unassigned                   map[int64]*wake // notifications whose cause is not known yet
+	lists                        *listing         // its latest list of a line
+	polls                        map[pollKey]poll // its latest unwatched reads
+	open                         *wake            // its latest notification, until it is known what came of it
+	unassigned                   map[int64]*wake  // notifications whose cause is not known yet
 }
 
 // A watchKey names a watch of a session.
@@ -67,6 +67,12 @@ func (l *level) add(n int64) {
 	l.most = max(l.most, l.now)
 }
 
+// A pollKey names a read that a session may repeat.
+type pollKey struct {
+	path string
+	op   drivers.Op
+}
+
 // A poll is a read that armed no watch.
 type poll struct {
 	digest        uint64
@@ -75,7 +81,7 @@ type poll struct {
 	at            time.Time
 }
 
-// maxPolls is how many paths are remembered for each session to find polling.
+// maxPolls is how many reads are remembered for each session to find polling.
 const maxPolls = 32
 
 // maxRaces is how many nodes are remembered for each session that it could not create.
@@ -84,7 +90,7 @@ const maxRaces = 32
 func (a *Analysis) newSession(c traffic.Connection) *session {
 	s := &session{
 		client: c.Client, probe: a.meter.Session(), watches: map[watchKey]standingWatch{}, children: map[string]*child{},
-		polls: map[string]poll{}, unassigned: map[int64]*wake{}, waits: map[string]*wait{}, others: map[string]*wait{}, races: map[string]bool{},
+		polls: map[pollKey]poll{}, unassigned: map[int64]*wake{}, waits: map[string]*wait{}, others: map[string]*wait{}, races: map[string]bool{},
 	}
 	a.byMeter[s.probe] = s
 	s.lifetime.from = a.now
@@ -196,11 +202,14 @@ func (a *Analysis) end(s *session) {
 		a.remove(c, 0)
 	}
 	delete(a.byMeter, s.probe)
+	if len(s.unassigned) > 0 {
+		a.ended[s.probe] = s
+	}
 	if a.sessions[s.id] == s {
 		delete(a.sessions, s.id)
 	}
 	// Removed children and items of queues refer to their owner.
-	s.watches, s.children, s.waits, s.others, s.races, s.polls, s.unassigned, s.lists, s.probe = nil, nil, nil, nil, nil, nil, nil, nil, nil
+	s.watches, s.children, s.waits, s.others, s.races, s.polls, s.lists, s.probe = nil, nil, nil, nil, nil, nil, nil, nil
 }
 
 func (s *session) closed(a *Analysis, pos int64) {
@@ -371,18 +380,22 @@ func (s *session) read(a *Analysis, m *drivers.Message, p *place) {
 // polled counts a read without a watch that repeats the session's last one though it was not
 // notified meanwhile and wrote nothing.
 func (s *session) polled(a *Analysis, m *drivers.Message, p *place) {
-	last, again := s.polls[p.path]
-	if again && last.notifications == s.notifications && last.writes == s.writes {
-		p.pattern.polls++
+	k := pollKey{p.path, m.Op}
+	last, known := s.polls[k]
+	if known && last.notifications == s.notifications && last.writes == s.writes {
+		o := &p.pattern.ops[m.Op]
+		o.repeats++
+		o.looped = o.looped || o.again[s.serial] != nil
+		o.again.add(s)
 		if m.Digest != 0 && last.digest == m.Digest {
 			p.pattern.unchanged++
 			p.pattern.polledAfter(a.now.Sub(last.at))
 		}
 	}
-	if !again && len(s.polls) >= maxPolls {
+	if !known && len(s.polls) >= maxPolls {
 		clear(s.polls)
 	}
-	s.polls[p.path] = poll{digest: m.Digest, notifications: s.notifications, writes: s.writes, at: a.now}
+	s.polls[k] = poll{digest: m.Digest, notifications: s.notifications, writes: s.writes, at: a.now}
 }
 
 // arm enters a watch.

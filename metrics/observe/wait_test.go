@@ -29,6 +29,45 @@ func (m member) changed(dir string) {
 	m.Message(time.Unix(10, 0), drivers.Message{Kind: drivers.Notification, Event: drivers.ChildrenChanged, Path: []byte(dir)})
 }
 
+// TestCauseIsKnownAfterTheSessionHasEnded has a write of one connection that is not answered until the sessions that
+// another write woke have ended: only then it is known which write that was.
+func TestCauseIsKnownAfterTheSessionHasEnded(t *testing.T) {
+	a := New(DefaultLimits)
+	stuck, first, second, writer := newScript(a, 1), newScript(a, 2), newScript(a, 3), newScript(a, 4)
+	watch := drivers.Message{Op: drivers.OpGet, Path: []byte("/flag"), Watch: true, Pos: 1}
+	first.call(watch)
+	second.call(watch)
+	stuck.Message(time.Unix(10, 0), drivers.Message{Kind: drivers.Request, Op: drivers.OpSet, Path: []byte("/other")})
+	writer.call(drivers.Message{Op: drivers.OpSet, Path: []byte("/flag"), Pos: 2})
+	for _, s := range []script{first, second} {
+		s.Message(time.Unix(10, 0), drivers.Message{Kind: drivers.Notification, Event: drivers.DataChanged, Path: []byte("/flag")})
+		s.call(drivers.Message{Op: drivers.OpClose, Pos: 3})
+		s.Close(time.Unix(10, 0))
+	}
+	a.retained(t)
+	if len(a.ended) != 2 {
+		t.Errorf("%d sessions are kept after their end, want the two that were woken", len(a.ended))
+	}
+	stuck.Close(time.Unix(11, 0))
+	if len(a.ended) != 0 {
+		t.Errorf("%d sessions are kept although all causes are known", len(a.ended))
+	}
+	if r := a.Report().Traffic; r.Notifications != 2 || r.Changes != 1 || r.FanoutMax != 2 {
+		t.Errorf("%d notifications, %d changes that wake up to %d; want 2, 1 and 2", r.Notifications, r.Changes, r.FanoutMax)
+	}
+}
+
+// TestTimeDoesNotGoBack ends a connection of which nothing more is known, after others, at its last packet's time.
+func TestTimeDoesNotGoBack(t *testing.T) {
+	a := New(DefaultLimits)
+	early, late := newScript(a, 1), newScript(a, 2)
+	late.Message(time.Unix(60, 0), drivers.Message{Kind: drivers.Request, Op: drivers.OpPing})
+	early.Close(time.Unix(3, 0))
+	if got := a.Report().Duration; got != 59*time.Second {
+		t.Errorf("observed for %v, want 59 s", got)
+	}
+}
+
 // TestWaitsAreJudgedByWhatFollows has a session take its turn three times. The first time one notification
 // leads to its turn and another comes when it has it. The second time one of two is for a change behind it. The
 // third time a watch of an earlier turn fires while it waits.

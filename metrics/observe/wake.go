@@ -246,12 +246,14 @@ type listener struct{ a *Analysis }
 
 func (l listener) Caused(n fanout.Notified) {
 	a := l.a
-	s := a.byMeter[n.Session]
+	s := cmp.Or(a.byMeter[n.Session], a.ended[n.Session])
 	if s == nil {
 		return
 	}
 	w := s.unassigned[n.Nth]
-	delete(s.unassigned, n.Nth)
+	if delete(s.unassigned, n.Nth); len(s.unassigned) == 0 {
+		delete(a.ended, n.Session)
+	}
 	if w == nil {
 		return
 	}

@@ -29,7 +29,7 @@ func ofObservation(o results.Observation) (d Document) {
 	d.judge("at", o.Gates, func(g results.Gate) string { return g.Subject }, func(results.Gate) bool { return false })
 	d.Findings = observed.Findings(o)
 	d.Tables = []Table{pathTable(seen.Places), largestChanges(seen.Largest), requestTable(seen.Places), pollTable(seen.Places),
-		rearmingTable(seen.Rearming), churnTable(seen.Churn), standingTable(seen.Standing)}
+		rearmingTable(seen.Rearming), churnTable(seen.Churn, seen.Duration), standingTable(seen.Standing)}
 	d.Tables = append(d.Tables, projectionTable(o.Projected, seen.Places))
 	elide(d.Tables)
 	d.Tables = shown(append(d.Tables, operationTable(seen.Operations))...)
@@ -202,9 +202,9 @@ func rearmingTable(a observe.Rearming) Table {
 	return t
 }
 
-func churnTable(c observe.Churn) Table {
+func churnTable(c observe.Churn, length time.Duration) Table {
 	t := Table{Title: "sessions", Columns: columns(0, "<sessions", "opened", "closed", "before their time-out", "most at once")}
-	if c.Heavy() {
+	if c.Heavy(length) {
 		t.Rows = [][]string{{"all", units.Count(c.Opened), units.Count(c.Closed), units.Count(c.ShortLived), units.Count(c.MostAtOnce)}}
 	}
 	return t

@@ -19,7 +19,7 @@ func costly() observe.Report {
 		Traffic:  observe.Traffic{Requests: 100, Changes: 1, FanoutP50: 1, FanoutMax: 1, Lost: 2},
 		Places:   []observe.Place{{Path: "/members", Askers: 64, Requests: 100, Writes: 100, FailedWrites: 51}, {Path: "/half", Requests: 100, Writes: 100, FailedWrites: 50, Missed: new(int64(1)), Unasked: new(int64(2))}, {Path: "/flag", Requests: 19, Polls: 12, PollsSame: 10, PollEvery: new(int64(2e9))}},
 		Rearming: observe.Rearming{Reconnects: 12, Watches: 1200, MostReconnects: 10, MostWatches: 1000},
-		Churn:    observe.Churn{Opened: 20, Closed: 15, ShortLived: 12, MostAtOnce: 5},
+		Churn:    observe.Churn{Opened: 100, Closed: 75, ShortLived: 60, MostAtOnce: 25},
 		Standing: []observe.Standing{{Path: "/item/#", Watches: 1000, AgeP50: time.Minute, Oldest: time.Hour}},
 	}
 }
@@ -29,11 +29,11 @@ func TestFindingsInWords(t *testing.T) {
 		"No herd: a change wakes 1 session at the median and at most 1.",
 		"NOT TOLD: changes of /half passed 1 watch without a notification.",
 		"TOLD TWICE: 2 notifications of /half belong to no watch.",
-		"FAILED WRITES: 51 of 100 writes of /members by 64 sessions failed.",
+		"FAILED WRITES: 51 of 100 writes of /members by up to 64 sessions at a time failed.",
 		"EXPIRED: 2 sessions had no connection for longer than the time-out.",
 		"POLLING: 10 of 19 requests for /flag repeat a read that returned the same as before, 2.00 s after it at the median.",
 		"RE-ARM STORM: within one second 10 reconnected sessions armed 1\u202f000 watches again.",
-		"SESSION CHURN: 20 sessions were opened and 15 closed (2.0 and 1.5 per second), and at most 5 were open at once.",
+		"SESSION CHURN: 100 sessions were opened and 75 closed (10.0 and 7.5 per second), and at most 25 were open at once.",
 		"  80 % of those closed lived shorter than their time-out. Each open and close is a write.",
 		"STANDING WATCHES: 1\u202f000 watches on /item/# were armed 1m0s ago at the median, the oldest 1h0m0s ago, and have not fired.",
 	}
@@ -95,9 +95,10 @@ func TestNothingIsFoundBelowAThreshold(t *testing.T) {
 		"none expired":   {"EXPIRED", "", func(r *observe.Report) { r.Traffic.Lost = 0 }},
 		"few reconnects": {"RE-ARM", "armed again", func(r *observe.Report) { r.Rearming.MostReconnects = 9 }},
 		"few watches":    {"RE-ARM", "armed again", func(r *observe.Report) { r.Rearming.MostWatches = 999 }},
-		"few sessions":   {"CHURN", "sessions", func(r *observe.Report) { r.Churn.Opened, r.Churn.MostAtOnce = 19, 1 }},
-		"many at once":   {"CHURN", "sessions", func(r *observe.Report) { r.Churn.MostAtOnce = 6 }},
-		"long sessions":  {"CHURN", "sessions", func(r *observe.Report) { r.Churn.ShortLived = 7 }},
+		"few sessions":   {"CHURN", "sessions", func(r *observe.Report) { r.Churn.Opened, r.Churn.MostAtOnce, r.Duration = 19, 1, time.Second }},
+		"few a second":   {"CHURN", "sessions", func(r *observe.Report) { r.Duration += time.Millisecond }},
+		"many at once":   {"CHURN", "sessions", func(r *observe.Report) { r.Churn.MostAtOnce = 26 }},
+		"long sessions":  {"CHURN", "sessions", func(r *observe.Report) { r.Churn.ShortLived = 37 }},
 		"few standing":   {"STANDING", "standing watches", func(r *observe.Report) { r.Standing[0].Watches = 999 }},
 		"young watches":  {"STANDING", "standing watches", func(r *observe.Report) { r.Standing[0].AgeP50 = 59 * time.Second }},
 	} {

@@ -88,7 +88,7 @@ func watches(n int64) string {
 func refused(r observe.Report) (all []string) {
 	for _, p := range r.Places {
 		if p.Refused() && !p.Herd() {
-			all = append(all, fmt.Sprintf("FAILED WRITES: %s of %s writes of %s by %s failed.", units.Count(p.FailedWrites), units.Count(p.Writes), p.Path,
+			all = append(all, fmt.Sprintf("FAILED WRITES: %s of %s writes of %s by up to %s at a time failed.", units.Count(p.FailedWrites), units.Count(p.Writes), p.Path,
 				units.Plural(p.Askers, "session")))
 		}
 	}
@@ -128,7 +128,7 @@ func rearming(r observe.Report) []string {
 
 func churn(r observe.Report) []string {
 	c, rates := r.Churn, ""
-	if !c.Heavy() {
+	if !c.Heavy(r.Duration) {
 		return nil
 	}
 	if s := r.Duration.Seconds(); s > 0 {

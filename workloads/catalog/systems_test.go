@@ -92,10 +92,13 @@ func TestSystemsAreWhole(t *testing.T) {
 		}
 		names[s.Name] = true
 		for what, text := range map[string]string{"product": s.Product, "repository": s.Source.Repository, "path": s.Source.Path,
-			"place": s.Source.At, "description": s.Does, "members": s.Members, "newest version": s.Newest} {
+			"place": s.Source.At, "description": s.Does, "members": s.Members} {
 			if text == "" {
 				t.Errorf("%s has no %s", s.Name, what)
 			}
+		}
+		if len(s.Versions) == 0 || s.Versions[0].Instead != "" {
+			t.Errorf("%s holds for no version", s.Name)
 		}
 		if !commit.MatchString(s.Source.Commit) {
 			t.Errorf("%s: %q is not a commit", s.Name, s.Source.Commit)

@@ -92,6 +92,9 @@ func fit(values [len(samples)]float64) (g Polynomial, fits bool) {
 	return g, fits
 }
 
+// Line returns the polynomial each·N + fixed.
+func Line(each, fixed float64) Polynomial { return Polynomial{constant: fixed, linear: each} }
+
 // Value returns the count with n clients.
 func (g Polynomial) Value(n int) float64 {
 	return g.constant + g.linear*float64(n) + g.square*float64(n)*float64(n)
