@@ -121,7 +121,7 @@ func (p *pattern) sequential() int64 { return p.modes[2] + p.modes[3] }
 // one that those who create it delete again.
 func (p *pattern) contended() bool {
 	creates := p.op(drivers.OpCreate)
-	passes := p.modes[drivers.Ephemeral] > 0 || p.op(drivers.OpWatchNode).requests > 0 && p.op(drivers.OpDelete).by.common(creates.by) > 1
+	passes := p.modes[drivers.Ephemeral] > 0 || p.op(drivers.OpWatchNode).requests > 0 && p.op(drivers.OpDelete).by.Common(creates.by) > 1
 	return passes && p.places == 1 && creates.lost > 0 && (p.watched() > 0 || p.tree != nil)
 }
 
@@ -133,7 +133,7 @@ func races(p *pattern) Form {
 		return Form{}
 	case !p.contended() && p.watched() == 0 && p.polls > 0 && p.places == 1:
 		return Form{Name: "election or lock, polled node", Forms: []string{"election/poll"}, Instead: "predecessor", Wakes: 1, kind: turns,
-			Evidence: fmt.Sprintf("%d sessions ask again and again whether the node exists, and create it if not", len(p.op(drivers.OpExists).by))}
+			Evidence: fmt.Sprintf("%d sessions ask again and again whether the node exists, and create it if not", p.op(drivers.OpExists).by.Count())}
 	case !p.contended():
 		return Form{}
 	}
@@ -143,7 +143,7 @@ func races(p *pattern) Form {
 	}
 	return Form{
 		Name: "lock or election, one node", Forms: []string{"lock/one-node", "election/one-node"}, Instead: "predecessor", Wakes: 1, kind: turns,
-		Evidence: fmt.Sprintf("%d sessions watch the node and race to create it: %d of %d creates failed", len(watching), creates.lost, creates.requests),
+		Evidence: fmt.Sprintf("%d sessions watch the node and race to create it: %d of %d creates failed", watching.Count(), creates.lost, creates.requests),
 	}
 }
 
@@ -156,10 +156,10 @@ func barriers(p *pattern) Form {
 	switch {
 	case e.watched > 0 && p.events[drivers.Deleted] > 0:
 		return Form{Name: "barrier, watch", Forms: []string{"barrier/watch"}, kind: news,
-			Evidence: fmt.Sprintf("%d sessions watch the node until it is deleted, and then go on", len(p.watchers))}
+			Evidence: fmt.Sprintf("%d sessions watch the node until it is deleted, and then go on", p.watchers.Count())}
 	case e.watched == 0 && p.polls > 0 && p.op(drivers.OpDelete).requests > 0:
 		return Form{Name: "barrier, polled", Forms: []string{"barrier/poll"}, Instead: "watch", kind: items,
-			Evidence: fmt.Sprintf("%d sessions ask again and again whether the node exists", len(e.by))}
+			Evidence: fmt.Sprintf("%d sessions ask again and again whether the node exists", e.by.Count())}
 	}
 	return Form{}
 }
@@ -181,17 +181,17 @@ func values(p *pattern) Form {
 	}
 	switch {
 	case p.op(drivers.OpWatchNode).requests > 0:
-		f := form("value, persistent watch", "persistent", "persistent", fmt.Sprintf("%d sessions keep a persistent watch on the node", len(p.op(drivers.OpWatchNode).by)))
+		f := form("value, persistent watch", "persistent", "persistent", fmt.Sprintf("%d sessions keep a persistent watch on the node", p.op(drivers.OpWatchNode).by.Count()))
 		f.Forms = []string{"config/persistent", "fanout/persistent"}
 		return f
 	case g.watched > 0:
-		f := form("value, watched", "watch", "cached", fmt.Sprintf("%d sessions read the data with a watch, and again after each change", len(p.watchers)))
+		f := form("value, watched", "watch", "cached", fmt.Sprintf("%d sessions read the data with a watch, and again after each change", p.watchers.Count()))
 		if !many {
 			f.Forms = append(f.Forms, "fanout/one-shot", "names/cached")
 		}
 		return f
 	case p.polls > 0:
-		f := form("value, polled", "poll", "lookup", fmt.Sprintf("%d sessions read the data again and again without a watch", len(g.by)))
+		f := form("value, polled", "poll", "lookup", fmt.Sprintf("%d sessions read the data again and again without a watch", g.by.Count()))
 		f.Instead = "watch"
 		return f
 	}

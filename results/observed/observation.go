@@ -2,8 +2,10 @@ package observed
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
+	"github.com/stampede-bench/stampede/metrics/client"
 	"github.com/stampede-bench/stampede/metrics/observe"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/units"
@@ -23,6 +25,49 @@ func Findings(o results.Observation) (all []string) {
 		all = append(all, find(r)...)
 	}
 	return all
+}
+
+// Clients says how many sessions there were, by what they were told apart where that is not their number, and of how
+// many processes, and hosts whose processes are not known.
+func Clients(r observe.Report) string {
+	t := r.Traffic
+	text, by := units.Plural(int(t.Sessions), "session"), []string{}
+	for _, k := range []struct {
+		n    int64
+		name string
+	}{{t.ToldApart.Numbered, "number"}, {t.ToldApart.Leased, "lease"}, {t.ToldApart.Processes, "process"}, {t.ToldApart.Connections, "connection"}} {
+		if k.n > 0 {
+			by = append(by, k.name)
+		}
+	}
+	if len(by) > 0 && t.ToldApart.Numbered < t.Sessions {
+		text += " by " + strings.Join(by, " and ")
+	}
+	processes := 0
+	for _, c := range r.Clients {
+		if c.Process != nil {
+			processes++
+		}
+	}
+	of := []string{}
+	switch {
+	case processes == 1:
+		of = append(of, "1 process")
+	case processes > 1:
+		of = append(of, fmt.Sprintf("%d processes", processes))
+	}
+	if n := t.Clients - processes; n > 0 || processes == 0 {
+		of = append(of, units.Plural(n, "client host"))
+	}
+	return text + ", " + strings.Join(of, " and ")
+}
+
+// Name names a client by its process, or by its address if that is not known.
+func Name(p *client.Process, address string) string {
+	if p == nil {
+		return address
+	}
+	return fmt.Sprintf("%s (%d)", p.Name, p.ID)
 }
 
 // herds returns sentences for each herd.

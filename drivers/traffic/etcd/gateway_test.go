@@ -50,6 +50,8 @@ func (r *recording) Open(traffic.Connection) traffic.Tap { return r }
 func (r *recording) Close(time.Time)                     {}
 func (r *recording) Missed(traffic.Undecoded)            {}
 func (r *recording) Members(_ time.Time, all []string)   { r.members = append(r.members, all...) }
+func (r *recording) Lease(time.Time, int64)              {}
+func (r *recording) Owner(traffic.Process)               {}
 
 func (r *recording) Gap(_ time.Time, bytes int64, cause traffic.Cause) {
 	if !cause.Harmless() {

@@ -19,6 +19,7 @@ type script struct {
 	gap        int64            // of it
 	unfinished int64
 	members    []string
+	leases     []int64 // as requests name them
 	closed     bool
 }
 
@@ -45,6 +46,8 @@ func (s *script) causes() string {
 }
 
 func (s *script) Members(_ time.Time, all []string) { s.members = append(s.members, all...) }
+func (s *script) Lease(_ time.Time, id int64)       { s.leases = append(s.leases, id) }
+func (s *script) Owner(traffic.Process)             {}
 func (s *script) Close(time.Time)                   { s.closed = true }
 
 func (s *script) Message(_ time.Time, m drivers.Message) {
