@@ -41,6 +41,9 @@ type Row struct {
 	Notifications int64    `json:"notifications"`
 }
 
+// Idle reports whether the client has connected and asked for nothing, as one that waits for a port.
+func (r Row) Idle() bool { return r.Requests+r.Sessions == 0 }
+
 // A Process is a process of the machine on which the observation was made.
 type Process struct {
 	ID   int    `json:"pid"`
@@ -152,8 +155,15 @@ func (o *Origin) pid() int {
 	return o.Process.ID
 }
 
-// Clients returns how many processes, and addresses whose process is not known, have connections.
-func (t *Table) Clients() int { return len(t.used()) }
+// Clients returns how many processes, and addresses whose process is not known, have sessions or requests.
+func (t *Table) Clients() (n int) {
+	for _, r := range t.Rows(0) {
+		if !r.Idle() {
+			n++
+		}
+	}
+	return n
+}
 
 // Counts returns how many sessions there were.
 func (t *Table) Counts() (sum Counts) {

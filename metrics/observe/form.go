@@ -2,9 +2,11 @@ package observe
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/metrics/client"
 )
 
 // A Form is what was recognised at a place.
@@ -137,9 +139,10 @@ func races(p *pattern) Form {
 	case !p.contended():
 		return Form{}
 	}
-	watching := p.watchers
+	watching := client.Set{}
+	maps.Copy(watching, p.watchers)
 	if p.tree != nil {
-		watching = p.tree.op(drivers.OpWatchTree).by
+		maps.Copy(watching, p.tree.op(drivers.OpWatchTree).by)
 	}
 	return Form{
 		Name: "lock or election, one node", Forms: []string{"lock/one-node", "election/one-node"}, Instead: "predecessor", Wakes: 1, kind: turns,

@@ -71,9 +71,23 @@ func (t *tap) granted(s traffic.Session) {
 // begin begins a session of the connection if it has none yet. It returns false if none is followed.
 func (t *tap) begin() bool {
 	if t.s == nil && !t.out {
+		for _, o := range t.opening { // a lease is granted by a request like any other
+			t.count(&o.m)
+		}
 		t.attach(t.a.anonymous(t))
 	}
 	return !t.out
+}
+
+// count adds a message to the totals and to the client.
+func (t *tap) count(m *drivers.Message) {
+	t.a.all.count(m)
+	switch {
+	case m.Kind == drivers.Request:
+		t.of.Requested()
+	case m.Kind == drivers.Notification && m.Event != 0 && len(m.Path) > 0:
+		t.of.Notified()
+	}
 }
 
 // Lease reports the lease that the next request names.
@@ -143,13 +157,7 @@ func (t *tap) Message(at time.Time, m drivers.Message) {
 		return
 	}
 	t.begin()
-	t.a.all.count(&m)
-	switch {
-	case m.Kind == drivers.Request:
-		t.of.Requested()
-	case m.Kind == drivers.Notification && m.Event != 0 && len(m.Path) > 0:
-		t.of.Notified()
-	}
+	t.count(&m)
 	if t.out {
 		return
 	}

@@ -126,7 +126,7 @@ const maxClients = 5
 // clientTable shows the clients with most requests, if there are several.
 func clientTable(all []client.Row) Table {
 	t := Table{Title: "clients", Columns: columns(0, "<clients", "connections", "sessions", "requests", "requests/s", "notifications")}
-	if len(all) < 2 {
+	if all = slices.DeleteFunc(slices.Clone(all), client.Row.Idle); len(all) < 2 {
 		return t
 	}
 	for _, c := range all[:min(len(all), maxClients)] {

@@ -45,7 +45,7 @@ func Clients(r observe.Report) string {
 	}
 	processes := 0
 	for _, c := range r.Clients {
-		if c.Process != nil {
+		if c.Process != nil && !c.Idle() {
 			processes++
 		}
 	}

@@ -182,6 +182,11 @@ func TestMutexIsDecoded(t *testing.T) {
 	if len(r.sessions) != 2 || r.sessions[0].Timeout != time.Minute {
 		t.Errorf("sessions %v, want two of a minute", r.sessions)
 	}
+	for _, s := range r.sessions { // the key in the line, and the end of the session
+		if n := len(slices.DeleteFunc(slices.Clone(r.leases), func(id int64) bool { return id != s.ID })); n < 2 || !s.Lease {
+			t.Errorf("%d requests name the lease of %+v, want 2 or more", n, s)
+		}
+	}
 	count := func(prefix string) (n int) {
 		for _, line := range below(r.lines, root) {
 			if strings.HasPrefix(line, prefix) {
