@@ -49,14 +49,16 @@ func wantCounts(t *testing.T, about string, table *Table, want Counts, clients i
 // and that others are not.
 func TestLeasesJoin(t *testing.T) {
 	table := New(100)
-	granted, writing, beating, other, idle := serving(table, 1), serving(table, 1), serving(table, 1), serving(table, 1), serving(table, 1)
+	granted, writing, beating := serving(table, 1), serving(table, 1), serving(table, 1)
+	other, idle := serving(table, 1), serving(table, 1)
 	wantCounts(t, "before any lease", table, Counts{Connections: 5}, 1)
 	beating.Lease(7) // a part of the grant's reply was lost
 	granted.Granted(7, at(2), time.Minute)
 	writing.Lease(7)
 	other.Granted(8, at(2), time.Minute)
 	wantCounts(t, "two leases", table, Counts{Leased: 2, Connections: 1}, 1)
-	if a, b, c := granted.session.Unit(), writing.session.Unit(), other.session.Unit(); a != b || a == c || idle.session.Unit() == a {
+	a, b, c := granted.session.Unit(), writing.session.Unit(), other.session.Unit()
+	if a != b || a == c || idle.session.Unit() == a {
 		t.Error("the wrong connections are one session")
 	}
 	other.Granted(9, at(3), time.Minute) // a client has several leases
@@ -74,7 +76,8 @@ func TestLeasesJoin(t *testing.T) {
 	wantCounts(t, "another lease with the same identifier", table, Counts{Leased: 2, Connections: 1}, 1)
 }
 
-// TestLapse checks that a client whose leases may expire is known: it has no connection and has not revoked them.
+// TestLapse checks that a client whose leases may expire is known: it has no connection and has not revoked
+// them.
 func TestLapse(t *testing.T) {
 	table := New(100)
 	c, second := serving(table, 1), serving(table, 1)
@@ -98,8 +101,8 @@ func TestLapse(t *testing.T) {
 	}
 }
 
-// TestProcessIsNotAClient checks that the connections of a process without leases are as many sessions as were
-// open at once, whenever their process became known.
+// TestProcessIsNotAClient checks that the connections of a process without leases are as many sessions as
+// were open at once, whenever their process became known.
 func TestProcessIsNotAClient(t *testing.T) {
 	table := New(100)
 	var all []*Connection
@@ -119,7 +122,7 @@ func TestProcessIsNotAClient(t *testing.T) {
 	wantCounts(t, "64 clients connect again", table, Counts{Processes: 64}, 1)
 
 	table = New(100)
-	for i := range 100 { // a connection for each request; the process is known while the connection lasts, or after it
+	for i := range 100 { // the process is known while the connection lasts, or after it
 		c := serving(table, 2*i)
 		if i%2 == 0 {
 			c.Owner(one)
@@ -144,8 +147,8 @@ func TestProcessIsNotAClient(t *testing.T) {
 	wantCounts(t, "64 clients with leases", table, Counts{Leased: 64}, 1)
 }
 
-// TestOneClientOfAProcess checks when all connections of a process are one session: a client with a lease has a
-// watch and requests on connections of their own.
+// TestOneClientOfAProcess checks when all connections of a process are one session: a client with a lease
+// has a watch and requests on connections of their own.
 func TestOneClientOfAProcess(t *testing.T) {
 	client := func() (table *Table, leased, watching, reading *Connection) {
 		table = New(100)
@@ -229,8 +232,8 @@ func TestOneClientOfAProcess(t *testing.T) {
 	}
 }
 
-// TestPortsJoinNothing checks that a connection from the address and port of an earlier one is another session,
-// and that the process of the one is not that of the other, whenever it becomes known.
+// TestPortsJoinNothing checks that a connection from the address and port of an earlier one is another
+// session, and that the process of the one is not that of the other, whenever it becomes known.
 func TestPortsJoinNothing(t *testing.T) {
 	table := New(100)
 	first := opened(table, 1, "127.0.0.1:4000")
@@ -282,8 +285,8 @@ func TestNumbersAreSessions(t *testing.T) {
 	}
 }
 
-// TestAtOnce checks that a client that was away in between does not count as being there, and that parts of one
-// count once.
+// TestAtOnce checks that a client that was away in between does not count as being there, and that parts of
+// one count once.
 func TestAtOnce(t *testing.T) {
 	table := New(100)
 	var set Set

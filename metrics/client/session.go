@@ -62,8 +62,8 @@ func (s *Session) Active() bool { return s.root().open > 0 }
 // Leased reports whether the client has leases that were not revoked.
 func (s *Session) Leased() bool { return s.root().leases > 0 }
 
-// Lapse reports whether the client has no connection, and leases that it has not revoked. It has none from then
-// on.
+// Lapse reports whether the client has no connection, and leases that it has not revoked. It has none from
+// then on.
 func (s *Session) Lapse() bool {
 	r := s.root()
 	if r.open > 0 || r.leases == 0 {
@@ -86,10 +86,9 @@ func (s *Session) enter() {
 		o.sessions.Connections++
 	case len(o.free) > 0 && !o.free[0].until.After(s.from):
 		s.slot, o.free = o.free[0], o.free[1:]
-		s.slot.taken = true
 	default:
-		s.slot = &slot{taken: true}
-		o.slots = append(o.slots, s.slot)
+		s.slot = new(slot)
+		o.slots++
 	}
 }
 
@@ -103,17 +102,19 @@ func (s *Session) leave() {
 		o.sessions.Leased--
 	case o.Process == nil:
 		o.sessions.Connections--
-	case s.slot != nil: // else it has ended
-		s.slot.taken = false
-		o.free = append([]*slot{s.slot}, o.free...)
+	case s.slot == nil: // it has ended
+	case s.slot.until.IsZero(): // no other one was in its place
 		s.slot = nil
+		o.slots--
+	default:
+		s.slot, o.free = nil, append([]*slot{s.slot}, o.free...)
 	}
 }
 
 // ended records the end of a plain session of a process: another one may follow it.
 func (s *Session) ended(at time.Time) {
 	if k := s.slot; k != nil {
-		k.taken, k.used, k.until = false, true, at
+		k.until = at
 		s.origin.free = append(s.origin.free, k)
 		s.slot = nil
 	}
@@ -167,10 +168,9 @@ func (c *Connection) Owner(p traffic.Process) {
 	if p == (traffic.Process{}) {
 		return
 	}
-	from, to := c.origin, c.table.origin(p, c.origin.Address)
-	from.Connections, to.Connections = from.Connections-1, to.Connections+1
-	from.Requests, to.Requests = from.Requests-c.requests, to.Requests+c.requests
-	from.Notifications, to.Notifications = from.Notifications-c.notifications, to.Notifications+c.notifications
+	to := c.table.origin(p, c.origin.Address)
+	c.origin.add(-1, -c.requests, -c.notifications)
+	to.add(1, c.requests, c.notifications)
 	c.origin = to
 	if c.session == nil {
 		return
@@ -181,6 +181,12 @@ func (c *Connection) Owner(p traffic.Process) {
 			s.ended(c.to)
 		}
 	}
+}
+
+func (o *Origin) add(connections, requests, notifications int64) {
+	o.Connections += connections
+	o.Requests += requests
+	o.Notifications += notifications
 }
 
 // move counts the session at another origin.

@@ -44,7 +44,9 @@ func (s Set) MostAtOnce() (most int) {
 			edges = append(edges, edge{one.to, -1, one.Unit()})
 		}
 	}
-	slices.SortFunc(edges, func(a, b edge) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.count, b.count)) }) // ends first
+	slices.SortFunc(edges, func(a, b edge) int { // ends first
+		return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.count, b.count))
+	})
 	for _, e := range edges {
 		if now[e.of] += e.count; now[e.of] == 0 {
 			delete(now, e.of)
@@ -68,7 +70,8 @@ func (s Set) Common(others Set) (n int) {
 // IsSubsetOf reports whether all sessions are among others.
 func (s Set) IsSubsetOf(others Set) bool { return s.Common(others) == s.Count() }
 
-// WokenTogether records that one change has woken the sessions: those of one process are of different clients.
+// WokenTogether records that one change has woken the sessions: those of one process are of different
+// clients.
 func (s Set) WokenTogether() {
 	first := map[*Origin]*Session{}
 	for one := range s {
@@ -80,8 +83,8 @@ func (s Set) WokenTogether() {
 	}
 }
 
-// watchedBy records that the sessions watch one path pattern: those of one process that do so at the same time are of
-// different clients.
+// watchedBy records that the sessions watch one path pattern: those of one process that do so at the same
+// time are of different clients.
 func (s Set) watchedBy() {
 	of := map[*Origin]Set{}
 	for one := range s {

@@ -68,17 +68,15 @@ type Origin struct {
 	Row
 	sessions Counts   // plain ones of a process are in slots
 	leased   *Session // the latest with leases
-	slots    []*slot
+	slots    int64    // places for plain sessions of a process: as many as were open at once
 	free     []*slot  // those that are not taken, the one that is free for longest first
 	apart    bool     // connections of it are known to be of different clients
 	only     *Session // to which all its connections belong, nil if there is none; see Resolve
 }
 
-// A slot is a place for one plain session of a process at a time: there are as many as were open at once.
+// A slot is a place for one plain session of a process at a time.
 type slot struct {
-	until time.Time // the end of the latest session in it
-	used  bool      // a session has ended in it
-	taken bool
+	until time.Time // the end of the latest session in it, zero before the first has ended
 }
 
 // Counts are numbers of sessions, by what told them apart.
@@ -132,7 +130,7 @@ func (t *Table) Open(c traffic.Connection) *Connection {
 	return n
 }
 
-// used returns the processes and addresses that have connections, those with most requests first.
+// used returns the processes and addresses that have connections or sessions, those with most requests first.
 func (t *Table) used() (all []*Origin) {
 	for _, o := range t.origins {
 		all = append(all, o)
@@ -140,10 +138,10 @@ func (t *Table) used() (all []*Origin) {
 	if t.others != nil {
 		all = append(all, t.others)
 	}
-	all = slices.DeleteFunc(all, func(o *Origin) bool { return o.Connections == 0 })
+	all = slices.DeleteFunc(all, func(o *Origin) bool { return o.Connections+o.counts().Total() == 0 })
 	slices.SortFunc(all, func(x, y *Origin) int {
-		return cmp.Or(cmp.Compare(y.Requests, x.Requests), cmp.Compare(y.Connections, x.Connections), cmp.Compare(x.pid(), y.pid()),
-			cmp.Compare(x.Address, y.Address))
+		return cmp.Or(cmp.Compare(y.Requests, x.Requests), cmp.Compare(y.Connections, x.Connections),
+			cmp.Compare(x.pid(), y.pid()), cmp.Compare(x.Address, y.Address))
 	})
 	return all
 }
@@ -179,18 +177,8 @@ func (o *Origin) counts() Counts {
 		return Counts{Leased: 1}
 	}
 	c := o.sessions
-	c.Processes += o.plain()
+	c.Processes = o.slots
 	return c
-}
-
-// plain returns how many sessions without a lease the process had at once, of those that got none later.
-func (o *Origin) plain() (n int64) {
-	for _, s := range o.slots {
-		if s.taken || s.used {
-			n++
-		}
-	}
-	return n
 }
 
 // mostOfOne is how many connections without a lease one client is believed to have at once.
@@ -198,13 +186,13 @@ const mostOfOne = 8
 
 // may reports whether all connections of the process may be of one client.
 func (o *Origin) may() bool {
-	n := o.plain()
-	return o.Process != nil && !o.apart && o.sessions.Leased == 1 && o.sessions.Total() == 1 && n > 0 && n <= mostOfOne
+	one := o.sessions.Leased == 1 && o.sessions.Total() == 1
+	return o.Process != nil && !o.apart && one && o.slots > 0 && o.slots <= mostOfOne
 }
 
-// Resolve decides, by what is known until now, which processes are one client. Each of the sets are the sessions
-// that watch one path pattern. Until then sessions are told apart by leases and connections alone; [Table.Forget]
-// undoes it.
+// Resolve decides, by what is known until now, which processes are one client. Each of the sets are the
+// sessions that watch one path pattern. Until then sessions are told apart by leases and connections alone;
+// [Table.Forget] undoes it.
 func (t *Table) Resolve(watching iter.Seq[Set]) {
 	t.Forget()
 	for s := range watching {

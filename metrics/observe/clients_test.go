@@ -53,30 +53,32 @@ func (s script) event(e drivers.EventType, path string, pos int64) {
 // An etcdClient has a connection for its watch and one for its requests, which may be the same.
 type etcdClient struct{ watch, asks script }
 
-// TestClientsOfOneProcessAreKeptApart has many clients of one process race for a key that all of them watch, in
-// the ways in which clients use connections. Whatever these are, each change wakes all clients, and it is a herd.
+// TestClientsOfOneProcessAreKeptApart has many clients of one process race for a key that all of them
+// watch, in the ways in which clients use connections. Whatever these are, each change wakes all clients,
+// and it is a herd.
 func TestClientsOfOneProcessAreKeptApart(t *testing.T) {
 	const clients, rounds = 64, 3
+	every, none, one := func(int) bool { return true }, func(int) bool { return false }, func(i int) bool { return i == 1 }
 	for name, c := range map[string]struct {
 		leased func(i int) bool
 		apart  bool // the watch has a connection of its own
 		want   client.Counts
 	}{
-		"each has a lease":                         {func(int) bool { return true }, false, client.Counts{Leased: clients}},
-		"none has a lease":                         {func(int) bool { return false }, false, client.Counts{Processes: clients}},
-		"one has a lease":                          {func(i int) bool { return i == 5 }, false, client.Counts{Leased: 1, Processes: clients - 1}},
-		"each has a lease and a connection for it": {func(int) bool { return true }, true, client.Counts{Leased: clients, Processes: clients}},
-		"none has a lease, and two connections":    {func(int) bool { return false }, true, client.Counts{Processes: 2 * clients}},
+		"each has a lease":                         {every, false, client.Counts{Leased: clients}},
+		"none has a lease":                         {none, false, client.Counts{Processes: clients}},
+		"one has a lease":                          {one, false, client.Counts{Leased: 1, Processes: clients - 1}},
+		"each has a lease and a connection for it": {every, true, client.Counts{Leased: clients, Processes: clients}},
+		"none has a lease, and two connections":    {none, true, client.Counts{Processes: 2 * clients}},
 	} {
 		for _, n := range []int{2, clients} {
 			a := New(DefaultLimits)
 			var all []etcdClient
 			for i := range n {
-				one := etcdClient{asks: dialled(a, process(7), 1000+i)}
-				if one.watch = one.asks; c.apart {
-					one.watch = dialled(a, process(7), 2000+i)
+				e := etcdClient{asks: dialled(a, process(7), 1000+i)}
+				if e.watch = e.asks; c.apart {
+					e.watch = dialled(a, process(7), 2000+i)
 				}
-				all = append(all, one)
+				all = append(all, e)
 			}
 			raceForKey(all, rounds, func(i int) (lease int64) {
 				if !c.leased(i) {
@@ -85,12 +87,14 @@ func TestClientsOfOneProcessAreKeptApart(t *testing.T) {
 				return int64(100 + i)
 			})
 			r := a.Report()
-			if n == clients && (r.Traffic.ToldApart != c.want || r.Traffic.Clients != 1 || r.Clients[0].Process.ID != 7) {
+			oneProcess := r.Traffic.Clients == 1 && r.Clients[0].Process.ID == 7
+			if n == clients && (r.Traffic.ToldApart != c.want || !oneProcess) {
 				t.Errorf("%s: %+v of %d clients, want %+v of 1", name, r.Traffic.ToldApart, r.Traffic.Clients, c.want)
 			}
 			p := r.Places[0]
-			if p.Path != "/leader" || p.Sessions != n || p.FanoutMax != int64(n) || p.FanoutP50 != int64(n) || p.Changes != 2*rounds {
-				t.Errorf("%s: %s is watched by %d, and %d changes wake %d at the median and at most %d; want /leader, %d, %d, %d, %d",
+			all64 := p.Sessions == n && p.FanoutMax == int64(n) && p.FanoutP50 == int64(n)
+			if p.Path != "/leader" || !all64 || p.Changes != 2*rounds {
+				t.Errorf("%s: %s is watched by %d, and %d changes wake %d at the median and at most %d; want %d, %d, %d, %d",
 					name, p.Path, p.Sessions, p.Changes, p.FanoutP50, p.FanoutMax, n, 2*rounds, n, n)
 			}
 			if n == clients && !c.apart && !p.Herd() {
@@ -100,8 +104,8 @@ func TestClientsOfOneProcessAreKeptApart(t *testing.T) {
 	}
 }
 
-// raceForKey has all clients watch a key and race to create it again whenever it has gone, with the leases that they
-// have, 0 for none.
+// raceForKey has all clients watch a key and race to create it again whenever it has gone, with the leases
+// that they have, 0 for none.
 func raceForKey(all []etcdClient, rounds int, lease func(i int) int64) {
 	for i, c := range all {
 		if id := lease(i); id != 0 {
@@ -134,18 +138,20 @@ func raceForKey(all []etcdClient, rounds int, lease func(i int) int64) {
 	}
 }
 
-// TestOneClientWithSeveralConnections has two clients of etcd's gateway: each has a connection that only watches, and two for
-// requests with its lease. A change wakes each client once.
+// TestOneClientWithSeveralConnections has two clients of etcd's gateway: each has a connection that only
+// watches, and two for requests with its lease. A change wakes each client once.
 func TestOneClientWithSeveralConnections(t *testing.T) {
 	for name, c := range map[string]struct {
 		process func(i int) *traffic.Process
 		want    client.Counts
 		asked   int // clients that sent requests to the other path
 	}{
-		"processes":      {process, client.Counts{Leased: 2}, 2},
-		"packets":        {func(int) *traffic.Process { return nil }, client.Counts{Leased: 2, Connections: 2}, 4},
-		"one process":    {func(int) *traffic.Process { return process(7) }, client.Counts{Leased: 2, Processes: 2}, 4},
-		"one is unknown": {func(i int) *traffic.Process { return map[int]*traffic.Process{1: process(1)}[i] }, client.Counts{Leased: 2, Connections: 1}, 3},
+		"processes":   {process, client.Counts{Leased: 2}, 2},
+		"packets":     {func(int) *traffic.Process { return nil }, client.Counts{Leased: 2, Connections: 2}, 4},
+		"one process": {func(int) *traffic.Process { return process(7) }, client.Counts{Leased: 2, Processes: 2}, 4},
+		"one is unknown": {func(i int) *traffic.Process {
+			return map[int]*traffic.Process{1: process(1)}[i]
+		}, client.Counts{Leased: 2, Connections: 1}, 3},
 	} {
 		a := New(DefaultLimits)
 		for i := range 2 {
@@ -172,14 +178,16 @@ func TestOneClientWithSeveralConnections(t *testing.T) {
 			}
 		}
 		for _, change := range r.Largest {
-			if known := c.process(2) != nil && c.process(1) != nil; known && (change.Process == nil || change.Process.Name != "program") {
+			known := c.process(2) != nil && c.process(1) != nil
+			if known && (change.Process == nil || change.Process.Name != "program") {
 				t.Errorf("%s: a change by %s of process %+v, want a program", name, change.Writer, change.Process)
 			}
 		}
 	}
 }
 
-// TestReconnectedClient has a client that keeps its lease over two connections, and one that does not come back.
+// TestReconnectedClient has a client that keeps its lease over two connections, and one that does not come
+// back.
 func TestReconnectedClient(t *testing.T) {
 	a := New(DefaultLimits)
 	first, gone := dialled(a, nil, 1), dialled(a, nil, 2)
@@ -204,8 +212,8 @@ func TestReconnectedClient(t *testing.T) {
 	}
 }
 
-// TestLeasesOfOneConnection has a client with two leases: its watch goes on when it revokes one, and only the keys of that lease
-// are gone.
+// TestLeasesOfOneConnection has a client with two leases: its watch goes on when it revokes one, and only
+// the keys of that lease are gone.
 func TestLeasesOfOneConnection(t *testing.T) {
 	a := New(DefaultLimits)
 	c, writer := dialled(a, nil, 1), dialled(a, nil, 2)
@@ -224,8 +232,9 @@ func TestLeasesOfOneConnection(t *testing.T) {
 		t.Errorf("children %v, %d watches, over: %v; want the key of the other lease and the watch", of.children, len(of.watches), of.over)
 	}
 	r := a.Report()
-	if tr := r.Traffic; tr.Sessions != 2 || tr.Changes != 3 || tr.FanoutMax != 1 || tr.UnseenWriters != 0 || tr.Ended != 1 {
-		t.Errorf("%d sessions, %d changes wake %d, %d of others, %d ended; want 2, 3, 1, 0, 1", tr.Sessions, tr.Changes, tr.FanoutMax, tr.UnseenWriters, tr.Ended)
+	tr := r.Traffic
+	if got, want := [5]int64{tr.Sessions, tr.Changes, tr.FanoutMax, tr.UnseenWriters, tr.Ended}, [5]int64{2, 3, 1, 0, 1}; got != want {
+		t.Errorf("sessions, changes, the most that one woke, those of others and sessions that ended: %v, want %v", got, want)
 	}
 	if want := (Churn{Opened: 2, Closed: 1, ShortLived: 1, MostAtOnce: 2}); r.Churn != want {
 		t.Errorf("churn %+v, want %+v", r.Churn, want)

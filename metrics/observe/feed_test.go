@@ -14,7 +14,6 @@ import (
 	"github.com/stampede-bench/stampede/workloads/settled"
 )
 
-
 // A watched is a service whose sessions are observed by their probes, without a proxy.
 type watched struct {
 	drivers.Service

@@ -26,7 +26,8 @@ import (
 	"github.com/stampede-bench/stampede/metrics/observe"
 )
 
-// asProgram is set in a process of the tests that is a program which uses a service. It has a [program] as JSON.
+// asProgram is set in a process of the tests that is a program which uses a service. It has a [program] as
+// JSON.
 const asProgram = "STAMPEDE_TEST_PROGRAM"
 
 func TestMain(m *testing.M) {
@@ -44,8 +45,8 @@ func TestMain(m *testing.M) {
 	backendtest.Main(m)
 }
 
-// A program opens connections to an address, sends requests by each, and says so. It leaves them open until its
-// standard input ends.
+// A program opens connections to an address, sends requests by each, and says so. It leaves them open until
+// its standard input ends.
 type program struct {
 	Kind, Address     string
 	Connections, Each int // each sends so many reads
@@ -55,8 +56,9 @@ type program struct {
 type done struct{ Connections, Requests int64 }
 
 func (p program) run(ctx context.Context) error {
-	use := map[string]func(context.Context) (done, error){"zookeeper": p.zooKeeper, "etcd": p.etcd, "gateway": p.gateway}[p.Kind]
-	d, err := use(ctx)
+	d, err := map[string]func(context.Context) (done, error){
+		"zookeeper": p.zooKeeper, "etcd": p.etcd, "gateway": p.gateway,
+	}[p.Kind](ctx)
 	if err == nil {
 		err = json.NewEncoder(os.Stdout).Encode(d)
 	}
@@ -86,7 +88,9 @@ func (p program) zooKeeper(context.Context) (d done, err error) {
 // etcd has one client for each connection. Each watches the same key.
 func (p program) etcd(ctx context.Context) (d done, err error) {
 	for i := range p.Connections {
-		c, err := clientv3.New(clientv3.Config{Endpoints: []string{p.Address}, DialTimeout: time.Minute, Logger: zap.NewNop()})
+		c, err := clientv3.New(clientv3.Config{
+			Endpoints: []string{p.Address}, DialTimeout: time.Minute, Logger: zap.NewNop(),
+		})
 		if err != nil {
 			return d, err
 		}
@@ -114,7 +118,8 @@ func (p program) etcd(ctx context.Context) (d done, err error) {
 // gateway is one client, with a lease, a connection that watches, and others for what it asks.
 func (p program) gateway(ctx context.Context) (d done, err error) {
 	call := func(c *http.Client, path, body string) (io.ReadCloser, error) {
-		r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+p.Address+"/v3/"+path, strings.NewReader(body))
+		url := "http://" + p.Address + "/v3/" + path
+		r, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader(body))
 		if err != nil {
 			return nil, err
 		}
@@ -156,7 +161,8 @@ func (p program) gateway(ctx context.Context) (d done, err error) {
 			}
 		}
 		for range p.Each {
-			if err := ask("kv/put", fmt.Sprintf(`{"key":"L293bg==","lease":%q}`, lease.ID), new(any)); err != nil { // /own
+			put := fmt.Sprintf(`{"key":"L293bg==","lease":%q}`, lease.ID) // /own
+			if err := ask("kv/put", put, new(any)); err != nil {
 				return d, err
 			}
 		}
@@ -170,7 +176,9 @@ type ownedAnalysis struct {
 	owned chan struct{}
 }
 
-func (o ownedAnalysis) Open(c traffic.Connection) traffic.Tap { return ownedTap{o.Analysis.Open(c), o.owned} }
+func (o ownedAnalysis) Open(c traffic.Connection) traffic.Tap {
+	return ownedTap{o.Analysis.Open(c), o.owned}
+}
 
 type ownedTap struct {
 	traffic.Tap
@@ -182,8 +190,8 @@ func (t ownedTap) Owner(p traffic.Process) {
 	t.owned <- struct{}{}
 }
 
-// started starts a program and returns what it says of itself when it has sent all its requests. It ends when the
-// returned function is called.
+// started starts a program and returns what it says of itself when it has sent all its requests. It ends
+// when the returned function is called.
 func started(t *testing.T, p program) (pid int, d done, end func()) {
 	t.Helper()
 	text, err := json.Marshal(p)
@@ -216,8 +224,8 @@ func started(t *testing.T, p program) (pid int, d done, end func()) {
 	return cmd.Process.Pid, d, end
 }
 
-// TestProcessesAreClients observes two processes at a time through a proxy. The report has a row for each, with the connections and
-// requests that the process says it has made.
+// TestProcessesAreClients observes two processes at a time through a proxy. The report has a row for each,
+// with the connections and requests that the process says it has made.
 func TestProcessesAreClients(t *testing.T) {
 	zooKeeper := func(t *testing.T) string { return backendtest.Native(t, server.Options{}) }
 	gateway := func(t *testing.T) string { return backendtest.GatewayEtcd(t) }
@@ -228,15 +236,23 @@ func TestProcessesAreClients(t *testing.T) {
 		sessions [2]int64
 		by       client.Counts
 	}{
-		"sessions": {traffic.ZooKeeper(), zooKeeper, [2]program{{"zookeeper", "", 5, 7}, {"zookeeper", "", 3, 2}}, [2]int64{5, 3}, client.Counts{Numbered: 8}},
-		"clients of etcd": {etcd.Protocol(), gateway, [2]program{{"etcd", "", 9, 4}, {"etcd", "", 4, 1}}, [2]int64{9, 4},
-			client.Counts{Leased: 7, Processes: 6}},
-		"one client with several connections": {etcd.Protocol(), gateway, [2]program{{"gateway", "", 7, 3}, {"etcd", "", 4, 2}}, [2]int64{1, 4},
-			client.Counts{Leased: 3, Processes: 2}},
+		"sessions": {
+			traffic.ZooKeeper(), zooKeeper, [2]program{{"zookeeper", "", 5, 7}, {"zookeeper", "", 3, 2}},
+			[2]int64{5, 3}, client.Counts{Numbered: 8},
+		},
+		"clients of etcd": {
+			etcd.Protocol(), gateway, [2]program{{"etcd", "", 9, 4}, {"etcd", "", 4, 1}},
+			[2]int64{9, 4}, client.Counts{Leased: 7, Processes: 6},
+		},
+		"one client with several connections": {
+			etcd.Protocol(), gateway, [2]program{{"gateway", "", 7, 3}, {"etcd", "", 4, 2}},
+			[2]int64{1, 4}, client.Counts{Leased: 3, Processes: 2},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			seen := ownedAnalysis{observe.New(observe.DefaultLimits), make(chan struct{}, 100)}
-			p, err := proxy.Listen([]string{"127.0.0.1:0"}, []proxy.Server{{Address: c.start(t)}}, proxy.Options{Protocol: c.protocol, Observer: seen})
+			o := proxy.Options{Protocol: c.protocol, Observer: seen}
+			p, err := proxy.Listen([]string{"127.0.0.1:0"}, []proxy.Server{{Address: c.start(t)}}, o)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -266,9 +282,10 @@ func TestProcessesAreClients(t *testing.T) {
 					continue
 				}
 				w := want[got.Process.ID]
-				if got.Connections != w.Connections || got.Requests != w.Requests || got.Sessions != w.Sessions || got.Process.Name == "" {
-					t.Errorf("process %+v: %d connections, %d requests, %d sessions; it says %d, %d, and has %d", *got.Process,
-						got.Connections, got.Requests, got.Sessions, w.Connections, w.Requests, w.Sessions)
+				same := got.Connections == w.Connections && got.Requests == w.Requests && got.Sessions == w.Sessions
+				if !same || got.Process.Name == "" {
+					t.Errorf("process %+v: %d connections, %d requests, %d sessions; it says %d, %d, and has %d",
+						*got.Process, got.Connections, got.Requests, got.Sessions, w.Connections, w.Requests, w.Sessions)
 				}
 			}
 		})

@@ -40,8 +40,8 @@ type Traffic struct {
 	Joined      int64 `json:"joined"`  // connections that were open before the observation began
 	Clients     int   `json:"clients"` // local processes, and addresses whose process is not known
 	Sessions    int64 `json:"sessions"`
-	// ToldApart are the sessions by what told them apart. A session of ZooKeeper's protocol has a number. Those of
-	// etcd are what one client has: see the report's documentation.
+	// ToldApart are the sessions by what told them apart. A session of ZooKeeper's protocol has a number.
+	// Those of etcd are what one client has: see the report's documentation.
 	ToldApart client.Counts `json:"sessions_by"`
 	Resumed   int64         `json:"resumed"`
 	Ended     int64         `json:"ended"` // sessions that were closed
@@ -193,16 +193,16 @@ func (a *Analysis) reportNow() Report {
 	length := a.now.Sub(a.from)
 	return Report{
 		Duration: length, Traffic: a.all.traffic(a), Places: a.report(),
-		Largest: a.largestChanges(), Clients: a.table.Rows(length), Operations: a.all.operations(), Watchers: a.watchers(),
-		Churn: a.all.churn.report(a), Rearming: a.all.rearming.report,
+		Largest: a.largestChanges(), Clients: a.table.Rows(length),
+		Operations: a.all.operations(), Watchers: a.watchers(), Churn: a.all.churn.report(a), Rearming: a.all.rearming.report,
 	}
 }
 
 func (t *totals) traffic(a *Analysis) Traffic {
 	by := a.table.Counts()
 	r := Traffic{
-		Connections: t.connections, Joined: t.joined, Clients: a.table.Clients(), Sessions: by.Total(), ToldApart: by,
-		Resumed: t.resumed, Ended: t.ended, Lost: t.lost, Messages: t.messages, Requests: t.requests,
+		Connections: t.connections, Joined: t.joined, Clients: a.table.Clients(),
+		Sessions: by.Total(), ToldApart: by, Resumed: t.resumed, Ended: t.ended, Lost: t.lost, Messages: t.messages, Requests: t.requests,
 		Reads: t.reads, Writes: t.writes, FailedWrites: t.failed, Notifications: t.notifications, Rearms: t.rearms,
 		Changes: t.triggers, UnseenWriters: t.foreign, Armed: t.armed, StandingNow: a.watches, Unfollowed: t.unfollowed,
 		Audited: t.audited, Missed: t.missed, Unasked: t.unasked, MostStanding: t.mostStanding, MostOfSession: t.mostOfSession, Bytes: t.bytes,

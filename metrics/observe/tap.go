@@ -16,7 +16,7 @@ type tap struct {
 	a       *Analysis
 	c       traffic.Connection
 	of      *client.Connection
-	lease   int64           // that the next request names, or the latest one that was granted; 0 on other services
+	lease   int64           // that the next request names, 0 for none
 	s       *session        // nil until it is known
 	opening []message       // the packets that open the session, while it is not known
 	asked   []request       // without an answer

@@ -395,7 +395,10 @@ func (a *Analysis) rank(c *change) {
 			return
 		}
 	}
-	r := Change{At: c.first, Path: cmp.Or(c.written, c.pattern.name), Woke: woke, Notifications: c.n, Waited: c.waited, Reads: c.reads, Lost: c.lost, Settled: c.rest.Sub(c.first)}
+	r := Change{
+		At: c.first, Path: cmp.Or(c.written, c.pattern.name), Woke: woke, Notifications: c.n, Waited: c.waited,
+		Reads: c.reads, Lost: c.lost, Settled: c.rest.Sub(c.first),
+	}
 	if c.op != drivers.OpOther {
 		r.Op = c.op.String()
 	}

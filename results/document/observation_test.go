@@ -78,11 +78,11 @@ func TestUnrecognisedFormsAreNotCalledHarmless(t *testing.T) {
 	}
 }
 
-// TestClientsAreShown checks the heading, which says by what sessions were told apart and of how many clients they were, and
-// the table of clients, which has those with most requests if there are several.
+// TestClientsAreShown checks the heading, which says by what sessions were told apart and of how many
+// clients they were, and the table of clients, which has those with most requests if there are several.
 func TestClientsAreShown(t *testing.T) {
 	of := func(pid int, requests, sessions int64) client.Row {
-		r := client.Row{Address: "10.0.0.5", Connections: 2, Sessions: sessions, Requests: requests, RequestsPerS: float64(requests) / 4, Notifications: 3}
+		r := client.Row{Address: "10.0.0.5", Connections: 2, Sessions: sessions, Requests: requests, Notifications: 3}
 		if pid > 0 {
 			r.Process = &client.Process{ID: pid, Name: "python3"}
 		}
@@ -97,12 +97,26 @@ func TestClientsAreShown(t *testing.T) {
 		want []string // the names in the table
 		note string
 	}{
-		"one process":  {client.Counts{Numbered: 8}, []client.Row{of(7, 8, 8)}, "8 sessions, 1 process", nil, ""},
-		"one address":  {client.Counts{Numbered: 1}, []client.Row{of(0, 8, 1)}, "1 session, 1 client host", nil, ""},
-		"both":         {client.Counts{Leased: 2, Connections: 1}, []client.Row{of(7, 8, 2), of(0, 4, 1)}, "3 sessions by lease and connection, 1 process and 1 client host", []string{"python3 (7)", "10.0.0.5"}, ""},
-		"one is idle":  {client.Counts{Processes: 2}, []client.Row{of(7, 8, 2), of(8, 0, 0)}, "2 sessions by process, 1 process", nil, ""},
-		"too many":     {client.Counts{Leased: 7}, []client.Row{of(1, 9, 1), of(2, 8, 1), of(3, 7, 1), of(4, 6, 1), of(5, 5, 1), of(6, 4, 1), others}, "7 sessions by lease, 6 processes and 1 client host", []string{"python3 (1)", "python3 (2)", "python3 (3)", "python3 (4)", "python3 (5)"}, "and 2 more clients, in the file that -o json=PATH writes"},
-		"beyond":       {client.Counts{Leased: 1, Connections: 1}, []client.Row{of(1, 9, 1), others}, "2 sessions by lease and connection, 1 process and 1 client host", []string{"python3 (1)", "others"}, ""},
+		"one process": {client.Counts{Numbered: 8}, []client.Row{of(7, 8, 8)}, "8 sessions, 1 process", nil, ""},
+		"one address": {client.Counts{Numbered: 1}, []client.Row{of(0, 8, 1)}, "1 session, 1 client host", nil, ""},
+		"both": {
+			client.Counts{Leased: 2, Connections: 1}, []client.Row{of(7, 8, 2), of(0, 4, 1)},
+			"3 sessions by lease and connection, 1 process and 1 client host", []string{"python3 (7)", "10.0.0.5"}, "",
+		},
+		"one is idle": {
+			client.Counts{Processes: 2}, []client.Row{of(7, 8, 2), of(8, 0, 0)}, "2 sessions by process, 1 process", nil, "",
+		},
+		"too many": {
+			client.Counts{Leased: 7},
+			[]client.Row{of(1, 9, 1), of(2, 8, 1), of(3, 7, 1), of(4, 6, 1), of(5, 5, 1), of(6, 4, 1), others},
+			"7 sessions by lease, 6 processes and 1 client host",
+			[]string{"python3 (1)", "python3 (2)", "python3 (3)", "python3 (4)", "python3 (5)"},
+			"and 2 more clients, in the file that -o json=PATH writes",
+		},
+		"beyond": {
+			client.Counts{Leased: 1, Connections: 1}, []client.Row{of(1, 9, 1), others},
+			"2 sessions by lease and connection, 1 process and 1 client host", []string{"python3 (1)", "others"}, "",
+		},
 		"nothing seen": {client.Counts{}, nil, "0 sessions, 0 client hosts", nil, ""},
 	} {
 		busy := 0

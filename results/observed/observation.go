@@ -27,15 +27,18 @@ func Findings(o results.Observation) (all []string) {
 	return all
 }
 
-// Clients says how many sessions there were, by what they were told apart where that is not their number, and of how
-// many processes, and hosts whose processes are not known.
+// Clients says how many sessions there were, by what they were told apart where that is not their number,
+// and of how many processes, and hosts whose processes are not known.
 func Clients(r observe.Report) string {
 	t := r.Traffic
 	text, by := units.Plural(int(t.Sessions), "session"), []string{}
 	for _, k := range []struct {
 		n    int64
 		name string
-	}{{t.ToldApart.Numbered, "number"}, {t.ToldApart.Leased, "lease"}, {t.ToldApart.Processes, "process"}, {t.ToldApart.Connections, "connection"}} {
+	}{
+		{t.ToldApart.Numbered, "number"}, {t.ToldApart.Leased, "lease"},
+		{t.ToldApart.Processes, "process"}, {t.ToldApart.Connections, "connection"},
+	} {
 		if k.n > 0 {
 			by = append(by, k.name)
 		}

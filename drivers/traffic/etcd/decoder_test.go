@@ -183,7 +183,8 @@ func TestMutexIsDecoded(t *testing.T) {
 		t.Errorf("sessions %v, want two of a minute", r.sessions)
 	}
 	for _, s := range r.sessions { // the key in the line, and the end of the session
-		if n := len(slices.DeleteFunc(slices.Clone(r.leases), func(id int64) bool { return id != s.ID })); n < 2 || !s.Lease {
+		named := slices.DeleteFunc(slices.Clone(r.leases), func(id int64) bool { return id != s.ID })
+		if n := len(named); n < 2 || !s.Lease {
 			t.Errorf("%d requests name the lease of %+v, want 2 or more", n, s)
 		}
 	}

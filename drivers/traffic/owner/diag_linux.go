@@ -9,18 +9,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ask asks the kernel for each socket by sock_diag(7), which takes microseconds, and returns the inodes of those that
-// it knows, by index. It returns nothing where the kernel has no sock_diag.
+// ask asks the kernel for each socket by sock_diag(7), which takes microseconds, and returns the inodes of
+// those that it knows, by index. It returns nothing where the kernel has no sock_diag.
 func ask(all []question) map[int]string {
 	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, unix.NETLINK_SOCK_DIAG)
 	if err != nil {
 		return nil
 	}
 	defer unix.Close(fd)
-	_ = unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Sec: 1}) // it answers at once
+	_ = unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Sec: 1})
+	kernel := &unix.SockaddrNetlink{Family: unix.AF_NETLINK}
 	inodes, reply := map[int]string{}, make([]byte, 4096)
 	for i, q := range all {
-		if err := unix.Sendto(fd, request(q, uint32(i)), 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK}); err != nil {
+		if err := unix.Sendto(fd, request(q, uint32(i)), 0, kernel); err != nil {
 			return inodes
 		}
 		n, _, err := unix.Recvfrom(fd, reply, 0)
@@ -60,7 +61,8 @@ const socketDiagnosis = 20 // SOCK_DIAG_BY_FAMILY
 
 func request(q question, serial uint32) []byte {
 	r := socketRequest{family: unix.AF_INET, protocol: unix.IPPROTO_TCP, states: 1<<32 - 1}
-	r.NlMsghdr = unix.NlMsghdr{Len: uint32(unsafe.Sizeof(r)), Type: socketDiagnosis, Flags: unix.NLM_F_REQUEST, Seq: serial}
+	r.NlMsghdr = unix.NlMsghdr{Len: uint32(unsafe.Sizeof(r)), Type: socketDiagnosis, Flags: unix.NLM_F_REQUEST}
+	r.Seq = serial
 	if q.local.Addr().Is6() {
 		r.family = unix.AF_INET6
 	}
@@ -74,8 +76,8 @@ func request(q question, serial uint32) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(&r)), unsafe.Sizeof(r))
 }
 
-// inodeIn returns the inode of the socket in a reply, 0 if it is another message or the socket has no owner any
-// more.
+// inodeIn returns the inode of the socket in a reply, 0 if it is another message or the socket has no owner
+// any more.
 func inodeIn(message []byte, serial uint32) uint32 {
 	var r socketReply
 	if len(message) < int(unsafe.Sizeof(r)) {

@@ -29,7 +29,8 @@ type question struct {
 
 // New returns a Finder, which the caller closes.
 func New() *Finder {
-	f := &Finder{ready: make(chan struct{}, 1), stop: make(chan struct{}), over: make(chan struct{}), look: new(table).lookUp}
+	f := &Finder{ready: make(chan struct{}, 1), stop: make(chan struct{}), over: make(chan struct{})}
+	f.look = new(table).lookUp
 	go f.work()
 	return f
 }
@@ -48,7 +49,8 @@ const maxWaiting = 1 << 14
 // open returns false after the look: the ports of a connection that has ended may have passed to another one.
 // Open must return true only while the connection is open. It is called from another goroutine, too.
 func (f *Finder) Find(accepted net.Conn, open func() bool, found func(traffic.Process)) {
-	q := question{local: addressOf(accepted.RemoteAddr()), remote: addressOf(accepted.LocalAddr()), open: open, found: found}
+	q := question{open: open, found: found}
+	q.local, q.remote = addressOf(accepted.RemoteAddr()), addressOf(accepted.LocalAddr())
 	if !q.local.IsValid() || !q.remote.IsValid() || !q.isLocal() {
 		return
 	}
@@ -72,15 +74,16 @@ func addressOf(a net.Addr) netip.AddrPort {
 	return netip.AddrPortFrom(at.Addr().Unmap().WithZone(""), at.Port())
 }
 
-// isLocal reports whether a process of this machine may own the socket: one that connects to an address of its
-// own machine has the same.
+// isLocal reports whether a process of this machine may own the socket: one that connects to an address of
+// its own machine has the same.
 func (q question) isLocal() bool {
 	return q.local.Addr().IsLoopback() || q.local.Addr() == q.remote.Addr()
 }
 
-// The Finder looks at once where it did not look lately, since a process may be short-lived. While connections
-// keep coming it waits after each look, twice as long as after the one before, up to the longest pause; and it spends at
-// most one ninth of the time on looking, however many sockets and processes there are.
+// The Finder looks at once where it did not look lately, since a process may be short-lived. While
+// connections keep coming it waits after each look, twice as long as after the one before, up to the
+// longest pause; and it spends at most one ninth of the time on looking, however many sockets and processes
+// there are.
 const (
 	shortest = 10 * time.Millisecond
 	longest  = 250 * time.Millisecond

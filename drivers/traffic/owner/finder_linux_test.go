@@ -83,11 +83,13 @@ func listen(t *testing.T, network, address string) net.Listener {
 }
 
 func questionOf(accepted net.Conn, open bool) question {
-	return question{local: addressOf(accepted.RemoteAddr()), remote: addressOf(accepted.LocalAddr()), open: func() bool { return open }}
+	return question{
+		local: addressOf(accepted.RemoteAddr()), remote: addressOf(accepted.LocalAddr()), open: func() bool { return open },
+	}
 }
 
-// TestOwnersAreFound looks for the sockets of three processes, by IPv4, by IPv6, and by both, and for one of this
-// process: each is of its own, with the name of the program.
+// TestOwnersAreFound looks for the sockets of three processes, by IPv4, by IPv6, and by both, and for one
+// of this process: each is of its own, with the name of the program.
 func TestOwnersAreFound(t *testing.T) {
 	four, six := listen(t, "tcp4", "127.0.0.1:0"), listen(t, "tcp6", "[::1]:0")
 	a, b := connected(t, four, four.Addr().String()), connected(t, six, six.Addr().String())
@@ -130,14 +132,15 @@ func TestMappedAddress(t *testing.T) {
 	}
 }
 
-// TestOwnerIsNotGuessed looks for sockets whose owner cannot be told: the process has ended, the connection has
-// ended, and the ports may be those of another one, or it belongs to another machine.
+// TestOwnerIsNotGuessed looks for sockets whose owner cannot be told: the process has ended, the connection
+// has ended, and the ports may be those of another one, or it belongs to another machine.
 func TestOwnerIsNotGuessed(t *testing.T) {
 	l := listen(t, "tcp4", "127.0.0.1:0")
 	ended, closed := connected(t, l, l.Addr().String()), connected(t, l, l.Addr().String())
 	ended.end()
 	remote := question{local: netip.MustParseAddrPort("192.0.2.1:5"), remote: netip.MustParseAddrPort("192.0.2.2:5")}
-	if found := new(table).lookUp([]question{questionOf(ended.accepted, true), questionOf(closed.accepted, false)}); len(found) != 0 {
+	questions := []question{questionOf(ended.accepted, true), questionOf(closed.accepted, false)}
+	if found := new(table).lookUp(questions); len(found) != 0 {
 		t.Errorf("found %v, want nothing", found)
 	}
 	if remote.isLocal() || !questionOf(closed.accepted, true).isLocal() {

@@ -134,8 +134,9 @@ func process(pid int) traffic.Process {
 // linkTo returns the text by which a descriptor refers to a socket.
 func linkTo(inode string) string { return "socket:[" + inode + "]" }
 
-// inodesOf returns the indexes of the sockets by the text by which a descriptor refers to them. It is for systems
-// without sock_diag: the kernel walks through all its buckets of sockets, which takes tens of milliseconds.
+// inodesOf returns the indexes of the sockets by the text by which a descriptor refers to them. It is for
+// systems without sock_diag: the kernel walks through all its buckets of sockets, which takes tens of
+// milliseconds.
 func inodesOf(all []question) map[string]int {
 	wanted := map[string]int{} // by the addresses as the kernel writes them
 	for i, q := range all {

@@ -27,8 +27,8 @@ type awaitedTap struct {
 
 func (t awaitedTap) Owner(p traffic.Process) { t.owned <- p }
 
-// TestOwnerIsReported connects from this process: the observer gets it for each connection that is open, and the
-// proxy closes while it looks for others.
+// TestOwnerIsReported connects from this process: the observer gets it for each connection that is open,
+// and the proxy closes while it looks for others.
 func TestOwnerIsReported(t *testing.T) {
 	const connections = 20
 	a := awaited{new(record), make(chan traffic.Process, 2*connections)}
@@ -48,8 +48,8 @@ func TestOwnerIsReported(t *testing.T) {
 	}
 }
 
-// TestOwnerMayComeLast hands the process of a connection over after the end of it, and one of a connection that the
-// observer has failed to open.
+// TestOwnerMayComeLast hands the process of a connection over after the end of it, and one of a connection
+// that the observer has failed to open.
 func TestOwnerMayComeLast(t *testing.T) {
 	r := new(record)
 	a := newAnalysis(Options{Protocol: traffic.ZooKeeper(), Observer: r}, func(string) bool { return false })
