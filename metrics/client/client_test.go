@@ -31,7 +31,7 @@ var (
 // wantCounts compares how many sessions there were, and at how many clients.
 func wantCounts(t *testing.T, about string, table *Table, want Counts, clients int) {
 	t.Helper()
-	table.Resolve(func(func(Set) bool) {})
+	table.Resolve(nil)
 	if got, n := table.Counts(), table.Clients(); got != want || n != clients {
 		t.Errorf("%s: %+v of %d clients, want %+v of %d", about, got, n, want, clients)
 	}
@@ -159,15 +159,6 @@ func TestOneClientOfAProcess(t *testing.T) {
 		}
 		return table, leased, watching, reading
 	}
-	seq := func(sets ...Set) func(yield func(Set) bool) {
-		return func(yield func(Set) bool) {
-			for _, s := range sets {
-				if !yield(s) {
-					return
-				}
-			}
-		}
-	}
 	for name, c := range map[string]struct {
 		more func(table *Table, leased, watching, reading *Connection) (watchers []Set)
 		want Counts
@@ -218,7 +209,7 @@ func TestOneClientOfAProcess(t *testing.T) {
 	} {
 		table, leased, watching, reading := client()
 		watchers := c.more(table, leased, watching, reading)
-		table.Resolve(seq(watchers...))
+		table.Resolve(watchers)
 		if got := table.Counts(); got != c.want {
 			t.Errorf("%s: %+v, want %+v", name, got, c.want)
 		}

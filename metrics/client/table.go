@@ -2,7 +2,6 @@ package client
 
 import (
 	"cmp"
-	"iter"
 	"net"
 	"slices"
 	"time"
@@ -193,9 +192,9 @@ func (o *Origin) may() bool {
 // Resolve decides, by what is known until now, which processes are one client. Each of the sets are the
 // sessions that watch one path pattern. Until then sessions are told apart by leases and connections alone;
 // [Table.Forget] undoes it.
-func (t *Table) Resolve(watching iter.Seq[Set]) {
+func (t *Table) Resolve(watching []Set) {
 	t.Forget()
-	for s := range watching {
+	for _, s := range watching {
 		s.watchedBy()
 	}
 	for _, o := range t.origins {

@@ -81,6 +81,7 @@ type totals struct {
 	unfollowed                  int64 // watches beyond the limit
 	beyond                      Beyond
 	openSessions, mostSessions  int64
+	openLeases, mostLeases      int64 // a lease that expires counts as open
 	churn                       Churn
 	rearming                    rearmings
 	triggers, foreign           int64

@@ -2,7 +2,6 @@ package observe
 
 import (
 	"cmp"
-	"iter"
 	"maps"
 	"slices"
 	"time"
@@ -188,7 +187,11 @@ func (a *Analysis) Report() Report {
 }
 
 func (a *Analysis) reportNow() Report {
-	a.table.Resolve(a.watching())
+	var watching []client.Set
+	for _, p := range a.patterns {
+		watching = append(watching, p.watchers, p.op(drivers.OpWatchTree).by)
+	}
+	a.table.Resolve(watching)
 	defer a.table.Forget()
 	length := a.now.Sub(a.from)
 	return Report{
@@ -211,17 +214,6 @@ func (t *totals) traffic(a *Analysis) Traffic {
 	r.Beyond.Early += a.meter.Early()
 	r.FanoutP50, r.FanoutMax = t.fanout.Quantile(50), t.fanout.Max()
 	return r
-}
-
-// watching yields the sessions that watch each pattern.
-func (a *Analysis) watching() iter.Seq[client.Set] {
-	return func(yield func(client.Set) bool) {
-		for _, p := range a.patterns {
-			if !yield(p.watchers) || !yield(p.op(drivers.OpWatchTree).by) {
-				return
-			}
-		}
-	}
 }
 
 // largestChanges returns the largest changes with the processes of their writers.

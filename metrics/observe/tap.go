@@ -66,6 +66,8 @@ func (t *tap) granted(s traffic.Session) {
 	t.of.Granted(s.ID, t.a.now, s.Timeout)
 	t.s.timeout = max(t.s.timeout, s.Timeout)
 	t.a.all.churn.Opened++
+	t.a.all.openLeases++
+	t.a.all.mostLeases = max(t.a.all.mostLeases, t.a.all.openLeases)
 }
 
 // begin begins a session of the connection if it has none yet. It returns false if none is followed.
@@ -116,6 +118,7 @@ func (t *tap) revoked(lease, pos int64) {
 	t.s.ownsNoMore(t.a, lease, pos)
 	if c := &t.a.all.churn; known {
 		c.Closed++
+		t.a.all.openLeases--
 		if lasted < timeout {
 			c.ShortLived++
 		}

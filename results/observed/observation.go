@@ -175,7 +175,10 @@ func rearming(r observe.Report) []string {
 }
 
 func churn(r observe.Report) []string {
-	c, rates := r.Churn, ""
+	c, rates, noun := r.Churn, "", "session"
+	if r.Traffic.ToldApart.Leased > 0 {
+		noun = "lease"
+	}
 	if !c.Heavy() {
 		return nil
 	}
@@ -183,8 +186,8 @@ func churn(r observe.Report) []string {
 		rates = fmt.Sprintf(" (%.1f and %.1f per second)", float64(c.Opened)/s, float64(c.Closed)/s)
 	}
 	return []string{
-		fmt.Sprintf("SESSION CHURN: %s were opened and %s closed%s, and at most %s were open at once.",
-			units.Plural(int(c.Opened), "session"), units.Count(c.Closed), rates, units.Count(c.MostAtOnce)),
+		fmt.Sprintf("%s CHURN: %s were opened and %s closed%s, and at most %s were open at once.", strings.ToUpper(noun),
+			units.Plural(int(c.Opened), noun), units.Count(c.Closed), rates, units.Count(c.MostAtOnce)),
 		fmt.Sprintf("  %s of those closed lived shorter than their time-out. Each open and close is a write.", units.Percent(c.ShortLived, c.Closed)),
 	}
 }
