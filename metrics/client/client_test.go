@@ -133,6 +133,13 @@ func TestProcessIsNotAClient(t *testing.T) {
 	wantCounts(t, "one connection after the other", table, Counts{Processes: 1}, 1)
 
 	table = New(100)
+	long, short := serving(table, 1), serving(table, 2) // both are open at 3, which is known at 4 and 5
+	short.Close(at(3))
+	short.Owner(one)
+	long.Owner(one)
+	wantCounts(t, "two at once, known later", table, Counts{Processes: 2}, 1)
+
+	table = New(100)
 	for i := range 100 {
 		serving(table, 2*i).Close(at(2*i + 1))
 	}

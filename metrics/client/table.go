@@ -189,7 +189,7 @@ func (o *Origin) may() bool {
 	return o.Process != nil && !o.apart && one && o.slots > 0 && o.slots <= mostOfOne
 }
 
-// Resolve decides, by what is known until now, which processes are one client. Each of the sets are the
+// Resolve decides, by what is known until now, which processes are one client. Each set has the
 // sessions that watch one path pattern. Until then sessions are told apart by leases and connections alone;
 // [Table.Forget] undoes it.
 func (t *Table) Resolve(watching []Set) {
