@@ -76,6 +76,8 @@ func (n *notedTap) Message(_ time.Time, m drivers.Message) {
 
 func (n *noted) Missed(u traffic.Undecoded)     { n.gap += u.Bytes }
 func (n *notedTap) Members(time.Time, []string) {}
+func (n *notedTap) Lease(time.Time, int64)      {}
+func (n *notedTap) Owner(traffic.Process)       {}
 func (n *notedTap) Close(time.Time)             {}
 
 func (n *notedTap) Gap(_ time.Time, bytes int64, _ traffic.Cause) { n.gap += bytes }

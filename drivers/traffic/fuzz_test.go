@@ -27,6 +27,8 @@ func (c *tally) Gap(_ time.Time, bytes int64, cause Cause) {
 func (c *tally) Session(time.Time, Session)         {}
 func (c *tally) Message(time.Time, drivers.Message) { c.messages++ }
 func (c *tally) Members(time.Time, []string)        {}
+func (t *tally) Lease(time.Time, int64)             {}
+func (t *tally) Owner(Process)                      {}
 func (c *tally) Close(time.Time)                    { c.closed = true }
 
 // FuzzZooKeeper gives arbitrary bytes of both directions to the decoder: it does not panic, and finds

@@ -20,6 +20,8 @@ type missedTap struct {
 func (m *missedTap) Session(time.Time, Session)         {}
 func (m *missedTap) Message(time.Time, drivers.Message) { m.messages++ }
 func (m *missedTap) Members(_ time.Time, all []string)  { m.Add(Undecoded{Cause: Bypass, Names: all}) }
+func (*missedTap) Lease(time.Time, int64)               {}
+func (*missedTap) Owner(Process)                        {}
 func (m *missedTap) Close(time.Time)                    {}
 
 func (m *missedTap) Gap(_ time.Time, bytes int64, cause Cause) {

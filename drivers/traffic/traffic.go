@@ -45,8 +45,21 @@ type Tap interface {
 	Gap(at time.Time, bytes int64, cause Cause)
 	// Members reports addresses of servers that the client has got by asking for the members of the service.
 	Members(at time.Time, addresses []string)
-	// Close reports the end of the connection. It is the last call.
+	// Lease reports that the request that follows names a lease as the client's own: it keeps the lease alive,
+	// writes with it or revokes it.
+	Lease(at time.Time, id int64)
+	// Owner reports the process that has the client's side of the connection, if that is known. It is found
+	// some time after the connection has begun.
+	Owner(p Process)
+	// Close reports the end of the connection. It is the last call, except Owner.
 	Close(at time.Time)
+}
+
+// A Process is a process of this machine.
+type Process struct {
+	ID      int
+	Started uint64 // in ticks since the machine started: a later process may have the same ID
+	Name    string // the name of its program, without arguments
 }
 
 // A Session identifies a client's session, which may outlive a connection.
@@ -57,6 +70,9 @@ type Session struct {
 	Resumed bool
 	// Ordered reports that a notification comes before every reply to the session that shows the change.
 	Ordered bool
+	// Lease reports that the connection was granted a lease, which other connections may use too. It may be
+	// granted several.
+	Lease bool
 }
 
 // A Decoder decodes the bytes of one connection for a [Tap]. Its methods are called from one

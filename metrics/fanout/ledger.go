@@ -154,8 +154,11 @@ func (l *ledger) wrote(s *sessionState, m *drivers.Message) {
 		l.inFlight.complete(s.writes[0])
 		s.writes = s.writes[1:]
 	}
-	if m.Op == drivers.OpClose {
+	switch {
+	case m.Op == drivers.OpClose && s.closing:
 		l.leave(s)
+	case m.Op == drivers.OpClose: // a part of what the session has: a lease of etcd
+		l.releaseEphemerals(s)
 	}
 	l.resolve()
 	if len(l.order) >= l.batch {

@@ -11,6 +11,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/traffic"
 	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/metrics/client"
 	"github.com/stampede-bench/stampede/metrics/fanout"
 )
 
@@ -43,6 +44,7 @@ type Analysis struct {
 	mu     sync.Mutex
 	limits Limits
 	meter  *fanout.Meter
+	table  *client.Table
 	now    time.Time // the latest time of a message
 	from   time.Time
 	swept  time.Time // when expired sessions were last looked for
@@ -57,7 +59,7 @@ type Analysis struct {
 	ended    map[*fanout.Session]*session // those that have, before the causes of all their notifications were known
 	changes  map[fanout.Trigger]*change
 	oldest   []*change // in the order of their first notification, some complete
-	largest  []Change
+	largest  []ranked
 	watches  level // as of each pattern
 	live     level
 	children int       // that are kept
@@ -68,25 +70,25 @@ type Analysis struct {
 
 // totals are the counts over all patterns and sessions.
 type totals struct {
-	connections, joined, open      int64
-	sessions, resumed, ended, lost int64
-	clients                        map[string]struct{}
-	requests, messages, bytes      int64
-	armed                          int64 // requests that armed a watch
-	mostOfSession                  int
-	audited, missed, unasked       int64 // sessions, watches, notifications
-	reads, writes, failed          int64
-	notifications                  int64
-	rearms                         int64
-	coverage                       traffic.Coverage
-	unfollowed                     int64 // watches beyond the limit
-	beyond                         Beyond
-	openSessions, mostSessions     int64
-	churn                          Churn
-	rearming                       rearmings
-	triggers, foreign              int64
-	fanout                         metrics.Tally
-	latency                        [drivers.OpFlush + 1]*hdrhistogram.Histogram
+	connections, joined, open   int64
+	resumed, ended, lost        int64
+	requests, messages, bytes   int64
+	armed                       int64 // requests that armed a watch
+	mostOfSession               int
+	audited, missed, unasked    int64 // sessions, watches, notifications
+	reads, writes, failed       int64
+	notifications               int64
+	rearms                      int64
+	coverage                    traffic.Coverage
+	unfollowed                  int64 // watches beyond the limit
+	beyond                      Beyond
+	openSessions, mostSessions  int64
+	openLeases, mostLeases      int64 // a lease that expires counts as open
+	churn                       Churn
+	rearming                    rearmings
+	triggers, foreign           int64
+	fanout                      metrics.Tally
+	latency                     [drivers.OpFlush + 1]*hdrhistogram.Histogram
 }
 
 // New returns an Analysis that has observed nothing.
@@ -94,9 +96,8 @@ func New(l Limits) *Analysis {
 	a := &Analysis{
 		limits: l, patterns: map[string]*pattern{}, paths: map[string]*place{}, lines: map[string]*waitingLine{},
 		sessions: map[int64]*session{}, byMeter: map[*fanout.Session]*session{}, ended: map[*fanout.Session]*session{}, changes: map[fanout.Trigger]*change{},
-		others: newPattern("others", nil),
+		others: newPattern("others", nil), table: client.New(l.Sessions),
 	}
-	a.all.clients = map[string]struct{}{}
 	a.all.fanout = metrics.Tally{}
 	a.meter = fanout.NewListening(listener{a}, func() time.Time { return a.now }, l.Waiting)
 	return a
@@ -126,7 +127,7 @@ func (a *Analysis) Open(c traffic.Connection) traffic.Tap {
 	if c.Joined {
 		a.all.joined++
 	}
-	t := &tap{a: a, c: c}
+	t := &tap{a: a, c: c, of: a.table.Open(c)}
 	if t.out = a.followed >= a.limits.Connections; t.out {
 		a.all.beyond.Connections++
 	} else {

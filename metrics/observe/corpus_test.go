@@ -116,8 +116,14 @@ func compareWithCorpus(t *testing.T, half string) {
 			if herds := r.Herds(); (len(herds) > 0) != (item.Verdict == "herd") {
 				t.Errorf("%s: herds %+v", item.Verdict, herds)
 			}
+			if item.Protocol == "etcd" && r.Traffic.Sessions > r.Traffic.Connections { // a client may have several leases
+				t.Errorf("%d sessions by %d connections", r.Traffic.Sessions, r.Traffic.Connections)
+			}
 			for _, p := range r.Places {
 				row := item.rowOf(p)
+				if row != nil && p.Sessions > row.Sessions {
+					t.Errorf("%s: watched by %d, want at most %d", p.Path, p.Sessions, row.Sessions)
+				}
 				if row == nil || p.Wasted == nil || *p.Useful+*p.Wasted == 0 {
 					continue
 				}

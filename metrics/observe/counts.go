@@ -1,8 +1,6 @@
 package observe
 
 import (
-	"cmp"
-	"slices"
 	"strings"
 	"time"
 
@@ -10,6 +8,7 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/metrics/client"
 )
 
 // A pattern is what is counted of the paths of one pattern.
@@ -23,7 +22,7 @@ type pattern struct {
 	modes  [4]int64 // creates, by mode
 
 	events   [drivers.Rearmed + 1]int64
-	watchers sessions
+	watchers client.Set
 	watches  level // that are armed
 	live     level // those of them that can fire
 	audited  bool  // it is known whether watches were missed
@@ -64,9 +63,9 @@ type ahead struct {
 type opCounts struct {
 	requests, failed, watched int64
 	lost                      int64 // creates of a node that another had created
-	by                        sessions
+	by                        client.Set
 	repeats                   int64    // reads without a watch that repeat the session's last one, though nothing was notified
-	again                     sessions // those that repeated one
+	again                     client.Set // those that repeated one
 	looped                    bool     // one of them did so more than once
 	latency                   *hdrhistogram.Histogram
 }
@@ -114,60 +113,14 @@ func (p *pattern) polledAfter(d time.Duration) {
 	recordDuration(p.interval, d)
 }
 
-// sessions are different sessions, up to a bound.
-type sessions map[int64]*lifetime
-
-// A lifetime is that of a session, as far as it was observed.
-type lifetime struct {
-	from, to time.Time // to is zero while it lasts
-}
-
 // maxSessions is how many different sessions are distinguished for one pattern and operation.
 const maxSessions = 4096
 
-func (s *sessions) add(one *session) {
-	if *s == nil {
-		*s = sessions{}
-	}
+func addTo(s *client.Set, one *session) {
 	if len(*s) < maxSessions {
-		(*s)[one.serial] = &one.lifetime
+		s.Add(one.of)
 	}
 }
-
-// mostAtOnce returns how many of the sessions there were at the same time.
-func (s sessions) mostAtOnce() (most int) {
-	type edge struct {
-		at    time.Time
-		count int
-	}
-	var edges []edge
-	now := 0
-	for _, l := range s {
-		edges = append(edges, edge{l.from, 1})
-		if !l.to.IsZero() {
-			edges = append(edges, edge{l.to, -1})
-		}
-	}
-	slices.SortFunc(edges, func(a, b edge) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.count, b.count)) }) // ends first
-	for _, e := range edges {
-		now += e.count
-		most = max(most, now)
-	}
-	return most
-}
-
-// common returns how many of the sessions are also among others.
-func (s sessions) common(others sessions) (n int) {
-	for one := range s {
-		if others[one] != nil {
-			n++
-		}
-	}
-	return n
-}
-
-// isSubsetOf reports whether all sessions are among others.
-func (s sessions) isSubsetOf(others sessions) bool { return s.common(others) == len(s) }
 
 // A wait is one turn of a session in a line, or its part in one vote, from the request that begins it.
 // While it lasts, each notification is judged by what the session does next: it has waited again if

@@ -14,8 +14,6 @@ import (
 	"github.com/stampede-bench/stampede/workloads/settled"
 )
 
-func TestMain(m *testing.M) { backendtest.Main(m) }
-
 // A watched is a service whose sessions are observed by their probes, without a proxy.
 type watched struct {
 	drivers.Service

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/metrics/client"
 )
 
 // A Form is what was recognised at a place.
@@ -119,16 +120,16 @@ func (p *pattern) lists() (watched, plain int64) {
 // pollers returns how many sessions repeat reads by one of the operations, 0 if most sessions that read do not,
 // or if none does so more than once: a client may look twice.
 func (p *pattern) pollers(ops ...drivers.Op) int {
-	by, again, looped := sessions{}, sessions{}, false
+	by, again, looped := client.Set{}, client.Set{}, false
 	for _, op := range ops {
 		maps.Copy(by, p.op(op).by)
 		maps.Copy(again, p.op(op).again)
 		looped = looped || p.op(op).looped
 	}
-	if 2*len(again) < len(by) || !looped {
+	if 2*again.Count() < by.Count() || !looped {
 		return 0
 	}
-	return len(again)
+	return again.Count()
 }
 
 func (p *pattern) sequential() int64 { return p.modes[2] + p.modes[3] }
@@ -137,29 +138,30 @@ func (p *pattern) sequential() int64 { return p.modes[2] + p.modes[3] }
 // one that those who create it delete again.
 func (p *pattern) contended() bool {
 	creates := p.op(drivers.OpCreate)
-	passes := p.modes[drivers.Ephemeral] > 0 || p.op(drivers.OpWatchNode).requests > 0 && p.op(drivers.OpDelete).by.common(creates.by) > 1
+	passes := p.modes[drivers.Ephemeral] > 0 || p.op(drivers.OpWatchNode).requests > 0 && p.op(drivers.OpDelete).by.Common(creates.by) > 1
 	return passes && p.places == 1 && creates.lost > 0 && (p.watched() > 0 || p.tree != nil)
 }
 
 // races recognises one ephemeral node for which sessions race.
 func races(p *pattern) Form {
-	creates, pollers := p.op(drivers.OpCreate), max(len(p.op(drivers.OpExists).again), len(p.op(drivers.OpGet).again))
+	creates, pollers := p.op(drivers.OpCreate), max(p.op(drivers.OpExists).again.Count(), p.op(drivers.OpGet).again.Count())
 	switch {
 	case p.modes[drivers.Ephemeral] == 0 && !p.contended():
 		return Form{}
-	case !p.contended() && p.watched() == 0 && pollers > 0 && len(creates.by) > 1 && p.places == 1:
+	case !p.contended() && p.watched() == 0 && pollers > 0 && creates.by.Count() > 1 && p.places == 1:
 		return Form{Name: "election or lock, polled node", Forms: []string{"election/poll"}, Instead: "predecessor", Wakes: 1, kind: turns,
 			Evidence: fmt.Sprintf("%d sessions repeatedly ask whether the node exists, and create it if not", pollers)}
 	case !p.contended():
 		return Form{}
 	}
-	watching := p.watchers
+	watching := client.Set{}
+	maps.Copy(watching, p.watchers)
 	if p.tree != nil {
-		watching = p.tree.op(drivers.OpWatchTree).by
+		maps.Copy(watching, p.tree.op(drivers.OpWatchTree).by)
 	}
 	return Form{
 		Name: "lock or election, one node", Forms: []string{"lock/one-node", "election/one-node"}, Instead: "predecessor", Wakes: 1, kind: turns,
-		Evidence: fmt.Sprintf("%d sessions watch the node and race to create it: %d of %d creates failed", len(watching), creates.lost, creates.requests),
+		Evidence: fmt.Sprintf("%d sessions watch the node and race to create it: %d of %d creates failed", watching.Count(), creates.lost, creates.requests),
 	}
 }
 
@@ -172,7 +174,7 @@ func barriers(p *pattern) Form {
 	switch {
 	case e.watched > 0 && p.events[drivers.Deleted] > 0:
 		return Form{Name: "barrier, watch", Forms: []string{"barrier/watch"}, kind: news,
-			Evidence: fmt.Sprintf("%d sessions watch the node until it is deleted, and then go on", len(p.watchers))}
+			Evidence: fmt.Sprintf("%d sessions watch the node until it is deleted, and then go on", p.watchers.Count())}
 	case e.watched == 0 && pollers > 0 && p.op(drivers.OpDelete).requests > 0:
 		return Form{Name: "barrier, polled", Forms: []string{"barrier/poll"}, Instead: "watch", kind: items,
 			Evidence: fmt.Sprintf("%d sessions repeatedly ask whether the node exists", pollers)}
@@ -197,11 +199,11 @@ func values(p *pattern) Form {
 	}
 	switch {
 	case p.op(drivers.OpWatchNode).requests > 0:
-		f := form("value, persistent watch", "persistent", "persistent", fmt.Sprintf("%d sessions keep a persistent watch on the node", len(p.op(drivers.OpWatchNode).by)))
+		f := form("value, persistent watch", "persistent", "persistent", fmt.Sprintf("%d sessions keep a persistent watch on the node", p.op(drivers.OpWatchNode).by.Count()))
 		f.Forms = []string{"config/persistent", "fanout/persistent"}
 		return f
 	case g.watched > 0:
-		f := form("value, watched", "watch", "cached", fmt.Sprintf("%d sessions read the data with a watch, and again after each change", len(p.watchers)))
+		f := form("value, watched", "watch", "cached", fmt.Sprintf("%d sessions read the data with a watch, and again after each change", p.watchers.Count()))
 		if !many {
 			f.Forms = append(f.Forms, "fanout/one-shot", "names/cached")
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/metrics/client"
 )
 
 // queues recognises a node whose children are items that consumers take.
@@ -72,7 +73,7 @@ func meetings(g group) (Form, []*pattern) {
 			members = k
 		}
 	}
-	if ready == nil || members == nil || !ready.watchers.isSubsetOf(members.op(drivers.OpCreate).by) {
+	if ready == nil || members == nil || !ready.watchers.IsSubsetOf(members.op(drivers.OpCreate).by) {
 		return Form{}, nil
 	}
 	return Form{Name: "double barrier, ready node", Forms: []string{"double-barrier/ready"}, kind: meets,
@@ -151,7 +152,7 @@ func (l lineGroup) form() Form {
 		return l.doubleBarrier()
 	case l.dir.op(drivers.OpWatchTree).requests > 0:
 		return Form{Name: "group, recursive watch", Forms: []string{"group/recursive"}, kind: news,
-			Evidence: fmt.Sprintf("%d sessions have a node and keep a recursive watch on the group", len(l.dir.op(drivers.OpWatchTree).by))}
+			Evidence: fmt.Sprintf("%d sessions have a node and keep a recursive watch on the group", l.dir.op(drivers.OpWatchTree).by.Count())}
 	case watched > 0 && l.watches > 0:
 		return Form{Name: "group, ring", Forms: []string{"group/ring"}, kind: news,
 			Evidence: "each session watches the node ahead of its own, and the first watches the group"}
@@ -159,7 +160,7 @@ func (l lineGroup) form() Form {
 		return l.childrenWatch()
 	case l.dir.op(drivers.OpGet).watched > 0:
 		return Form{Name: "revocable lock, shared flag", Forms: []string{"revocable-lock/shared-flag"}, Instead: "own-node", Wakes: 2, kind: turns,
-			Evidence: fmt.Sprintf("%d sessions wait in line, and all of them watch the lock's own node for requests to release", len(l.dir.op(drivers.OpGet).by))}
+			Evidence: fmt.Sprintf("%d sessions wait in line, and all of them watch the lock's own node for requests to release", l.dir.op(drivers.OpGet).by.Count())}
 	case l.ahead.own > 0:
 		return l.revocable()
 	case l.watches+l.below.op(drivers.OpWatchTree).requests == 0 && pollers > 0:
@@ -185,11 +186,11 @@ func (l lineGroup) doubleBarrier() Form {
 
 // childrenWatch recognises sessions that watch the whole line.
 func (l lineGroup) childrenWatch() Form {
-	lists, created := l.dir.op(drivers.OpChildren).by, sessions{}
+	lists, created := l.dir.op(drivers.OpChildren).by, client.Set{}
 	for _, k := range l.kids {
 		maps.Copy(created, k.op(drivers.OpCreate).by)
 	}
-	sessions, members := len(lists), lists.common(created)
+	sessions, members := lists.Count(), lists.Common(created)
 	if 2*members < sessions {
 		return newsOfList("list of nodes, watched from outside", sessions, members)
 	}
@@ -220,7 +221,7 @@ func (l lineGroup) revocable() Form {
 
 // aheadWatch recognises sessions that watch one node of the line.
 func (l lineGroup) aheadWatch() Form {
-	candidates := sessions{}
+	candidates := client.Set{}
 	for _, k := range l.kids {
 		if k.sequential() > 0 {
 			maps.Copy(candidates, k.op(drivers.OpCreate).by)
@@ -228,7 +229,7 @@ func (l lineGroup) aheadWatch() Form {
 	}
 	acknowledged := slices.ContainsFunc(l.kids, func(k *pattern) bool {
 		creates := k.op(drivers.OpCreate)
-		return k.modes[drivers.Ephemeral] > 0 && creates.lost == 0 && creates.by.isSubsetOf(candidates)
+		return k.modes[drivers.Ephemeral] > 0 && creates.lost == 0 && creates.by.IsSubsetOf(candidates)
 	})
 	lowest := l.ahead.lowest > l.ahead.next
 	certain := l.ahead.lowest+l.ahead.next > 0
@@ -268,13 +269,13 @@ func (a *ahead) add(b ahead) {
 func transactions(g group) (Form, []*pattern) {
 	i := slices.IndexFunc(g.kids, func(k *pattern) bool {
 		sets := k.op(drivers.OpSet) // each site votes once in a node of its own
-		return len(sets.by) > 1 && sets.requests <= k.places && k.op(drivers.OpGet).watched > 0 && k.sequential() == 0 && k.places > 1
+		return sets.by.Count() > 1 && sets.requests <= k.places && k.op(drivers.OpGet).watched > 0 && k.sequential() == 0 && k.places > 1
 	})
 	if i < 0 {
 		return Form{}, nil
 	}
 	site := g.kids[i]
-	sites, readers := len(site.op(drivers.OpSet).by), len(site.op(drivers.OpGet).by)
+	sites, readers := site.op(drivers.OpSet).by.Count(), site.op(drivers.OpGet).by.Count()
 	switch {
 	case readers > 1:
 		return Form{Name: "two-phase commit, all watch all", Forms: []string{"two-phase-commit/all-watch-all"}, Instead: "coordinator", Wakes: 1, kind: votes,
@@ -297,7 +298,7 @@ func racesBelow(g group) (Form, []*pattern) {
 	}
 	node := g.kids[i]
 	creates := node.op(drivers.OpCreate)
-	racers := g.dir.op(drivers.OpChildren).by.common(creates.by)
+	racers := g.dir.op(drivers.OpChildren).by.Common(creates.by)
 	if racers < 2 {
 		return Form{}, nil
 	}
@@ -311,12 +312,12 @@ func lists(g group) (Form, []*pattern) {
 	if watched, _ := g.dir.lists(); watched == 0 || g.dir.fanout.Max() < 2 { // one that waits may want its turn
 		return Form{}, nil
 	}
-	watching, created := g.dir.op(drivers.OpChildren).by, sessions{}
+	watching, created := g.dir.op(drivers.OpChildren).by, client.Set{}
 	for _, k := range g.kids {
 		if g.locks(k) {
 			return Form{}, nil
 		}
-		takers := k.op(drivers.OpDelete).by.common(watching)
+		takers := k.op(drivers.OpDelete).by.Common(watching)
 		if k.modes[drivers.Ephemeral] > 0 {
 			takers = int(k.deletedByOthers) // a member may remove its own node
 		}
@@ -325,12 +326,12 @@ func lists(g group) (Form, []*pattern) {
 		}
 		maps.Copy(created, k.op(drivers.OpCreate).by)
 	}
-	members := watching.common(created)
+	members := watching.Common(created)
 	name := "list of nodes, watched from outside"
-	if 2*members >= len(watching) {
+	if 2*members >= watching.Count() {
 		name = "group, children watch"
 	}
-	return newsOfList(name, len(watching), members), []*pattern{g.dir}
+	return newsOfList(name, watching.Count(), members), []*pattern{g.dir}
 }
 
 // newsOfList returns the form of a list of which all that watch it want to know.
@@ -361,16 +362,16 @@ func trees(g group) (Form, []*pattern) {
 		return Form{}, nil
 	}
 	of := append([]*pattern{g.dir}, g.below...)
-	takers := sessions{}
+	takers := client.Set{}
 	for _, k := range g.below {
 		if k.modes[drivers.Ephemeral] == 0 { // a member may remove its own node
 			maps.Copy(takers, k.op(drivers.OpDelete).by)
 		}
 	}
-	if n := takers.common(w.by); n > 1 {
+	if n := takers.Common(w.by); n > 1 {
 		return Form{Name: "queue, all consumers watch", Forms: []string{"queue/cached-list", "queue/relist"}, Instead: "one-watcher", Wakes: 1, kind: items, over: true,
-			Evidence: fmt.Sprintf("%d sessions keep a recursive watch on the node, and %d of them delete what is below it", len(w.by), n)}, of
+			Evidence: fmt.Sprintf("%d sessions keep a recursive watch on the node, and %d of them delete what is below it", w.by.Count(), n)}, of
 	}
 	return Form{Name: "names, recursive watch", Forms: []string{"names/recursive"}, kind: news, over: true,
-		Evidence: fmt.Sprintf("%d sessions keep a recursive watch on the node and read what changes below it", len(w.by))}, of
+		Evidence: fmt.Sprintf("%d sessions keep a recursive watch on the node and read what changes below it", w.by.Count())}, of
 }

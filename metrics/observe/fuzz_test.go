@@ -25,7 +25,17 @@ func reported(t *testing.T, a *observe.Analysis) {
 	if d := document.New(o); len(d.Findings) == 0 {
 		t.Error("no finding")
 	}
+	var sessions, requests int64
+	for _, c := range o.Observed.Clients {
+		sessions, requests = sessions+c.Sessions, requests+c.Requests
+	}
+	if by := o.Observed.Traffic; sessions != by.Sessions || requests != by.Requests || by.ToldApart.Total() != sessions {
+		t.Errorf("the clients have %d sessions and %d requests, all traffic %d (%+v) and %d", sessions, requests, by.Sessions, by.ToldApart, by.Requests)
+	}
 	for _, p := range o.Observed.Places {
+		if p.Sessions > int(o.Observed.Traffic.Sessions) || p.Askers > int(o.Observed.Traffic.Sessions) {
+			t.Errorf("%s is watched by %d and asked for by %d of %d sessions", p.Path, p.Sessions, p.Askers, o.Observed.Traffic.Sessions)
+		}
 		if p.Notifications < 0 || p.FanoutMax > p.Notifications || p.Wasted != nil && (*p.Wasted < 0 || *p.Useful < 0 || *p.Useful+*p.Wasted > p.Notifications) {
 			t.Errorf("%+v has more of a kind than notifications", p)
 		}
@@ -56,7 +66,9 @@ func playMessages(t *testing.T, script []byte) {
 			if tap == nil {
 				tap = a.Open(traffic.Connection{ID: uint64(s[0]), Client: fmt.Sprintf("192.0.2.1:%d", s[0]), At: at, Joined: s[3]%7 == 0})
 				taps[s[0]%8] = tap
-				tap.Session(at, traffic.Session{ID: int64(s[0] % 8), Timeout: time.Second, Resumed: s[3]%5 == 0, Ordered: s[3]%2 == 0})
+				if s[3]%11 > 0 {
+					tap.Session(at, traffic.Session{ID: int64(s[0] % 8), Timeout: time.Second, Resumed: s[3]%5 == 0, Ordered: s[3]%2 == 0})
+				}
 			}
 			if s[3]%3 == 0 {
 				pos++
@@ -75,6 +87,11 @@ func playMessages(t *testing.T, script []byte) {
 			case 4:
 				tap.Gap(at, int64(s[3]), traffic.Late)
 				continue
+			case 6:
+				tap.Lease(at, int64(s[3]%4))
+				tap.Owner(traffic.Process{ID: int(s[3] % 3), Name: "program"})
+			case 7:
+				tap.Session(at, traffic.Session{ID: int64(s[3] % 4), Timeout: time.Second, Lease: true})
 			case 5:
 				if s[3] > 250 {
 					tap.Close(at)

@@ -25,6 +25,7 @@ type child struct {
 	place   *place
 	owner   *session
 	pos     int64 // of the create
+	lease   int64 // that it is bound to, 0 if that is its session
 	removed int64 // position of the removal, 0 if that is not known
 	told    bool  // a notification has told its removal, which is still to be answered
 	reads   bool  // its name says that it is a reader's

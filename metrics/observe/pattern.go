@@ -152,7 +152,7 @@ func parentPath(path string) string {
 }
 
 // Churn says how many sessions the clients opened and closed. Sessions that were open before the
-// observation are left out, and those of services that report none.
+// observation are left out. Those of etcd are leases: a client may have several.
 type Churn struct {
 	Opened     int64 `json:"opened"`
 	Closed     int64 `json:"closed"`
@@ -188,7 +188,9 @@ func (c *Churn) closed(at time.Time, s *session) {
 }
 
 func (c Churn) report(a *Analysis) Churn {
-	c.MostAtOnce = a.all.mostSessions
+	if c.MostAtOnce = a.all.mostSessions; a.all.mostLeases > 0 {
+		c.MostAtOnce = a.all.mostLeases
+	}
 	return c
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/traffic"
 	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/metrics/client"
 )
 
 // A Report is what an Analysis has observed so far.
@@ -26,19 +27,24 @@ type Report struct {
 	Watchers   []Watcher   `json:"watchers"` // the sessions with most watches, at most ten
 	// Standing are the patterns with most armed watches at the end, at most ten.
 	Standing []Standing `json:"standing"`
-	Churn    Churn      `json:"churn"`
-	Rearming Rearming   `json:"rearming"`
+	// Clients are the processes and addresses that have connections, those with most requests first.
+	Clients  []client.Row `json:"clients"`
+	Churn    Churn        `json:"churn"`
+	Rearming Rearming     `json:"rearming"`
 }
 
 // Traffic is the sum over all connections.
 type Traffic struct {
 	Connections int64 `json:"connections"`
-	Joined      int64 `json:"joined"` // connections that were open before the observation began
-	Clients     int   `json:"clients"`
+	Joined      int64 `json:"joined"`  // connections that were open before the observation began
+	Clients     int   `json:"clients"` // local processes, and addresses whose process is not known
 	Sessions    int64 `json:"sessions"`
-	Resumed     int64 `json:"resumed"`
-	Ended       int64 `json:"ended"` // sessions that were closed
-	Lost        int64 `json:"lost"`  // sessions that had no connection for longer than their timeout
+	// ToldApart are the sessions by what told them apart. A session of ZooKeeper's protocol has a number.
+	// Those of etcd are what one client has: see the report's documentation.
+	ToldApart client.Counts `json:"sessions_by"`
+	Resumed   int64         `json:"resumed"`
+	Ended     int64         `json:"ended"` // sessions that were closed
+	Lost      int64         `json:"lost"`  // sessions that had no connection for longer than their timeout
 
 	Messages      int64 `json:"messages"`
 	Bytes         int64 `json:"bytes"` // of messages, both ways
@@ -187,17 +193,25 @@ func (a *Analysis) Report() Report {
 }
 
 func (a *Analysis) reportNow() Report {
+	var watching []client.Set
+	for _, p := range a.patterns {
+		watching = append(watching, p.watchers, p.op(drivers.OpWatchTree).by)
+	}
+	a.table.Resolve(watching)
+	defer a.table.Forget()
+	length := a.now.Sub(a.from)
 	return Report{
-		Duration: a.now.Sub(a.from), Traffic: a.all.traffic(a), Places: a.report(),
-		Largest: slices.Clone(a.largest), Operations: a.all.operations(), Watchers: a.watchers(),
-		Churn: a.all.churn.report(a), Rearming: a.all.rearming.report,
+		Duration: length, Traffic: a.all.traffic(a), Places: a.report(),
+		Largest: a.largestChanges(), Clients: a.table.Rows(length),
+		Operations: a.all.operations(), Watchers: a.watchers(), Churn: a.all.churn.report(a), Rearming: a.all.rearming.report,
 	}
 }
 
 func (t *totals) traffic(a *Analysis) Traffic {
+	by := a.table.Counts()
 	r := Traffic{
-		Connections: t.connections, Joined: t.joined, Clients: len(t.clients), Sessions: t.sessions,
-		Resumed: t.resumed, Ended: t.ended, Lost: t.lost, Messages: t.messages, Requests: t.requests,
+		Connections: t.connections, Joined: t.joined, Clients: a.table.Clients(),
+		Sessions: by.Total(), ToldApart: by, Resumed: t.resumed, Ended: t.ended, Lost: t.lost, Messages: t.messages, Requests: t.requests,
 		Reads: t.reads, Writes: t.writes, FailedWrites: t.failed, Notifications: t.notifications, Rearms: t.rearms,
 		Changes: t.triggers, UnseenWriters: t.foreign, Armed: t.armed, StandingNow: a.watches.now, Unfollowed: t.unfollowed,
 		Audited: t.audited, Missed: t.missed, Unasked: t.unasked, MostStanding: a.watches.most, MostLive: a.live.most, MostOfSession: t.mostOfSession, Bytes: t.bytes,
@@ -206,6 +220,17 @@ func (t *totals) traffic(a *Analysis) Traffic {
 	r.Beyond.Early += a.meter.Early()
 	r.FanoutP50, r.FanoutMax = t.fanout.Quantile(50), t.fanout.Max()
 	return r
+}
+
+// largestChanges returns the largest changes with the processes of their writers.
+func (a *Analysis) largestChanges() (all []Change) {
+	for _, r := range a.largest {
+		if r.by != nil {
+			r.Process = r.by.Origin().Process
+		}
+		all = append(all, r.Change)
+	}
+	return all
 }
 
 // report returns the places: first those with a form, then the patterns that belong to none.
@@ -303,7 +328,7 @@ func siblingsOf(groups map[string]group, g group) (all []group) {
 func placeOf(f Form, of []*pattern) Place {
 	r := Place{OfPatterns: len(of)}
 	fanout, settled := metrics.Tally{}, newDurations()
-	latency, polled, watchers, askers := newDurations(), newDurations(), sessions{}, sessions{}
+	latency, polled, watchers, askers := newDurations(), newDurations(), client.Set{}, client.Set{}
 	var useful, wasted, most, missed, unasked int64
 	audited := false
 	known := f.Name != ""
@@ -344,7 +369,7 @@ func placeOf(f Form, of []*pattern) Place {
 		u, w, ok := f.kind.useful(p)
 		useful, wasted, known = useful+u, wasted+w, known && ok
 	}
-	r.Sessions, r.Askers = watchers.mostAtOnce(), askers.mostAtOnce()
+	r.Sessions, r.Askers = watchers.MostAtOnce(), askers.MostAtOnce()
 	r.FanoutP50, r.FanoutMax = fanout.Quantile(50), fanout.Max()
 	r.PollEvery = quantile(polled, 50)
 	r.SettledP90, r.LatencyP90 = quantile(settled, 90), quantile(latency, 90)

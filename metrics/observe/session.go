@@ -2,19 +2,19 @@ package observe
 
 import (
 	"errors"
-	"net"
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/traffic"
+	"github.com/stampede-bench/stampede/metrics/client"
 	"github.com/stampede-bench/stampede/metrics/fanout"
 )
 
 // A session is what is known of one client's session.
 type session struct {
 	id          int64  // of the service, 0 if it is not known
-	serial      int64  // from 1
 	client      string // host:port of its latest connection
+	of          *client.Session
 	timeout     time.Duration
 	anonymous   bool // its connection was joined after the session had been opened
 	over        bool // it was closed
@@ -22,7 +22,6 @@ type session struct {
 	connections int
 	left        time.Time // end of its latest connection
 	opened      time.Time // zero if that was not observed
-	lifetime    lifetime
 	rearming    rearming
 	probe       *fanout.Session
 
@@ -87,31 +86,28 @@ const maxPolls = 32
 // maxRaces is how many nodes are remembered for each session that it could not create.
 const maxRaces = 32
 
-func (a *Analysis) newSession(c traffic.Connection) *session {
+func (a *Analysis) newSession(c traffic.Connection, of *client.Session) *session {
 	s := &session{
-		client: c.Client, probe: a.meter.Session(), watches: map[watchKey]standingWatch{}, children: map[string]*child{},
+		client: c.Client, of: of,
+		probe: a.meter.Session(), watches: map[watchKey]standingWatch{}, children: map[string]*child{},
 		polls: map[pollKey]poll{}, unassigned: map[int64]*wake{}, waits: map[string]*wait{}, others: map[string]*wait{}, races: map[string]bool{},
 	}
 	a.byMeter[s.probe] = s
-	s.lifetime.from = a.now
-	a.all.sessions++
-	s.serial = a.all.sessions
 	a.all.openSessions++
 	a.all.mostSessions = max(a.all.mostSessions, a.all.openSessions)
-	if host, _, err := net.SplitHostPort(c.Client); err == nil && len(a.all.clients) < maxSessions {
-		a.all.clients[host] = struct{}{}
-	}
 	return s
 }
 
 // session returns the session of a connection, which may have had others before, and nil if there are too
 // many.
-func (a *Analysis) session(s traffic.Session, c traffic.Connection) *session {
+func (a *Analysis) session(s traffic.Session, t *tap) *session {
 	if known := a.sessions[s.ID]; known != nil && s.ID != 0 {
 		if known.over {
 			a.all.openSessions++
 		}
-		known.client, known.over, known.lifetime.to = c.Client, false, time.Time{}
+		known.client, known.over = t.c.Client, false
+		known.of.Resume()
+		t.of.Serve(known.of)
 		a.all.resumed++
 		known.rearming = rearming{since: a.now}
 		known.stopAudit() // what the earlier connection still brings may come again
@@ -120,7 +116,7 @@ func (a *Analysis) session(s traffic.Session, c traffic.Connection) *session {
 	if a.crowded() {
 		return nil
 	}
-	n := a.newSession(c)
+	n := a.newSession(t.c, t.of.Begin(true))
 	n.id, n.timeout = s.ID, s.Timeout
 	if !s.Resumed {
 		n.opened = a.now
@@ -152,11 +148,11 @@ func (a *Analysis) crowded() bool {
 	return true
 }
 
-func (a *Analysis) anonymous(c traffic.Connection) *session {
+func (a *Analysis) anonymous(t *tap) *session {
 	if a.crowded() {
 		return nil
 	}
-	s := a.newSession(c)
+	s := a.newSession(t.c, t.of.Begin(false))
 	s.anonymous = true
 	return s
 }
@@ -180,7 +176,9 @@ func (a *Analysis) expire() {
 			timeout = defaultTimeout
 		}
 		if s.connections == 0 && a.now.Sub(s.left) > timeout {
-			a.all.lost++
+			if !s.anonymous || s.of.Lapse() {
+				a.all.lost++
+			}
 			a.end(s)
 		}
 	}
@@ -192,7 +190,7 @@ func (a *Analysis) end(s *session) {
 	s.stopAudit()
 	s.probe.End()
 	if !s.over {
-		s.lifetime.to = a.now
+		s.of.End(a.now)
 		a.all.openSessions--
 	}
 	for k := range s.watches {
@@ -216,16 +214,24 @@ func (s *session) closed(a *Analysis, pos int64) {
 	if !s.over {
 		a.all.openSessions--
 	}
-	s.over, s.lifetime.to = true, a.now
+	s.over = true
+	s.of.End(a.now)
 	a.all.ended++
 	a.all.churn.closed(a.now, s)
 	s.settle(a)
-	for _, c := range s.children {
-		a.remove(c, pos)
-	}
-	clear(s.children)
+	s.ownsNoMore(a, 0, pos)
 	for k := range s.watches {
 		a.disarm(s, k)
+	}
+}
+
+// ownsNoMore removes the session's ephemeral nodes, of one lease if it is not 0.
+func (s *session) ownsNoMore(a *Analysis, lease, pos int64) {
+	for path, c := range s.children {
+		if lease == 0 || c.lease == lease {
+			delete(s.children, path)
+			a.remove(c, pos)
+		}
 	}
 }
 
@@ -237,7 +243,7 @@ func (s *session) countRequest(a *Analysis, m *drivers.Message, p *place) {
 		o.watched++
 	}
 	if m.Op.IsWrite() || m.Op.IsRead() || m.Op.IsWatch() {
-		p.pattern.ops[m.Op].by.add(s)
+		addTo(&p.pattern.ops[m.Op].by, s)
 	}
 	if m.Op == drivers.OpCreate {
 		p.pattern.modes[m.Mode&3]++
@@ -298,7 +304,7 @@ func (s *session) answered(a *Analysis, m *drivers.Message, p *place, r request)
 			w.lost++
 		}
 	case m.Op.IsWrite():
-		s.wrote(a, m, p)
+		s.wrote(a, m, p, r.lease)
 	case m.Op.IsRead():
 		s.read(a, m, p)
 	case m.Op.IsWatch() && m.Err == nil:
@@ -311,7 +317,7 @@ func (s *session) answered(a *Analysis, m *drivers.Message, p *place, r request)
 }
 
 // wrote records a write.
-func (s *session) wrote(a *Analysis, m *drivers.Message, p *place) {
+func (s *session) wrote(a *Analysis, m *drivers.Message, p *place, lease int64) {
 	s.takeTurn(a)
 	if w := s.pending(p); w != nil {
 		w.rest = a.now
@@ -325,6 +331,9 @@ func (s *session) wrote(a *Analysis, m *drivers.Message, p *place) {
 	case drivers.OpCreate:
 		delete(s.races, p.path)
 		a.created(s, m, p)
+		if c := s.children[p.path]; c != nil {
+			c.lease = lease
+		}
 	case drivers.OpDelete:
 		s.stock.took(p)
 		a.deleted(s, m.Pos, p)
@@ -385,8 +394,8 @@ func (s *session) polled(a *Analysis, m *drivers.Message, p *place) {
 	if known && last.notifications == s.notifications && last.writes == s.writes {
 		o := &p.pattern.ops[m.Op]
 		o.repeats++
-		o.looped = o.looped || o.again[s.serial] != nil
-		o.again.add(s)
+		o.looped = o.looped || o.again[s.of]
+		addTo(&o.again, s)
 		if m.Digest != 0 && last.digest == m.Digest {
 			p.pattern.unchanged++
 			p.pattern.polledAfter(a.now.Sub(last.at))
@@ -411,7 +420,7 @@ func (a *Analysis) arm(s *session, k watchKey, p *place, dead bool) {
 	s.watches[k] = standingWatch{a.now, p.pattern, dead}
 	a.stand(s, k, 1)
 	a.all.mostOfSession = max(a.all.mostOfSession, len(s.watches))
-	p.pattern.watchers.add(s)
+	addTo(&p.pattern.watchers, s)
 	p.pattern.audited = p.pattern.audited || s.audited
 }
 

@@ -8,12 +8,15 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/traffic"
+	"github.com/stampede-bench/stampede/metrics/client"
 )
 
 // A tap gets what one connection carries.
 type tap struct {
 	a       *Analysis
 	c       traffic.Connection
+	of      *client.Connection
+	lease   int64           // that the next request names, 0 for none
 	s       *session        // nil until it is known
 	opening []message       // the packets that open the session, while it is not known
 	asked   []request       // without an answer
@@ -38,6 +41,7 @@ type request struct {
 	op    drivers.Op
 	at    time.Time
 	place *place // nil for a transaction
+	lease int64  // that it names, 0 for none
 }
 
 // Session reports the session of the connection.
@@ -45,8 +49,79 @@ func (t *tap) Session(at time.Time, s traffic.Session) {
 	t.a.mu.Lock()
 	defer t.a.mu.Unlock()
 	t.a.setTime(at)
-	if !t.out {
-		t.attach(t.a.session(s, t.c))
+	switch {
+	case t.out:
+	case s.Lease:
+		t.granted(s)
+	default:
+		t.attach(t.a.session(s, t))
+	}
+}
+
+// granted records that the connection was granted a lease.
+func (t *tap) granted(s traffic.Session) {
+	if !t.begin() {
+		return
+	}
+	t.of.Granted(s.ID, t.a.now, s.Timeout)
+	t.s.timeout = max(t.s.timeout, s.Timeout)
+	t.a.all.churn.Opened++
+	t.a.all.openLeases++
+	t.a.all.mostLeases = max(t.a.all.mostLeases, t.a.all.openLeases)
+}
+
+// begin begins a session of the connection if it has none yet. It returns false if none is followed.
+func (t *tap) begin() bool {
+	if t.s == nil && !t.out {
+		for _, o := range t.opening { // a lease is granted by a request like any other
+			t.count(&o.m)
+		}
+		t.attach(t.a.anonymous(t))
+	}
+	return !t.out
+}
+
+// count adds a message to the totals and to the client.
+func (t *tap) count(m *drivers.Message) {
+	t.a.all.count(m)
+	switch {
+	case m.Kind == drivers.Request:
+		t.of.Requested()
+	case m.Kind == drivers.Notification && m.Event != 0 && len(m.Path) > 0:
+		t.of.Notified()
+	}
+}
+
+// Lease reports the lease that the next request names.
+func (t *tap) Lease(at time.Time, id int64) {
+	t.a.mu.Lock()
+	defer t.a.mu.Unlock()
+	t.a.setTime(at)
+	if t.begin() {
+		t.lease = id
+		t.of.Lease(id)
+	}
+}
+
+// Owner reports the process that has the connection.
+func (t *tap) Owner(p traffic.Process) {
+	t.a.mu.Lock()
+	defer t.a.mu.Unlock()
+	t.of.Owner(p)
+}
+
+// revoked records that a lease was revoked. The watches of its session remain.
+func (t *tap) revoked(lease, pos int64) {
+	lasted, timeout, known := t.of.Revoked(lease, t.a.now)
+	t.a.all.ended++
+	t.s.settle(t.a)
+	t.s.ownsNoMore(t.a, lease, pos)
+	if c := &t.a.all.churn; known {
+		c.Closed++
+		t.a.all.openLeases--
+		if lasted < timeout {
+			c.ShortLived++
+		}
 	}
 }
 
@@ -84,10 +159,8 @@ func (t *tap) Message(at time.Time, m drivers.Message) {
 		t.opening = append(t.opening, message{at, m})
 		return
 	}
-	if t.s == nil && !t.out {
-		t.attach(t.a.anonymous(t.c))
-	}
-	t.a.all.count(&m)
+	t.begin()
+	t.count(&m)
 	if t.out {
 		return
 	}
@@ -141,7 +214,8 @@ func (a *Analysis) shortened(m drivers.Message) drivers.Message {
 
 func (t *tap) request(m *drivers.Message) {
 	a := t.a
-	r := request{op: m.Op, at: a.now}
+	r := request{op: m.Op, at: a.now, lease: t.lease}
+	t.lease = 0
 	switch {
 	case len(m.Parts) > 0:
 		for p := range parts(m) {
@@ -162,7 +236,19 @@ func (t *tap) request(m *drivers.Message) {
 	if m.Op != drivers.OpPing && !t.await(r) {
 		return // the meter would wait for the reply to a write, too
 	}
-	t.s.probe.Message(*m)
+	t.s.probe.Message(t.goesOn(*m, r))
+}
+
+// goesOn returns the message as the meter gets it: a connection to etcd goes on when it is granted a lease or
+// revokes one, and so do its watches.
+func (t *tap) goesOn(m drivers.Message, r request) drivers.Message {
+	switch {
+	case m.Op == drivers.OpOpen && t.s.anonymous:
+		m.Op = drivers.OpOther
+	case m.Op == drivers.OpClose && m.Kind == drivers.Request && r.lease != 0:
+		m.Op = drivers.OpMulti
+	}
+	return m
 }
 
 // await keeps the request until it is answered, unless there are too many.
@@ -235,8 +321,11 @@ func (t *tap) reply(m *drivers.Message) {
 	if known {
 		t.a.all.record(m.Op, t.a.now.Sub(r.at))
 	}
-	t.s.probe.Message(t.bounded(*m))
-	if m.Op == drivers.OpClose {
+	t.s.probe.Message(t.bounded(t.goesOn(*m, r)))
+	switch {
+	case m.Op == drivers.OpClose && t.s.anonymous && m.Err == nil:
+		t.revoked(r.lease, m.Pos)
+	case m.Op == drivers.OpClose && !t.s.anonymous:
 		t.s.closed(t.a, m.Pos)
 	}
 	for p := range parts(m) {
@@ -304,13 +393,15 @@ func (t *tap) Close(at time.Time) {
 	}
 	t.a.requests -= len(t.asked)
 	t.asked = nil
+	t.of.Close(at)
 	if t.s == nil {
 		return
 	}
 	t.s.connections--
 	t.s.probe.Message(drivers.Message{Kind: drivers.Cut})
 	t.s.left = at
-	if t.s.connections == 0 && (t.s.anonymous || t.s.over) { // else another connection still serves it
+	waits := t.s.of.Leased() && !t.s.of.Active()                       // for a connection that uses a lease again
+	if t.s.connections == 0 && (t.s.anonymous && !waits || t.s.over) { // else another connection still serves it
 		t.a.end(t.s)
 	}
 }

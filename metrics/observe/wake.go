@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/metrics/client"
 	"github.com/stampede-bench/stampede/metrics/fanout"
 )
 
@@ -205,28 +206,25 @@ type change struct {
 	lost    int64
 	waited  int64
 	op      drivers.Op
-	writer  string
-	written string // pattern
-	open    int    // sessions that it woke and that are not at rest
-	counted bool   // no further notification comes
+	writer  *session // nil if it is not known
+	written string   // pattern
+	open    int      // sessions that it woke and that are not at rest
+	counted bool     // no further notification comes
 }
 
 // A share is the part of a change's notifications that named paths of one pattern.
 type share struct {
 	pattern *pattern
-	woken   map[*session]bool
+	woken   client.Set
 }
 
-// woken returns how many sessions got the notifications.
-func (c *change) woken() int64 {
-	if len(c.by) == 1 {
-		return int64(len(c.by[0].woken))
-	}
-	all := map[*session]bool{}
+// woken returns the sessions that got the notifications.
+func (c *change) woken() client.Set {
+	all := client.Set{}
 	for _, s := range c.by {
 		maps.Copy(all, s.woken)
 	}
-	return int64(len(all))
+	return all
 }
 
 // ended adds what came of a notification.
@@ -268,10 +266,10 @@ func (l listener) Caused(n fanout.Notified) {
 	}
 	i := slices.IndexFunc(c.by, func(s share) bool { return s.pattern == w.pattern })
 	if i < 0 {
-		c.by = append(c.by, share{w.pattern, map[*session]bool{}})
+		c.by = append(c.by, share{w.pattern, client.Set{}})
 		i = len(c.by) - 1
 	}
-	c.by[i].woken[s] = true
+	c.by[i].woken.Add(s.of)
 	if w.ended {
 		c.ended(w)
 	} else {
@@ -286,7 +284,7 @@ func (a *Analysis) newChange(n fanout.Notified, w *wake) *change {
 	c := &change{trigger: n.Trigger, pattern: w.pattern, first: w.at, rest: w.at, op: n.Op}
 	if n.Writer != nil {
 		if by := a.byMeter[n.Writer]; by != nil {
-			c.writer = by.client
+			c.writer = by
 		}
 		c.written = Fold(n.Written)
 	} else {
@@ -345,9 +343,11 @@ func (a *Analysis) flush(c *change) {
 	}
 	c.counted = true
 	a.all.triggers++
-	a.all.fanout[c.woken()]++
+	woken := c.woken()
+	woken.WokenTogether()
+	a.all.fanout[int64(woken.Count())]++
 	for _, s := range c.by {
-		s.pattern.changed(int64(len(s.woken)))
+		s.pattern.changed(int64(s.woken.Count()))
 	}
 	if c.open == 0 {
 		a.rested(c)
@@ -370,8 +370,10 @@ type Change struct {
 	At     time.Time `json:"at"`
 	Op     string    `json:"operation"` // "" if another process wrote, or a session expired
 	Writer string    `json:"client"`    // its address, "" if it is not known
-	Path   string    `json:"path"`      // pattern of the path that changed
-	Woke   int64     `json:"woke"`      // sessions
+	// Process is the writer's, null if it is not known.
+	Process *client.Process `json:"process"`
+	Path    string          `json:"path"` // pattern of the path that changed
+	Woke    int64           `json:"woke"` // sessions
 	// Notifications that it caused: a session with several watches gets several.
 	Notifications int64         `json:"notifications"`
 	Waited        int64         `json:"waited_again"`
@@ -380,21 +382,34 @@ type Change struct {
 	Settled       time.Duration `json:"settled_ns"`
 }
 
+// A ranked change is one of the largest. The process of its writer may be found later.
+type ranked struct {
+	Change
+	by *client.Session // nil if it is not known
+}
+
 // rank keeps the change if it is among the largest. Which changes are kept does not depend on the order
 // in which they became known.
 func (a *Analysis) rank(c *change) {
-	woke := c.woken()
+	woke := int64(c.woken().Count())
 	if len(a.largest) == maxRanked {
 		if last := a.largest[maxRanked-1]; last.Woke > woke || last.Woke == woke && last.At.Before(c.first) {
 			return
 		}
 	}
-	r := Change{At: c.first, Writer: c.writer, Path: cmp.Or(c.written, c.pattern.name), Woke: woke, Notifications: c.n, Waited: c.waited, Reads: c.reads, Lost: c.lost, Settled: c.rest.Sub(c.first)}
+	r := Change{
+		At: c.first, Path: cmp.Or(c.written, c.pattern.name), Woke: woke, Notifications: c.n, Waited: c.waited,
+		Reads: c.reads, Lost: c.lost, Settled: c.rest.Sub(c.first),
+	}
 	if c.op != drivers.OpOther {
 		r.Op = c.op.String()
 	}
-	a.largest = append(a.largest, r)
-	slices.SortFunc(a.largest, compareChanges)
+	var by *client.Session
+	if c.writer != nil {
+		r.Writer, by = c.writer.client, c.writer.of
+	}
+	a.largest = append(a.largest, ranked{r, by})
+	slices.SortFunc(a.largest, func(x, y ranked) int { return compareChanges(x.Change, y.Change) })
 	a.largest = a.largest[:min(len(a.largest), maxRanked)]
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/stampede-bench/stampede/metrics/client"
 	"github.com/stampede-bench/stampede/metrics/observe"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/observed"
@@ -17,8 +18,8 @@ func ofObservation(o results.Observation) (d Document) {
 	d.begin(o.Head)
 	d.fact("observed", units.Duration(seen.Duration))
 	d.fact("service", o.Backend)
-	d.Heading = fmt.Sprintf("stampede observe · %s by %s · %s · %s, %s · %s requests", o.Backend, o.Source, units.Duration(seen.Duration),
-		units.Plural(int(seen.Traffic.Sessions), "session"), units.Plural(seen.Traffic.Clients, "client host"), units.Count(seen.Traffic.Requests))
+	d.Heading = fmt.Sprintf("stampede observe · %s by %s · %s · %s · %s requests", o.Backend, o.Source, units.Duration(seen.Duration),
+		observed.Clients(seen), units.Count(seen.Traffic.Requests))
 	d.Verdict = o.Verdict
 	if len(o.Gates) > 0 {
 		d.Reason = reason(results.File{Gates: o.Gates}, o.Verdict)
@@ -32,7 +33,7 @@ func ofObservation(o results.Observation) (d Document) {
 		rearmingTable(seen.Rearming), churnTable(seen.Churn, seen.Duration), standingTable(seen.Standing)}
 	d.Tables = append(d.Tables, projectionTable(o.Projected, seen.Places))
 	elide(d.Tables)
-	d.Tables = shown(append(d.Tables, operationTable(seen.Operations))...)
+	d.Tables = shown(append(d.Tables, clientTable(seen.Clients), operationTable(seen.Operations))...)
 	for _, text := range all {
 		d.Warnings = append(d.Warnings, Warning{Text: text})
 	}
@@ -119,6 +120,25 @@ func requestTable(places []observe.Place) Table {
 	return t
 }
 
+// maxClients is how many clients the table shows.
+const maxClients = 5
+
+// clientTable shows the clients with most requests, if there are several.
+func clientTable(all []client.Row) Table {
+	t := Table{Title: "clients", Columns: columns(0, "<clients", "connections", "sessions", "requests", "requests/s", "notifications")}
+	if all = slices.DeleteFunc(slices.Clone(all), client.Row.Idle); len(all) < 2 {
+		return t
+	}
+	for _, c := range all[:min(len(all), maxClients)] {
+		t.Rows = append(t.Rows, []string{cmp.Or(observed.Name(c.Process, c.Address), "others"), units.Count(c.Connections), units.Count(c.Sessions),
+			units.Count(c.Requests), units.Rate(c.RequestsPerS), units.Count(c.Notifications)})
+	}
+	if n := len(all) - maxClients; n > 0 {
+		t.Notes = append(t.Notes, fmt.Sprintf("and %s, in the file that -o json=PATH writes", units.Plural(n, "more client")))
+	}
+	return t
+}
+
 func wastedShare(p observe.Place) string {
 	if p.Wasted == nil || *p.Useful+*p.Wasted == 0 {
 		return units.Absent
@@ -139,7 +159,7 @@ func largestChanges(changes []observe.Change) Table {
 		return t
 	}
 	for _, c := range changes[:min(len(changes), 3)] {
-		op, by := c.Op, c.Writer
+		op, by := c.Op, observed.Name(c.Process, c.Writer)
 		if op == "" {
 			op, by = "unseen", units.Absent
 		}

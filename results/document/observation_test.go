@@ -2,10 +2,12 @@ package document_test
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stampede-bench/stampede/internal/golden"
+	"github.com/stampede-bench/stampede/metrics/client"
 	"github.com/stampede-bench/stampede/metrics/observe"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/document"
@@ -73,5 +75,77 @@ func TestUnrecognisedFormsAreNotCalledHarmless(t *testing.T) {
 	got := strings.Join(document.New(results.Observation{Observed: r}).Findings, "\n")
 	if want := "NOT KNOWN: one change of /controller wakes up to 23 of 24 sessions; its form is not recognised."; got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestClientsAreShown checks the heading, which says by what sessions were told apart and of how many
+// clients they were, and the table of clients, which has those with most requests if there are several.
+func TestClientsAreShown(t *testing.T) {
+	of := func(pid int, requests, sessions int64) client.Row {
+		r := client.Row{Address: "10.0.0.5", Connections: 2, Sessions: sessions, Requests: requests, Notifications: 3}
+		if pid > 0 {
+			r.Process = &client.Process{ID: pid, Name: "python3"}
+		}
+		return r
+	}
+	others := of(0, 2, 1)
+	others.Address = ""
+	for name, c := range map[string]struct {
+		by   client.Counts
+		rows []client.Row
+		head string
+		want []string // the names in the table
+		note string
+	}{
+		"one process": {client.Counts{Numbered: 8}, []client.Row{of(7, 8, 8)}, "8 sessions, 1 process", nil, ""},
+		"one address": {client.Counts{Numbered: 1}, []client.Row{of(0, 8, 1)}, "1 session, 1 client host", nil, ""},
+		"both": {
+			client.Counts{Leased: 2, Connections: 1}, []client.Row{of(7, 8, 2), of(0, 4, 1)},
+			"3 sessions by lease and connection, 1 process and 1 client host", []string{"python3 (7)", "10.0.0.5"}, "",
+		},
+		"one is idle": {
+			client.Counts{Processes: 2}, []client.Row{of(7, 8, 2), of(8, 0, 0)}, "2 sessions by process, 1 process", nil, "",
+		},
+		"too many": {
+			client.Counts{Leased: 7},
+			[]client.Row{of(1, 9, 1), of(2, 8, 1), of(3, 7, 1), of(4, 6, 1), of(5, 5, 1), of(6, 4, 1), others},
+			"7 sessions by lease, 6 processes and 1 client host",
+			[]string{"python3 (1)", "python3 (2)", "python3 (3)", "python3 (4)", "python3 (5)"},
+			"and 2 more clients, in the file that -o json=PATH writes",
+		},
+		"beyond": {
+			client.Counts{Leased: 1, Connections: 1}, []client.Row{of(1, 9, 1), others},
+			"2 sessions by lease and connection, 1 process and 1 client host", []string{"python3 (1)", "others"}, "",
+		},
+		"nothing seen": {client.Counts{}, nil, "0 sessions, 0 client hosts", nil, ""},
+	} {
+		busy := 0
+		for _, r := range c.rows {
+			if !r.Idle() {
+				busy++
+			}
+		}
+		r := observe.Report{Clients: c.rows, Traffic: observe.Traffic{ToldApart: c.by, Sessions: c.by.Total(), Clients: busy}}
+		d := document.New(results.Observation{Observed: r})
+		if !strings.Contains(d.Heading, " · "+c.head+" · ") {
+			t.Errorf("%s: heading %q, want %q", name, d.Heading, c.head)
+		}
+		var got, notes []string
+		for _, table := range d.Tables {
+			if table.Title == "clients" {
+				notes = table.Notes
+				for _, row := range table.Rows {
+					got = append(got, row[0])
+				}
+			}
+		}
+		if !slices.Equal(got, c.want) || strings.Join(notes, "") != c.note {
+			t.Errorf("%s: the table has %q, %q; want %q, %q", name, got, notes, c.want, c.note)
+		}
+	}
+	change := observe.Change{Op: "set", Writer: "127.0.0.1:9", Process: &client.Process{ID: 7, Name: "java"}, Woke: 2}
+	d := document.New(results.Observation{Observed: observe.Report{Largest: []observe.Change{change}}})
+	if row := d.Tables[0].Rows[0]; row[len(row)-1] != "java (7)" {
+		t.Errorf("the change was written by %q, want java (7)", row[len(row)-1])
 	}
 }

@@ -2,8 +2,10 @@ package observed
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
+	"github.com/stampede-bench/stampede/metrics/client"
 	"github.com/stampede-bench/stampede/metrics/observe"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/units"
@@ -23,6 +25,52 @@ func Findings(o results.Observation) (all []string) {
 		all = append(all, find(r)...)
 	}
 	return all
+}
+
+// Clients says how many sessions there were, by what they were told apart where that is not their number,
+// and of how many processes, and hosts whose processes are not known.
+func Clients(r observe.Report) string {
+	t := r.Traffic
+	text, by := units.Plural(int(t.Sessions), "session"), []string{}
+	for _, k := range []struct {
+		n    int64
+		name string
+	}{
+		{t.ToldApart.Numbered, "number"}, {t.ToldApart.Leased, "lease"},
+		{t.ToldApart.Processes, "process"}, {t.ToldApart.Connections, "connection"},
+	} {
+		if k.n > 0 {
+			by = append(by, k.name)
+		}
+	}
+	if len(by) > 0 && t.ToldApart.Numbered < t.Sessions {
+		text += " by " + strings.Join(by, " and ")
+	}
+	processes := 0
+	for _, c := range r.Clients {
+		if c.Process != nil && !c.Idle() {
+			processes++
+		}
+	}
+	of := []string{}
+	switch {
+	case processes == 1:
+		of = append(of, "1 process")
+	case processes > 1:
+		of = append(of, fmt.Sprintf("%d processes", processes))
+	}
+	if n := t.Clients - processes; n > 0 || processes == 0 {
+		of = append(of, units.Plural(n, "client host"))
+	}
+	return text + ", " + strings.Join(of, " and ")
+}
+
+// Name names a client by its process, or by its address if that is not known.
+func Name(p *client.Process, address string) string {
+	if p == nil {
+		return address
+	}
+	return fmt.Sprintf("%s (%d)", p.Name, p.ID)
 }
 
 // herds returns sentences for each herd.
@@ -127,7 +175,10 @@ func rearming(r observe.Report) []string {
 }
 
 func churn(r observe.Report) []string {
-	c, rates := r.Churn, ""
+	c, rates, noun := r.Churn, "", "session"
+	if r.Traffic.ToldApart.Leased > 0 {
+		noun = "lease"
+	}
 	if !c.Heavy(r.Duration) {
 		return nil
 	}
@@ -135,8 +186,8 @@ func churn(r observe.Report) []string {
 		rates = fmt.Sprintf(" (%.1f and %.1f per second)", float64(c.Opened)/s, float64(c.Closed)/s)
 	}
 	return []string{
-		fmt.Sprintf("SESSION CHURN: %s were opened and %s closed%s, and at most %s were open at once.",
-			units.Plural(int(c.Opened), "session"), units.Count(c.Closed), rates, units.Count(c.MostAtOnce)),
+		fmt.Sprintf("%s CHURN: %s were opened and %s closed%s, and at most %s were open at once.", strings.ToUpper(noun),
+			units.Plural(int(c.Opened), noun), units.Count(c.Closed), rates, units.Count(c.MostAtOnce)),
 		fmt.Sprintf("  %s of those closed lived shorter than their time-out. Each open and close is a write.", units.Percent(c.ShortLived, c.Closed)),
 	}
 }

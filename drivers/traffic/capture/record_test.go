@@ -37,6 +37,8 @@ func (r *record) Open(c traffic.Connection) traffic.Tap {
 
 func (c *recorded) Session(_ time.Time, s traffic.Session) { c.sessions = append(c.sessions, s) }
 func (c *recorded) Members(_ time.Time, all []string)      { c.members = append(c.members, all...) }
+func (c *recorded) Lease(time.Time, int64)                 {}
+func (c *recorded) Owner(traffic.Process)                  {}
 func (c *recorded) Close(time.Time)                        { c.closed = true }
 
 func (c *recorded) Gap(_ time.Time, bytes int64, cause traffic.Cause) {
@@ -70,5 +72,7 @@ func (quiet) Session(time.Time, traffic.Session)  {}
 func (quiet) Message(time.Time, drivers.Message)  {}
 func (quiet) Missed(traffic.Undecoded)            {}
 func (quiet) Members(time.Time, []string)         {}
+func (quiet) Lease(time.Time, int64)              {}
+func (quiet) Owner(traffic.Process)               {}
 func (quiet) Gap(time.Time, int64, traffic.Cause) {}
 func (quiet) Close(time.Time)                     {}

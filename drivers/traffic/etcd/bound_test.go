@@ -21,6 +21,8 @@ type gaps struct{ bytes int64 }
 func (*gaps) Session(time.Time, traffic.Session) {}
 func (*gaps) Message(time.Time, drivers.Message) {}
 func (g *gaps) Members(time.Time, []string)      {}
+func (*gaps) Lease(time.Time, int64)             {}
+func (*gaps) Owner(traffic.Process)              {}
 
 func (g *gaps) Gap(_ time.Time, bytes int64, _ traffic.Cause) { g.bytes += bytes }
 func (*gaps) Close(time.Time)                                 {}

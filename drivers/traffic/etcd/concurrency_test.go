@@ -93,6 +93,8 @@ func (n *tally) Open(traffic.Connection) traffic.Tap    { return n }
 func (n *tally) Session(_ time.Time, _ traffic.Session) { n.sessions++ }
 func (n *tally) Missed(u traffic.Undecoded)             { n.gap += u.Bytes }
 func (n *tally) Members(time.Time, []string)            {}
+func (n *tally) Lease(time.Time, int64)                 {}
+func (n *tally) Owner(traffic.Process)                  {}
 
 func (n *tally) Gap(_ time.Time, bytes int64, _ traffic.Cause) { n.gap += bytes }
 func (n *tally) Close(time.Time)                               {}

@@ -24,6 +24,7 @@ type record struct {
 	mu       sync.Mutex
 	lines    []string
 	sessions []traffic.Session
+	leases   []int64 // as requests name them
 	gap      int64
 	cause    traffic.Cause // of the latest gap
 	members  []string
@@ -34,6 +35,8 @@ func (r *record) Open(traffic.Connection) traffic.Tap { return r }
 func (r *record) Close(time.Time)                     {}
 func (r *record) Missed(traffic.Undecoded)            {}
 func (r *record) Members(_ time.Time, all []string)   { r.members = append(r.members, all...) }
+func (r *record) Lease(_ time.Time, id int64)         { r.leases = append(r.leases, id) }
+func (r *record) Owner(traffic.Process)               {}
 
 func (r *record) Gap(_ time.Time, bytes int64, cause traffic.Cause) {
 	r.gap, r.cause = r.gap+bytes, cause
@@ -178,6 +181,12 @@ func TestMutexIsDecoded(t *testing.T) {
 	})
 	if len(r.sessions) != 2 || r.sessions[0].Timeout != time.Minute {
 		t.Errorf("sessions %v, want two of a minute", r.sessions)
+	}
+	for _, s := range r.sessions { // the key in the line, and the end of the session
+		named := slices.DeleteFunc(slices.Clone(r.leases), func(id int64) bool { return id != s.ID })
+		if n := len(named); n < 2 || !s.Lease {
+			t.Errorf("%d requests name the lease of %+v, want 2 or more", n, s)
+		}
 	}
 	count := func(prefix string) (n int) {
 		for _, line := range below(r.lines, root) {

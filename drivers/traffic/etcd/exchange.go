@@ -152,17 +152,43 @@ func (r *reporter) request(e *exchange, t text) (missing traffic.Cause) {
 		return r.watchRequest(e, m, t)
 	case keepAliveMethod:
 		e.call.Op = drivers.OpPing
+		if q := new(pb.LeaseKeepAliveRequest); t.parse(q) == "" { // else it is a heartbeat all the same
+			r.uses(q)
+		}
 	}
 	if k, decoded := kinds[e.method]; decoded {
 		q := k.request()
 		if missing = t.parse(q); missing == "" {
 			e.call, e.parts = markSequential(calls.Classify(q)), partsOf(q)
+			r.uses(q)
 		}
 	}
 	e.waiting = true
 	m.Op, m.Path, m.Mode, m.Parts = e.call.Op, e.call.Key, e.call.Mode, e.parts
 	r.tell(m)
 	return missing
+}
+
+// uses reports the leases that a request names as the client's own. One that asks for the time that a lease
+// still has names that of any client.
+func (r *reporter) uses(request proto.Message) {
+	lease := func(id int64) {
+		if id != 0 {
+			r.tap.Lease(r.at, id)
+		}
+	}
+	switch q := request.(type) {
+	case *pb.LeaseKeepAliveRequest:
+		lease(q.ID)
+	case *pb.LeaseRevokeRequest:
+		lease(q.ID)
+	case *pb.PutRequest:
+		lease(q.Lease)
+	case *pb.TxnRequest:
+		for _, op := range append(slices.Clone(q.Success), q.Failure...) {
+			lease(op.GetRequestPut().GetLease())
+		}
+	}
 }
 
 // reply reports a message of the server. It returns why the content is missing in the report, "" if it is
@@ -287,7 +313,7 @@ func (r *reporter) answer(e *exchange, m *drivers.Message, response proto.Messag
 	m.Err = e.call.Err(response)
 	switch a := response.(type) {
 	case *pb.LeaseGrantResponse:
-		r.tap.Session(r.at, traffic.Session{ID: a.ID, Timeout: time.Duration(a.TTL) * time.Second})
+		r.tap.Session(r.at, traffic.Session{ID: a.ID, Timeout: time.Duration(a.TTL) * time.Second, Lease: true})
 	case *pb.MemberListResponse:
 		if all := memberAddresses(a); len(all) > 0 {
 			r.tap.Members(r.at, all)

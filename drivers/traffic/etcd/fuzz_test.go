@@ -28,6 +28,8 @@ type tally struct {
 func (c *tally) Session(time.Time, traffic.Session) { c.sessions++ }
 func (c *tally) Message(time.Time, drivers.Message) { c.messages++ }
 func (c *tally) Members(time.Time, []string)        {}
+func (c *tally) Lease(time.Time, int64)             {}
+func (c *tally) Owner(traffic.Process)              {}
 
 func (c *tally) Gap(_ time.Time, bytes int64, _ traffic.Cause) { c.gap += bytes }
 func (c *tally) Close(time.Time)                               { c.closed = true }

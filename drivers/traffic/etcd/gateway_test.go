@@ -38,6 +38,7 @@ type recording struct {
 	lines   []string
 	gap     int64 // bytes that are missing
 	members []string
+	leases  int // times that a request names one
 	pieces  []recordedPiece
 }
 
@@ -50,6 +51,8 @@ func (r *recording) Open(traffic.Connection) traffic.Tap { return r }
 func (r *recording) Close(time.Time)                     {}
 func (r *recording) Missed(traffic.Undecoded)            {}
 func (r *recording) Members(_ time.Time, all []string)   { r.members = append(r.members, all...) }
+func (r *recording) Lease(time.Time, int64)              { r.leases++ }
+func (r *recording) Owner(traffic.Process)               {}
 
 func (r *recording) Gap(_ time.Time, bytes int64, cause traffic.Cause) {
 	if !cause.Harmless() {
@@ -254,8 +257,14 @@ func TestGatewayIsDecodedAsGRPC(t *testing.T) {
 		})
 		sameMessages(t, byGRPC, byGateway, root+"-1", root+name)
 		samePieces(t, byGateway)
+		if byGateway.leases != byGRPC.leases {
+			t.Errorf("requests name a lease %d times, those by gRPC %d times", byGateway.leases, byGRPC.leases)
+		}
 	}
 	samePieces(t, byGRPC)
+	if want := 8; byGRPC.leases != want { // the one request that asks for the time it has left is no use of it
+		t.Errorf("requests name a lease %d times, want %d", byGRPC.leases, want)
+	}
 	if len(byGRPC.members) == 0 {
 		t.Error("the client did not learn the members")
 	}

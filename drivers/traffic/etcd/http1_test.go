@@ -19,6 +19,7 @@ type script struct {
 	gap        int64            // of it
 	unfinished int64
 	members    []string
+	leases     []int64 // as requests name them
 	closed     bool
 }
 
@@ -45,6 +46,8 @@ func (s *script) causes() string {
 }
 
 func (s *script) Members(_ time.Time, all []string) { s.members = append(s.members, all...) }
+func (s *script) Lease(_ time.Time, id int64)       { s.leases = append(s.leases, id) }
+func (s *script) Owner(traffic.Process)             {}
 func (s *script) Close(time.Time)                   { s.closed = true }
 
 func (s *script) Message(_ time.Time, m drivers.Message) {
@@ -138,7 +141,8 @@ func TestHTTP(t *testing.T) {
 		want   []string
 		gap    int64
 		cause  traffic.Cause // of the gap
-		silent bool          // bytes that are in no message and no gap
+		leases []int64
+		silent bool // bytes that are in no message and no gap
 	}{
 		"keep-alive": {
 			pieces: []string{put, written, read, found},
@@ -208,7 +212,8 @@ func TestHTTP(t *testing.T) {
 				],
 				"compare": [{"target": 1, "result": "EQUAL", "key": "L2E_", "createRevision": "0"}]
 				} trailing`), "<" + answer(200, `{"header":{"revision":7},"succeeded":true}`)},
-			want: []string{"request create /a?; create /a?; get /a", "reply create /a?; create /a?; get /a at 7"},
+			want:   []string{"request create /a?; create /a?; get /a", "reply create /a?; create /a?; get /a at 7"},
+			leases: []int64{12},
 		},
 		"compressed": {
 			pieces: []string{read, "<" + gzipped, strings.Replace(read, "Host", inGzip+"Host", 1), found},
@@ -276,6 +281,7 @@ func TestHTTP(t *testing.T) {
 			want: []string{"request open ", "session 12 1m0s", "reply open  at 7", "request ping ", "reply ping ",
 				"request ping ", "reply ping : " + refused, "request close ", "reply close  at 7"},
 			silent: true, // the end of the chunks
+			leases: []int64{12, 12, 12},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -289,6 +295,9 @@ func TestHTTP(t *testing.T) {
 					t.Fatalf("pieces of %d bytes: a gap of %d bytes (%s), closed %t, and\n%s\nwant %d (%s) and\n%s", size,
 						s.gap, s.causes(), s.closed, strings.Join(s.lines, "\n"),
 						c.gap, c.cause, strings.Join(c.want, "\n"))
+				}
+				if !slices.Equal(s.leases, c.leases) {
+					t.Errorf("pieces of %d bytes: requests name the leases %v, want %v", size, s.leases, c.leases)
 				}
 				if s.bytes+s.gap != all && !c.silent {
 					t.Errorf("pieces of %d bytes: messages of %d bytes and a gap of %d, want %d together", size, s.bytes,

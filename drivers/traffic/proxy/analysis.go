@@ -34,6 +34,9 @@ func newAnalysis(o Options, observed func(address string) bool) *analysis {
 // open hands over the beginning of a connection.
 func (a *analysis) open(l *relay) { a.queue.put(piece{line: l, event: opened}, nil) }
 
+// owned hands over the owner of the line.
+func (a *analysis) owned(l *relay) { a.queue.put(piece{line: l, event: owned}, nil) }
+
 // end hands over the end of a connection, and how many of its last bytes were dropped.
 func (a *analysis) end(l *relay, lost int64) {
 	a.queue.put(piece{line: l, event: closed, lost: lost}, nil)
@@ -107,7 +110,12 @@ func (a *analysis) analyse(p *piece, data []byte) {
 		close(p.done)
 	case p.event == opened:
 		l.connection.At = p.at
-		l.decoder = a.options.Protocol.Open(memberTap{a.options.Observer.Open(l.connection), a.observed}, false)
+		l.tap = memberTap{a.options.Observer.Open(l.connection), a.observed}
+		l.decoder = a.options.Protocol.Open(l.tap, false)
+	case p.event == owned:
+		if l.tap != nil { // else the observer has failed
+			l.tap.Owner(l.owner)
+		}
 	case l.decoder == nil:
 		a.dropped.Add(int64(len(data)))
 		if n := int64(len(data)) + p.lost; n > 0 {
@@ -150,6 +158,7 @@ const (
 	fromClient event = iota
 	fromServer
 	opened
+	owned
 	closed
 	flushed
 )

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/stampede-bench/stampede/drivers/traffic"
+	"github.com/stampede-bench/stampede/drivers/traffic/owner"
 )
 
 // A Server is a server behind a proxy.
@@ -44,6 +45,7 @@ type Proxy struct {
 	options   Options
 	listeners []net.Listener
 	analysis  *analysis
+	owners    *owner.Finder
 	last      atomic.Uint64 // the last connection's ID
 	patience  time.Duration // how long a server may take to accept, and a peer to do its TLS handshake
 	ctx       context.Context
@@ -71,7 +73,7 @@ const patience = 10 * time.Second
 func listen(addresses []string, servers []Server, o Options, patience time.Duration) (*Proxy, error) {
 	p := &Proxy{options: o, lines: make(map[*relay]bool), patience: patience}
 	p.ctx, p.stop = context.WithCancel(context.Background())
-	p.analysis = newAnalysis(o, p.listensAt)
+	p.analysis, p.owners = newAnalysis(o, p.listensAt), owner.New()
 	for _, a := range addresses {
 		l, err := net.Listen("tcp", a)
 		if err != nil {
@@ -139,6 +141,7 @@ func (p *Proxy) Close() error {
 		l.abort()
 	}
 	p.running.Wait()
+	p.owners.Close()
 	p.analysis.close()
 	return nil
 }
@@ -232,6 +235,9 @@ type relay struct {
 	tls            *tls.Config // for the server; nil for no encryption
 	first          []byte      // what the client sent before the handshake with the server
 	connection     traffic.Connection
+	ended          atomic.Bool     // set before the client's connection is closed
+	owner          traffic.Process // set before the analysis gets it
+	tap            traffic.Tap     // belongs to the analysis
 	decoder        traffic.Decoder // belongs to the analysis; nil after its analysis has failed
 	missing        [2]int64        // belongs to the analysis: bytes of each direction since its last packet
 }
@@ -272,11 +278,16 @@ func (l *relay) run() {
 		return
 	}
 	a.open(l)
+	l.proxy.owners.Find(l.rawClient, func() bool { return !l.ended.Load() }, func(p traffic.Process) {
+		l.owner = p
+		a.owned(l)
+	})
 	requests, replies := l.direction(fromClient), l.direction(fromServer)
 	var other sync.WaitGroup
 	other.Go(func() { l.pass(l.server, l.client, replies) })
 	l.pass(io.MultiReader(bytes.NewReader(l.first), l.client), l.server, requests)
 	other.Wait()
+	l.ended.Store(true)
 	l.client.Close()
 	l.server.Close()
 	a.end(l, requests.lost+replies.lost)
@@ -374,6 +385,7 @@ func (l *relay) pass(from io.Reader, to net.Conn, d *direction) {
 
 // abort resets both connections, as a broken connection between the two would be.
 func (l *relay) abort() {
+	l.ended.Store(true)
 	reset(l.rawClient)
 	reset(l.rawServer)
 }

@@ -38,6 +38,7 @@ type recorded struct {
 	*record
 	traffic.Connection
 	session  traffic.Session
+	owner    traffic.Process
 	messages []string
 	gap      int64
 	members  []string
@@ -62,6 +63,8 @@ func (r *record) Open(c traffic.Connection) traffic.Tap {
 
 func (t *recorded) Session(_ time.Time, s traffic.Session) { t.session = s }
 func (t *recorded) Members(_ time.Time, all []string)      { t.members = append(t.members, all...) }
+func (t *recorded) Lease(time.Time, int64)                 {}
+func (t *recorded) Owner(p traffic.Process)                { t.owner = p }
 func (t *recorded) Close(time.Time)                        { t.closed = true }
 func (t *recorded) Message(_ time.Time, m drivers.Message) {
 	if t.before != nil {
