@@ -57,6 +57,8 @@ type Analysis struct {
 	changes  map[fanout.Trigger]*change
 	oldest   []*change // in the order of their first notification, some complete
 	largest  []Change
+	events   events
+	orphans  map[string]*orphan // by their nodes and those above
 	watches  int
 	children int       // that are kept
 	followed int       // open connections that are followed
@@ -92,7 +94,7 @@ func New(l Limits) *Analysis {
 	a := &Analysis{
 		limits: l, patterns: map[string]*pattern{}, paths: map[string]*place{}, lines: map[string]*waitingLine{},
 		sessions: map[int64]*session{}, byMeter: map[*fanout.Session]*session{}, changes: map[fanout.Trigger]*change{},
-		others: newPattern("others", nil),
+		others: newPattern("others", nil), events: newEvents(), orphans: map[string]*orphan{},
 	}
 	a.all.clients = map[string]struct{}{}
 	a.all.fanout = metrics.Tally{}
@@ -135,6 +137,7 @@ type place struct {
 	parent  *place // nil for the root
 	pattern *pattern
 	named   bool // by a message, not only as the parent of another
+	raced   bool // a session could not create the node because another had, or created it when another had deleted it
 }
 
 // place returns the place of a path that a message names.
@@ -197,6 +200,7 @@ func (a *Analysis) finish() {
 		delete(a.changes, t)
 	}
 	a.oldest = nil
+	a.endEvents(0)
 }
 
 // SoFar returns what has been observed until now. Unlike Report it decides nothing that is still

@@ -22,6 +22,7 @@ type Report struct {
 	Places []Place `json:"places"`
 	// Largest are the writes that woke most sessions, at most ten.
 	Largest    []Change    `json:"largest"`
+	Events     Events      `json:"events"`
 	Operations []Operation `json:"operations"`
 	Watchers   []Watcher   `json:"watchers"` // the sessions with most watches, at most ten
 	// Standing are the patterns with most armed watches at the end, at most ten.
@@ -183,7 +184,7 @@ func (a *Analysis) Report() Report {
 func (a *Analysis) reportNow() Report {
 	return Report{
 		Duration: a.now.Sub(a.from), Traffic: a.all.traffic(a), Places: a.report(),
-		Largest: slices.Clone(a.largest), Operations: a.all.operations(), Watchers: a.watchers(),
+		Largest: slices.Clone(a.largest), Events: a.events.report(a.now.Sub(a.from)), Operations: a.all.operations(), Watchers: a.watchers(),
 		Churn: a.all.churn.report(a), Rearming: a.all.rearming.report,
 	}
 }

@@ -2,6 +2,7 @@ package observe
 
 import (
 	"errors"
+	"maps"
 	"net"
 	"time"
 
@@ -39,6 +40,9 @@ type session struct {
 	polls                        map[string]poll // its latest unwatched reads, by path
 	open                         *wake           // its latest notification, until it is known what came of it
 	unassigned                   map[int64]*wake // notifications whose cause is not known yet
+	work                         *work           // nil if it is at rest
+	freed                        string          // the node of whose deletion it was told last
+	orphan                       *orphan         // nil if it has a connection
 }
 
 // A watchKey names a watch of a session.
@@ -95,6 +99,7 @@ func (a *Analysis) session(s traffic.Session, c traffic.Connection) *session {
 		known.client, known.over, known.lifetime.to = c.Client, false, time.Time{}
 		a.all.resumed++
 		known.rearming = rearming{since: a.now}
+		known.returns()
 		known.probe.StopAudit() // what the earlier connection still brings may come again
 		return known
 	}
@@ -147,6 +152,7 @@ func (a *Analysis) expire() {
 		return
 	}
 	a.swept = a.now
+	maps.DeleteFunc(a.orphans, func(_ string, o *orphan) bool { return a.now.After(o.until) })
 	for _, s := range a.byMeter {
 		timeout := s.timeout
 		if timeout <= 0 {
@@ -259,6 +265,7 @@ func (s *session) answered(a *Analysis, m *drivers.Message, p *place, r request)
 		o.failed++
 		if errors.Is(m.Err, drivers.ErrNodeExists) {
 			o.lost++
+			p.raced = p.raced || s.children[p.path] == nil
 			if m.Mode&drivers.Sequential == 0 && len(s.races) < maxRaces {
 				s.races[p.path] = true
 			}
@@ -293,6 +300,7 @@ func (s *session) wrote(a *Analysis, m *drivers.Message, p *place) {
 	switch m.Op {
 	case drivers.OpCreate:
 		delete(s.races, p.path)
+		p.raced = p.raced || s.freed == p.path
 		a.created(s, m, p)
 	case drivers.OpDelete:
 		s.stock.took(p)

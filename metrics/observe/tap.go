@@ -35,9 +35,12 @@ type message struct {
 
 // A request has not been answered.
 type request struct {
-	op    drivers.Op
-	at    time.Time
-	place *place // nil for a transaction
+	op        drivers.Op
+	at        time.Time
+	place     *place   // nil for a transaction
+	work      *work    // that its session was at, nil if at rest
+	paths     []string // of a transaction, or the end of a session: patterns of what it changes
+	handsOver bool     // it ends its session, or gives up a turn
 }
 
 // Session reports the session of the connection.
@@ -75,6 +78,7 @@ func (t *tap) Message(at time.Time, m drivers.Message) {
 	t.a.mu.Lock()
 	defer t.a.mu.Unlock()
 	t.a.setTime(at)
+	t.a.endEvents(t.a.limits.Changes)
 	if m.Kind != drivers.Cut {
 		t.a.all.messages++
 		t.a.all.bytes += int64(m.Size)
@@ -142,13 +146,16 @@ func (a *Analysis) shortened(m drivers.Message) drivers.Message {
 func (t *tap) request(m *drivers.Message) {
 	a := t.a
 	r := request{op: m.Op, at: a.now}
+	if len(m.Parts) == 0 && len(m.Path) > 0 {
+		r.place = a.requestPlace(m)
+	}
+	t.s.asks(a, m, &r)
 	switch {
 	case len(m.Parts) > 0:
 		for p := range parts(m) {
 			t.s.countRequest(a, p, a.requestPlace(p))
 		}
-	case len(m.Path) > 0:
-		r.place = a.requestPlace(m)
+	case r.place != nil:
 		t.s.countRequest(a, m, r.place)
 	}
 	switch {
@@ -169,6 +176,7 @@ func (t *tap) request(m *drivers.Message) {
 func (t *tap) await(r request) bool {
 	if len(t.asked) >= maxAsked || t.a.requests >= t.a.limits.Requests {
 		t.a.all.beyond.Requests++
+		r.work.answered(t.a.now, false)
 		return false
 	}
 	t.a.requests++
@@ -234,6 +242,10 @@ func (t *tap) reply(m *drivers.Message) {
 	r, known := t.answer(m.Op)
 	if known {
 		t.a.all.record(m.Op, t.a.now.Sub(r.at))
+		r.work.answered(t.a.now, m.Op.IsWrite() && m.Err != nil)
+	}
+	if m.Op.IsWrite() || m.Op == drivers.OpClose {
+		t.wrote(m, r, known)
 	}
 	t.s.probe.Message(t.bounded(*m))
 	if m.Op == drivers.OpClose {
@@ -302,6 +314,9 @@ func (t *tap) Close(at time.Time) {
 	if !t.out {
 		t.a.followed--
 	}
+	for _, r := range t.asked {
+		r.work.answered(at, false)
+	}
 	t.a.requests -= len(t.asked)
 	t.asked = nil
 	if t.s == nil {
@@ -310,8 +325,12 @@ func (t *tap) Close(at time.Time) {
 	t.s.connections--
 	t.s.probe.Message(drivers.Message{Kind: drivers.Cut})
 	t.s.left = at
-	if t.s.connections == 0 && (t.s.anonymous || t.s.over) { // else another connection still serves it
+	switch { // else another connection still serves it
+	case t.s.connections > 0:
+	case t.s.anonymous || t.s.over:
 		t.a.end(t.s)
+	default:
+		t.a.leaves(t.s)
 	}
 }
 

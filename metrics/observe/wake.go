@@ -51,6 +51,7 @@ type wake struct {
 	raced    bool   // the session has asked for a single node there since
 	ended    bool
 	outcome  outcome
+	work     *work // of the session, which it begins
 }
 
 // isAbout reports whether the place concerns what the notification told.
@@ -68,7 +69,8 @@ func (s *session) notified(a *Analysis, m *drivers.Message, p *place) {
 	if w := s.waits[p.path]; w != nil && m.Event == drivers.Deleted { // where it waited is gone
 		s.endWait(a, w)
 	}
-	w := &wake{pattern: p.pattern, place: p, event: m.Event, at: a.now, rest: a.now, standing: s.standing(a, p)}
+	w := &wake{pattern: p.pattern, place: p, event: m.Event, at: a.now, rest: a.now, standing: s.standing(a, p), work: &work{last: a.now}}
+	s.work = w.work
 	s.waitsElsewhere(a, m, p)
 	in := s.waitFor(a, p)
 	if in.tree {
@@ -87,6 +89,7 @@ func (s *session) notified(a *Analysis, m *drivers.Message, p *place) {
 		}
 	}
 	if m.Event == drivers.Deleted {
+		s.freed = p.path
 		a.deletedUnseen(m.Pos, p)
 	}
 }
@@ -207,8 +210,9 @@ type change struct {
 	op      drivers.Op
 	writer  string
 	written string // pattern
-	open    int    // sessions that it woke and that are not at rest
-	counted bool   // no further notification comes
+	event   *event
+	open    int  // sessions that it woke and that are not at rest
+	counted bool // no further notification comes
 }
 
 // A share is the part of a change's notifications that named paths of one pattern.
@@ -261,6 +265,7 @@ func (l listener) Caused(n fanout.Notified) {
 	}
 	c.n++
 	w.change = c
+	c.event.notified(s, w)
 	if w.at.Before(c.first) {
 		c.first = w.at
 	}
@@ -290,6 +295,8 @@ func (a *Analysis) newChange(n fanout.Notified, w *wake) *change {
 	} else {
 		a.all.foreign++
 	}
+	c.event = a.eventOf(n, c)
+	c.event.open++
 	a.changes[n.Trigger] = c
 	a.oldest = append(a.oldest, c)
 	return c
@@ -342,6 +349,7 @@ func (a *Analysis) flush(c *change) {
 		return
 	}
 	c.counted = true
+	c.event.open--
 	a.all.triggers++
 	a.all.fanout[c.woken()]++
 	for _, s := range c.by {

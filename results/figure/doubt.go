@@ -128,9 +128,9 @@ func (f Figure) ObservationDoubt(o results.Observation) (why string, bias Bias) 
 	return why, Higher
 }
 
-// eitherWay has the names of figures that rise or fall if more is seen: percentiles, ratios, and herds,
-// which follow from a share.
-var eitherWay = regexp.MustCompile(`\.p\d|_per_change$|_per_s$|^(herds|watches\.missed|notifications\.unasked)$`)
+// eitherWay has the names of figures that rise or fall if more is seen: percentiles, ratios, herds, which
+// follow from a share, and events, which another wake-up may end.
+var eitherWay = regexp.MustCompile(`\.p\d|_per_change$|_per_s$|^event\.|^(herds|watches\.missed|notifications\.unasked)$`)
 
 // tolerated is the share of the runs that may be doubtful. Medians and estimates are robust against some
 // disturbed runs. Leaving those runs out instead would let the user choose what counts.

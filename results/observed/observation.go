@@ -1,7 +1,10 @@
 package observed
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/stampede-bench/stampede/metrics/observe"
@@ -36,6 +39,68 @@ func herds(r observe.Report) (all []string) {
 		}
 	}
 	return all
+}
+
+// maxNamed is how many paths the cause of an event names, and the others are the lengths to which they are
+// shortened.
+const (
+	maxNamed     = 2
+	longestFirst = 32
+	longestOther = 16
+)
+
+// Cause says what began an event: "set /config", "session expired: /leader, /members/n#".
+func Cause(e observe.Event) string {
+	named := slices.Clone(e.Paths[:min(len(e.Paths), maxNamed)])
+	for i, path := range named {
+		longest := longestFirst
+		if i > 0 {
+			path, longest = below(e.Paths[0], path), longestOther
+		}
+		named[i] = cmp.Or(observe.Elide([]string{path}, longest)[path], path)
+	}
+	paths := strings.Join(named, ", ")
+	if n := len(e.Paths) - len(named); n > 0 {
+		paths += fmt.Sprintf(" and %d more", n)
+	}
+	switch e.Op {
+	case "expire":
+		return "session expired: " + paths
+	case "close":
+		return "session closed: " + paths
+	case "multi":
+		return "transaction: " + paths
+	case "":
+		return "unseen change of " + paths
+	}
+	return e.Op + " " + paths
+}
+
+// below returns the path with … for the folder that it has in common with another.
+func below(other, path string) string {
+	end := 0
+	for i := range min(len(other), len(path)) {
+		if other[i] != path[i] {
+			break
+		}
+		if path[i] == '/' {
+			end = i
+		}
+	}
+	if end == 0 {
+		return path
+	}
+	return "…" + path[end:]
+}
+
+// AtRest says what sessions asked for that no event had woken, "" if there was no event.
+func AtRest(r observe.Report) string {
+	e := r.Events
+	if e.Count == 0 {
+		return ""
+	}
+	return fmt.Sprintf("at rest, apart from %s: %s of %s requests, %s over %s", units.Plural(int(e.Count), "event"), units.Count(e.AtRest),
+		units.Count(r.Traffic.Requests), units.Value(e.AtRestPerS, "/s"), units.Duration(r.Duration))
 }
 
 // unknownForms returns a sentence for each path whose form is not known and whose changes wake many.
