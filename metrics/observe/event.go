@@ -132,9 +132,6 @@ func (s *session) asks(a *Analysis, m *drivers.Message, r *request) {
 		s.work, w = nil, nil
 	}
 	r.handsOver = gives || m.Op == drivers.OpClose
-	if m.Op == drivers.OpClose {
-		r.paths = s.owned()
-	}
 	if w == nil || m.Op == drivers.OpPing {
 		a.events.atRest.count(m.Op, 1)
 		return
@@ -153,17 +150,19 @@ func (w *work) await(n int) {
 	}
 }
 
-// answered records a reply to a request of the work, or that none will come.
-func (w *work) answered(now time.Time, failed bool) {
+// answered records the reply to a request of the work, or that none will come. It returns when the work had its
+// latest reply before.
+func (w *work) answered(now time.Time, failed bool) (before time.Time) {
 	if w == nil {
-		return
+		return before
 	}
 	w.await(-1)
-	w.last = now
+	before, w.last = w.counts().rest, now
 	w.counts().lasts(now)
 	if failed {
 		w.counts().failed++
 	}
+	return before
 }
 
 // givesUp reports whether the request gives up a turn.
@@ -199,20 +198,27 @@ func (s *session) owned() (all []string) {
 	return slices.Compact(all)
 }
 
-// wrote has the meter give the request back with the notifications that the write causes.
-func (t *tap) wrote(m *drivers.Message, r request, known bool) {
-	if !known {
-		t.s.probe.Tag(nil)
-		return
+// A cause is a write, or the end of a session, that may begin an event.
+type cause struct {
+	request
+	paths            []string  // patterns of what a transaction or the end of a session has changed
+	before, answered time.Time // the latest reply of its work before its own, and its own
+}
+
+// wrote has the meter give the request back with the notifications that it causes.
+func (t *tap) wrote(m *drivers.Message, r request, before time.Time) {
+	c := &cause{request: r, before: before, answered: t.a.now}
+	if m.Op == drivers.OpClose {
+		c.paths = t.s.owned()
 	}
 	for _, p := range m.Parts {
 		if p.Op.IsWrite() {
-			if name := t.a.lookUp(p.Path).pattern.name; !slices.Contains(r.paths, name) {
-				r.paths = append(r.paths, name)
+			if name := t.a.lookUp(p.Path).pattern.name; !slices.Contains(c.paths, name) {
+				c.paths = append(c.paths, name)
 			}
 		}
 	}
-	t.s.probe.Tag(&r)
+	t.s.probe.Tag(c)
 }
 
 // An orphan is a session without a connection that has nodes. They are deleted if it does not come back.
@@ -268,7 +274,7 @@ func newEvents() events {
 
 // eventOf returns the event that a change belongs to, which it may begin.
 func (a *Analysis) eventOf(n fanout.Notified, c *change) *event {
-	by, _ := n.Tag.(*request)
+	by, _ := n.Tag.(*cause)
 	if by != nil && by.work != nil && by.work.event != nil && by.work.event.goesOn(a.byMeter[n.Writer], c) {
 		return by.work.event
 	}
@@ -299,6 +305,9 @@ func (a *Analysis) eventOf(n fanout.Notified, c *change) *event {
 		}
 		e.handsOver = by.handsOver
 		from.count(by.op, -1)
+		if from.rest.Equal(by.answered) {
+			from.rest = by.before
+		}
 		e.count(by.op, 1)
 	}
 	e.changes, e.checked, e.woken = 1, a.now, map[int64]bool{}

@@ -37,10 +37,9 @@ type message struct {
 type request struct {
 	op        drivers.Op
 	at        time.Time
-	place     *place   // nil for a transaction
-	work      *work    // that its session was at, nil if at rest
-	paths     []string // of a transaction, or the end of a session: patterns of what it changes
-	handsOver bool     // it ends its session, or gives up a turn
+	place     *place // nil for a transaction
+	work      *work  // that its session was at, nil if at rest
+	handsOver bool   // it ends its session, or gives up a turn
 }
 
 // Session reports the session of the connection.
@@ -242,10 +241,12 @@ func (t *tap) reply(m *drivers.Message) {
 	r, known := t.answer(m.Op)
 	if known {
 		t.a.all.record(m.Op, t.a.now.Sub(r.at))
-		r.work.answered(t.a.now, m.Op.IsWrite() && m.Err != nil)
-	}
-	if m.Op.IsWrite() || m.Op == drivers.OpClose {
-		t.wrote(m, r, known)
+		before := r.work.answered(t.a.now, m.Op.IsWrite() && m.Err != nil)
+		if m.Op.IsWrite() || m.Op == drivers.OpClose {
+			t.wrote(m, r, before)
+		}
+	} else {
+		t.s.probe.Tag(nil)
 	}
 	t.s.probe.Message(t.bounded(*m))
 	if m.Op == drivers.OpClose {

@@ -3,8 +3,6 @@ package observed
 import (
 	"cmp"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/stampede-bench/stampede/metrics/observe"
@@ -41,27 +39,23 @@ func herds(r observe.Report) (all []string) {
 	return all
 }
 
-// maxNamed is how many paths the cause of an event names, and the others are the lengths to which they are
-// shortened.
+// The longest names of the first and the second path of a cause. A third one is not named.
 const (
-	maxNamed     = 2
-	longestFirst = 32
-	longestOther = 16
+	longestFirst  = 28
+	longestSecond = 16
 )
 
 // Cause says what began an event: "set /config", "session expired: /leader, /members/n#".
 func Cause(e observe.Event) string {
-	named := slices.Clone(e.Paths[:min(len(e.Paths), maxNamed)])
-	for i, path := range named {
-		longest := longestFirst
-		if i > 0 {
-			path, longest = below(e.Paths[0], path), longestOther
-		}
-		named[i] = cmp.Or(observe.Elide([]string{path}, longest)[path], path)
+	short := func(path string, longest int) string {
+		return cmp.Or(observe.Elide([]string{path}, longest)[path], path)
 	}
-	paths := strings.Join(named, ", ")
-	if n := len(e.Paths) - len(named); n > 0 {
-		paths += fmt.Sprintf(" and %d more", n)
+	paths := short(e.Paths[0], longestFirst)
+	switch n := len(e.Paths); {
+	case n > 2:
+		paths += fmt.Sprintf(" and %d more", n-1)
+	case n == 2:
+		paths += ", " + short(below(e.Paths[0], e.Paths[1]), longestSecond)
 	}
 	switch e.Op {
 	case "expire":
