@@ -11,6 +11,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/traffic"
 	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/metrics/causality"
 	"github.com/stampede-bench/stampede/metrics/fanout"
 )
 
@@ -57,7 +58,7 @@ type Analysis struct {
 	changes  map[fanout.Trigger]*change
 	oldest   []*change // in the order of their first notification, some complete
 	largest  []Change
-	events   events
+	tracer   *causality.Tracer
 	orphans  map[string]*orphan // by their nodes and those above
 	watches  int
 	children int       // that are kept
@@ -94,7 +95,7 @@ func New(l Limits) *Analysis {
 	a := &Analysis{
 		limits: l, patterns: map[string]*pattern{}, paths: map[string]*place{}, lines: map[string]*waitingLine{},
 		sessions: map[int64]*session{}, byMeter: map[*fanout.Session]*session{}, changes: map[fanout.Trigger]*change{},
-		others: newPattern("others", nil), events: newEvents(), orphans: map[string]*orphan{},
+		others: newPattern("others", nil), tracer: causality.New(l.Changes), orphans: map[string]*orphan{},
 	}
 	a.all.clients = map[string]struct{}{}
 	a.all.fanout = metrics.Tally{}
@@ -200,7 +201,7 @@ func (a *Analysis) finish() {
 		delete(a.changes, t)
 	}
 	a.oldest = nil
-	a.endEvents(0)
+	a.tracer.Finish()
 }
 
 // SoFar returns what has been observed until now. Unlike Report it decides nothing that is still

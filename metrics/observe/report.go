@@ -11,6 +11,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/traffic"
 	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/metrics/causality"
 )
 
 // A Report is what an Analysis has observed so far.
@@ -21,10 +22,10 @@ type Report struct {
 	// first, and those that nobody watches by their requests.
 	Places []Place `json:"places"`
 	// Largest are the writes that woke most sessions, at most ten.
-	Largest    []Change    `json:"largest"`
-	Events     Events      `json:"events"`
-	Operations []Operation `json:"operations"`
-	Watchers   []Watcher   `json:"watchers"` // the sessions with most watches, at most ten
+	Largest    []Change         `json:"largest"`
+	Events     causality.Events `json:"events"`
+	Operations []Operation      `json:"operations"`
+	Watchers   []Watcher        `json:"watchers"` // the sessions with most watches, at most ten
 	// Standing are the patterns with most armed watches at the end, at most ten.
 	Standing []Standing `json:"standing"`
 	Churn    Churn      `json:"churn"`
@@ -184,7 +185,7 @@ func (a *Analysis) Report() Report {
 func (a *Analysis) reportNow() Report {
 	return Report{
 		Duration: a.now.Sub(a.from), Traffic: a.all.traffic(a), Places: a.report(),
-		Largest: slices.Clone(a.largest), Events: a.events.report(a.now.Sub(a.from)), Operations: a.all.operations(), Watchers: a.watchers(),
+		Largest: slices.Clone(a.largest), Events: a.tracer.Report(a.now.Sub(a.from)), Operations: a.all.operations(), Watchers: a.watchers(),
 		Churn: a.all.churn.report(a), Rearming: a.all.rearming.report,
 	}
 }
@@ -198,7 +199,7 @@ func (t *totals) traffic(a *Analysis) Traffic {
 		Audited: t.audited, Missed: t.missed, Unasked: t.unasked, MostStanding: t.mostStanding, MostOfSession: t.mostOfSession, Bytes: t.bytes,
 		Undecoded: t.coverage.List(), Beyond: t.beyond,
 	}
-	r.Beyond.Early += a.meter.Early()
+	r.Beyond.Early += a.meter.Early() + a.tracer.Early()
 	r.FanoutP50, r.FanoutMax = t.fanout.Quantile(50), t.fanout.Max()
 	return r
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/traffic"
+	"github.com/stampede-bench/stampede/metrics/causality"
 	"github.com/stampede-bench/stampede/metrics/fanout"
 )
 
@@ -40,7 +41,7 @@ type session struct {
 	polls                        map[string]poll // its latest unwatched reads, by path
 	open                         *wake           // its latest notification, until it is known what came of it
 	unassigned                   map[int64]*wake // notifications whose cause is not known yet
-	work                         *work           // nil if it is at rest
+	work                         *causality.Work // nil if it is at rest
 	freed                        string          // the node of whose deletion it was told last
 	orphan                       *orphan         // nil if it has a connection
 }
@@ -99,7 +100,7 @@ func (a *Analysis) session(s traffic.Session, c traffic.Connection) *session {
 		known.client, known.over, known.lifetime.to = c.Client, false, time.Time{}
 		a.all.resumed++
 		known.rearming = rearming{since: a.now}
-		known.returns()
+		known.reconnect()
 		known.probe.StopAudit() // what the earlier connection still brings may come again
 		return known
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/traffic"
+	"github.com/stampede-bench/stampede/metrics/causality"
 )
 
 // A tap gets what one connection carries.
@@ -37,9 +38,9 @@ type message struct {
 type request struct {
 	op        drivers.Op
 	at        time.Time
-	place     *place // nil for a transaction
-	work      *work  // that its session was at, nil if at rest
-	handsOver bool   // it ends its session, or gives up a turn
+	place     *place          // nil for a transaction
+	work      *causality.Work // that its session was at, nil if at rest
+	handsOver bool            // it ends its session, or gives up a turn
 }
 
 // Session reports the session of the connection.
@@ -77,7 +78,7 @@ func (t *tap) Message(at time.Time, m drivers.Message) {
 	t.a.mu.Lock()
 	defer t.a.mu.Unlock()
 	t.a.setTime(at)
-	t.a.endEvents(t.a.limits.Changes)
+	t.a.tracer.Prune(t.a.now)
 	if m.Kind != drivers.Cut {
 		t.a.all.messages++
 		t.a.all.bytes += int64(m.Size)
@@ -175,7 +176,7 @@ func (t *tap) request(m *drivers.Message) {
 func (t *tap) await(r request) bool {
 	if len(t.asked) >= maxAsked || t.a.requests >= t.a.limits.Requests {
 		t.a.all.beyond.Requests++
-		r.work.answered(t.a.now, false)
+		r.work.Answered(t.a.now, false)
 		return false
 	}
 	t.a.requests++
@@ -241,9 +242,9 @@ func (t *tap) reply(m *drivers.Message) {
 	r, known := t.answer(m.Op)
 	if known {
 		t.a.all.record(m.Op, t.a.now.Sub(r.at))
-		before := r.work.answered(t.a.now, m.Op.IsWrite() && m.Err != nil)
+		before := r.work.Answered(t.a.now, m.Op.IsWrite() && m.Err != nil)
 		if m.Op.IsWrite() || m.Op == drivers.OpClose {
-			t.wrote(m, r, before)
+			t.tag(m, r, before)
 		}
 	} else {
 		t.s.probe.Tag(nil)
@@ -316,7 +317,7 @@ func (t *tap) Close(at time.Time) {
 		t.a.followed--
 	}
 	for _, r := range t.asked {
-		r.work.answered(at, false)
+		r.work.Answered(at, false)
 	}
 	t.a.requests -= len(t.asked)
 	t.asked = nil
@@ -331,7 +332,7 @@ func (t *tap) Close(at time.Time) {
 	case t.s.anonymous || t.s.over:
 		t.a.end(t.s)
 	default:
-		t.a.leaves(t.s)
+		t.s.disconnect(t.a)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/metrics/causality"
 	"github.com/stampede-bench/stampede/metrics/fanout"
 )
 
@@ -51,7 +52,7 @@ type wake struct {
 	raced    bool   // the session has asked for a single node there since
 	ended    bool
 	outcome  outcome
-	work     *work // of the session, which it begins
+	work     *causality.Work // of the session, which it begins
 }
 
 // isAbout reports whether the place concerns what the notification told.
@@ -69,7 +70,7 @@ func (s *session) notified(a *Analysis, m *drivers.Message, p *place) {
 	if w := s.waits[p.path]; w != nil && m.Event == drivers.Deleted { // where it waited is gone
 		s.endWait(a, w)
 	}
-	w := &wake{pattern: p.pattern, place: p, event: m.Event, at: a.now, rest: a.now, standing: s.standing(a, p), work: &work{last: a.now}}
+	w := &wake{pattern: p.pattern, place: p, event: m.Event, at: a.now, rest: a.now, standing: s.standing(a, p), work: causality.NewWork(a.now)}
 	s.work = w.work
 	s.waitsElsewhere(a, m, p)
 	in := s.waitFor(a, p)
@@ -210,7 +211,7 @@ type change struct {
 	op      drivers.Op
 	writer  string
 	written string // pattern
-	event   *event
+	event   *causality.Trace
 	open    int  // sessions that it woke and that are not at rest
 	counted bool // no further notification comes
 }
@@ -265,7 +266,7 @@ func (l listener) Caused(n fanout.Notified) {
 	}
 	c.n++
 	w.change = c
-	c.event.notified(s, w)
+	c.event.Notify(s.serial, w.at, w.pattern.name, w.work)
 	if w.at.Before(c.first) {
 		c.first = w.at
 	}
@@ -296,7 +297,6 @@ func (a *Analysis) newChange(n fanout.Notified, w *wake) *change {
 		a.all.foreign++
 	}
 	c.event = a.eventOf(n, c)
-	c.event.open++
 	a.changes[n.Trigger] = c
 	a.oldest = append(a.oldest, c)
 	return c
@@ -349,7 +349,7 @@ func (a *Analysis) flush(c *change) {
 		return
 	}
 	c.counted = true
-	c.event.open--
+	c.event.Complete()
 	a.all.triggers++
 	a.all.fanout[c.woken()]++
 	for _, s := range c.by {

@@ -10,6 +10,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/stampede-bench/stampede/internal/golden"
+	"github.com/stampede-bench/stampede/metrics/causality"
 	"github.com/stampede-bench/stampede/metrics/observe"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/figure"
@@ -121,7 +122,7 @@ func observed() (observe.Place, results.Observation) {
 	o := results.Observation{Observed: observe.Report{Duration: 2 * time.Second, Operations: []observe.Operation{{Name: "get", P50: &few, P99: &many}},
 		Places: []observe.Place{{Form: &observe.Form{Herd: true}, FanoutMax: 2}, {Form: &observe.Form{Herd: true}, FanoutMax: 1}, {FanoutMax: 2}},
 		Churn:  observe.Churn{Opened: 12}, Rearming: observe.Rearming{MostWatches: 13},
-		Events: observe.Events{NotificationsMax: 22, RequestsMax: 23, AtRestPerS: 24, Largest: []observe.Event{}},
+		Events: causality.Events{NotificationsMax: 22, RequestsMax: 23, AtRestPerS: 24, Largest: []causality.Event{}},
 		Traffic: observe.Traffic{Changes: 2, Notifications: 5, Requests: 7, FanoutMax: 3, FanoutP50: 1, FailedWrites: 4, Armed: 14, MostStanding: 15,
 			MostOfSession: 16, Connections: 17, Lost: 18, Bytes: 19, Audited: 1, Missed: 20, Unasked: 21}}}
 	return place, o

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/stampede-bench/stampede/metrics/causality"
 	"github.com/stampede-bench/stampede/metrics/observe"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/units"
@@ -46,7 +47,7 @@ const (
 )
 
 // Cause says what began an event: "set /config", "session expired: /leader, /members/n#".
-func Cause(e observe.Event) string {
+func Cause(e causality.Event) string {
 	short := func(path string, longest int) string {
 		return cmp.Or(observe.Elide([]string{path}, longest)[path], path)
 	}
@@ -55,7 +56,7 @@ func Cause(e observe.Event) string {
 	case n > 2:
 		paths += fmt.Sprintf(" and %d more", n-1)
 	case n == 2:
-		paths += ", " + short(below(e.Paths[0], e.Paths[1]), longestSecond)
+		paths += ", " + short(shareFolder(e.Paths[0], e.Paths[1]), longestSecond)
 	}
 	switch e.Op {
 	case "expire":
@@ -70,8 +71,8 @@ func Cause(e observe.Event) string {
 	return e.Op + " " + paths
 }
 
-// below returns the path with … for the folder that it has in common with another.
-func below(other, path string) string {
+// shareFolder returns the path with … for the folder that it has in common with another.
+func shareFolder(other, path string) string {
 	end := 0
 	for i := range min(len(other), len(path)) {
 		if other[i] != path[i] {
