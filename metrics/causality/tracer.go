@@ -79,6 +79,7 @@ type Trace struct {
 	woken         map[int64]bool // sessions
 	made          map[deed]int   // changes by sessions at work
 	open          int            // changes of which notifications may still come
+	working       int            // sessions that were woken last by it, and are not known to be at rest
 	checked       time.Time      // when it was last found not to have ended
 	done          bool           // it has been counted
 }
@@ -96,6 +97,7 @@ type Work struct {
 	last  time.Time     // when it was notified, asked, or was answered
 	idle  time.Duration // in which nothing of it was without a reply, until last
 	asked bool
+	ended bool // the session was notified again, or is at rest
 }
 
 // NewWork returns the work of a session that is notified.
@@ -117,8 +119,19 @@ func (w *Work) pause(now time.Time) time.Duration {
 	return now.Sub(w.last)
 }
 
-// ended reports whether the session is at rest when it sends a request, which may read what has changed.
-func (w *Work) ended(now time.Time, reads bool) bool {
+// End records that the session is notified again, or is at rest. The work may be nil.
+func (w *Work) End() {
+	if w == nil || w.ended {
+		return
+	}
+	w.ended = true
+	if w.trace != nil {
+		w.trace.working--
+	}
+}
+
+// atRest reports whether the session is at rest when it sends a request, which may read what has changed.
+func (w *Work) atRest(now time.Time, reads bool) bool {
 	pause := w.pause(now)
 	patient := !w.asked && reads || w.trace != nil && w.trace.begun.HandsOver
 	return pause > shortPause && !patient || w.idle+pause > longPause || w.trace != nil && w.trace.done
@@ -128,7 +141,8 @@ func (w *Work) ended(now time.Time, reads bool) bool {
 // its turn over is always a cause of its own: it did not do it because it had once been woken. Else a busy lock
 // would be one event without end. The request reads if it asks for what has changed.
 func (t *Tracer) Ask(w *Work, now time.Time, op drivers.Op, handsOver, reads bool) *Work {
-	if w == nil || handsOver || w.ended(now, reads) {
+	if w == nil || handsOver || w.atRest(now, reads) {
+		w.End()
 		t.CountAtRest(op)
 		return nil
 	}
@@ -260,6 +274,9 @@ func (e *Trace) Notify(session int64, at time.Time, pattern string, w *Work) {
 	e.requests, e.reads, e.writes, e.failed = e.requests+o.requests, e.reads+o.reads, e.writes+o.writes, e.failed+o.failed
 	e.flying += o.flying
 	e.extend(o.rest)
+	if !w.ended {
+		e.working++
+	}
 }
 
 // Prune counts the events that have ended. It takes constant time for each event.
@@ -276,30 +293,34 @@ func (t *Tracer) Finish() {
 // Early returns how many events were counted before all their sessions were at rest, because there were too many.
 func (t *Tracer) Early() int64 { return t.early }
 
-// prune counts the events in which all sessions are at rest, and the oldest of those of which more than most have
-// not ended.
+// prune counts the events in which all sessions are at rest, and of more than most others the oldest.
 func (t *Tracer) prune(now time.Time, most int) {
-	for len(t.live) > 0 {
+	for len(t.live) > 0 && now.Sub(t.live[0].checked) > longPause {
 		e := t.live[0]
-		early := len(t.live) > most
-		if !early && now.Sub(e.checked) <= longPause {
-			return
-		}
 		t.live[0], t.live = nil, t.live[1:]
-		switch {
-		case early:
-			t.early++
-		case e.flying > 0 || e.open > 0 || now.Sub(e.rest) <= longPause:
+		if e.flying > 0 || e.open > 0 || now.Sub(e.rest) <= longPause {
 			e.checked = now
 			t.live = append(t.live, e)
-			continue
+		} else {
+			t.end(e)
 		}
-		t.end(e)
+	}
+	if len(t.live) <= most {
+		return
+	}
+	t.live = slices.DeleteFunc(t.live, func(e *Trace) bool { return !e.canGrow() && t.end(e) })
+	for len(t.live) > most/2 { // so that it is long until the next time
+		t.early++
+		t.end(t.live[0])
+		t.live[0], t.live = nil, t.live[1:]
 	}
 }
 
-// end counts an event.
-func (t *Tracer) end(e *Trace) {
+// canGrow reports whether the event may get further requests or notifications.
+func (e *Trace) canGrow() bool { return e.flying+e.open+e.working > 0 }
+
+// end counts an event. It returns true.
+func (t *Tracer) end(e *Trace) bool {
 	e.done = true
 	t.requests[e.requests]++
 	t.notifications[e.notifications]++
@@ -308,14 +329,15 @@ func (t *Tracer) end(e *Trace) {
 	same := t.largest[cause]
 	switch {
 	case same == nil && len(t.largest) >= maxCauses:
-		return
+		return true
 	case same == nil:
 		r.Times = 1
 	case compare(r, *same) < 0:
 		r.Times = same.Times + 1
 	default:
 		same.Times++
-		return
+		return true
 	}
 	t.largest[cause] = &r
+	return true
 }

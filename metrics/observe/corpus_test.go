@@ -14,6 +14,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/traffic"
 	"github.com/stampede-bench/stampede/drivers/traffic/capture"
 	"github.com/stampede-bench/stampede/drivers/traffic/etcd"
+	"github.com/stampede-bench/stampede/metrics/causality"
 	"github.com/stampede-bench/stampede/metrics/observe"
 )
 
@@ -24,6 +25,15 @@ type corpusItem struct {
 	Verdict  string // herd, no herd, or all want to know
 	folder   string // its name
 	Paths    []corpusPath
+	Events   []corpusEvent
+}
+
+// A corpusEvent is the sum of all that sessions did in the time of an event in which nothing else happened.
+type corpusEvent struct {
+	Begins               string // operation and first path
+	Notifications, Woken int64
+	Reads, Writes        int64
+	FailedWrites         int64 `json:"failed_writes"`
 }
 
 type corpusPath struct {
@@ -96,6 +106,16 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
+func wantEvent(t *testing.T, want corpusEvent, among []causality.Event) {
+	t.Helper()
+	for _, e := range among {
+		if got := (corpusEvent{e.Op + " " + e.Paths[0], e.Notifications, e.Woke, e.Reads, e.Writes, e.FailedWrites}); got == want {
+			return
+		}
+	}
+	t.Errorf("no event %+v in %+v", want, among)
+}
+
 func compareWithCorpus(t *testing.T, half string) {
 	t.Helper()
 	folders, err := filepath.Glob("../../examples/observe/corpus/" + half + "/*")
@@ -115,6 +135,9 @@ func compareWithCorpus(t *testing.T, half string) {
 			}
 			if herds := r.Herds(); (len(herds) > 0) != (item.Verdict == "herd") {
 				t.Errorf("%s: herds %+v", item.Verdict, herds)
+			}
+			for _, e := range item.Events {
+				wantEvent(t, e, r.Events.Largest)
 			}
 			for _, p := range r.Places {
 				row := item.rowOf(p)

@@ -272,18 +272,36 @@ func TestTransactionIsOneEvent(t *testing.T) {
 		causality.Event{Op: "multi", Paths: []string{"/a", "/b"}, Times: 1, Changes: 1, Notifications: 2, Woke: 1, Requests: 1, Writes: 1, Several: true})
 }
 
+// TestManyEventsEndByThemselves has a session be woken more often than events are followed at once: an event ends when
+// nothing can follow it any more.
+func TestManyEventsEndByThemselves(t *testing.T) {
+	l := DefaultLimits
+	l.Changes = 4
+	s := &stage{a: New(l), now: time.Unix(100, 0), pos: 1}
+	all := s.sessions(2)
+	for range 20 {
+		all[0].watch("/v")
+		all[1].set("/v")
+		all[0].told(drivers.DataChanged, "/v")
+		s.a.meter.Prune()
+	}
+	if early := s.a.tracer.Early(); early > 0 {
+		t.Errorf("%d events were ended early, want none", early)
+	}
+}
+
 // TestEventsAreBounded checks that events beyond the limit are counted early, and that the report says so.
 func TestEventsAreBounded(t *testing.T) {
 	l := DefaultLimits
 	l.Changes = 4
 	s := &stage{a: New(l), now: time.Unix(100, 0), pos: 1}
-	all := s.sessions(2)
 	const changes = 20
-	for i := range changes {
+	all := s.sessions(changes + 1)
+	for i, watcher := range all[1:] {
 		path := fmt.Sprintf("/v/%c", 'a'+i)
-		all[0].watch(path)
-		all[1].set(path)
-		all[0].told(drivers.DataChanged, path)
+		watcher.watch(path)
+		all[0].set(path)
+		watcher.told(drivers.DataChanged, path)
 	}
 	if ended, early := s.a.SoFar().Events.Count, s.a.tracer.Early(); ended < changes-int64(l.Changes) || early == 0 {
 		t.Errorf("%d events have ended, %d early; want at most %d kept", ended, early, l.Changes)

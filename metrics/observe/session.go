@@ -169,6 +169,7 @@ func (a *Analysis) expire() {
 // end drops a session.
 func (a *Analysis) end(s *session) {
 	s.settle(a)
+	s.work.End()
 	s.probe.End()
 	if !s.over {
 		s.lifetime.to = a.now

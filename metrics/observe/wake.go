@@ -71,6 +71,7 @@ func (s *session) notified(a *Analysis, m *drivers.Message, p *place) {
 		s.endWait(a, w)
 	}
 	w := &wake{pattern: p.pattern, place: p, event: m.Event, at: a.now, rest: a.now, standing: s.standing(a, p), work: causality.NewWork(a.now)}
+	s.work.End()
 	s.work = w.work
 	s.waitsElsewhere(a, m, p)
 	in := s.waitFor(a, p)
