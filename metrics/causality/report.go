@@ -17,14 +17,16 @@ type Events struct {
 	NotificationsMax int64 `json:"notifications_max"`
 	RequestsP50      int64 `json:"requests_p50"` // of an event, with the one that began it
 	RequestsMax      int64 `json:"requests_max"`
-	// AtRest are the requests that belong to no event, and AtRestPerS those in a second of the whole observation.
+	// AtRest are the requests that belong to no event, and AtRestPerS those in a second of the whole
+	// observation.
 	AtRest     int64   `json:"requests_at_rest"`
 	AtRestPerS float64 `json:"requests_at_rest_per_s"`
 	// Largest has the largest event of each cause, by notifications and requests together, at most ten.
 	Largest []Event `json:"largest"`
 }
 
-// An Event is one change, or the end of a session, with all that followed until all sessions were at rest.
+// An Event is one change, or the end of a session, with all that followed until all sessions were at
+// rest.
 type Event struct {
 	At time.Time `json:"at"` // of the first notification
 	// Op is the operation that began it; "close" is the end of a session by its client, "expire" that by the
@@ -33,7 +35,7 @@ type Event struct {
 	Paths []string `json:"paths"` // patterns of the paths that it changed
 	Times int64    `json:"times"` // events of this cause; the following is of the largest
 
-	Changes       int64         `json:"changes"` // that caused notifications, the first one and those of woken sessions
+	Changes       int64         `json:"changes"` // that caused notifications, with that which began it
 	Notifications int64         `json:"notifications"`
 	Woke          int64         `json:"woke"`     // sessions
 	Requests      int64         `json:"requests"` // of the sessions that it woke, and the one that began it
@@ -76,7 +78,8 @@ func (t *Tracer) Report(lasted time.Duration) Events {
 	r := Events{
 		Count: t.requests.Count(), Notifications: sum(t.notifications), Requests: sum(t.requests),
 		NotificationsP50: t.notifications.Quantile(50), NotificationsMax: t.notifications.Max(),
-		RequestsP50: t.requests.Quantile(50), RequestsMax: t.requests.Max(), AtRest: t.atRest.requests, Largest: []Event{},
+		RequestsP50: t.requests.Quantile(50), RequestsMax: t.requests.Max(), AtRest: t.atRest.requests,
+		Largest: []Event{},
 	}
 	if s := lasted.Seconds(); s > 0 {
 		r.AtRestPerS = float64(r.AtRest) / s

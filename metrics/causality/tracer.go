@@ -9,27 +9,29 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 )
 
-// A session is at rest after a notification once it pauses for longer than shortPause. Where a session has
-// ended or given up its turn, others take over, and pause for up to longPause, all pauses together: they ask each
-// other who is ahead, or start a server, as Patroni's members do. So may each session before it reads what has
-// changed.
+// A session is at rest after a notification once it pauses for longer than shortPause. Where a session
+// has ended or given up its turn, others take over, and pause for up to longPause, all pauses together:
+// they ask each other who is ahead, or start a server, as Patroni's members do. So may each session
+// before it reads what has changed.
 const (
 	shortPause = 50 * time.Millisecond
 	longPause  = 2 * time.Second
 )
 
-// maxSame is how often a session can make the same change in an event in which others take over. In other events
-// it can do so once, and no session can do what the event began with. All else are causes of their own: programs
-// that write again and again what they watch themselves would never be at rest.
+// maxSame is how often a session can make the same change in an event in which others take over. In other
+// events it can do so once, and no session can do what the event began with. All else are causes of their
+// own: programs that write again and again what they watch themselves would never be at rest.
 const maxSame = 4
 
-// maxDeeds is how many different changes of sessions an event distinguishes. Further ones are causes of their own.
+// maxDeeds is how many different changes of sessions an event distinguishes. Further ones are causes of
+// their own.
 const maxDeeds = 1 << 12
 
 // maxCauses is how many causes of events are distinguished.
 const maxCauses = 1 << 10
 
-// A Tracer adds events up. It must be used by one goroutine at a time, with times that do not decrease by much.
+// A Tracer adds events up. It must be used by one goroutine at a time, with times that do not decrease by
+// much.
 type Tracer struct {
 	limit                   int      // of events that have not ended
 	live                    []*Trace // in the order in which they were last checked
@@ -41,7 +43,9 @@ type Tracer struct {
 
 // New returns a Tracer that follows at most limit events at once.
 func New(limit int) *Tracer {
-	return &Tracer{limit: limit, requests: metrics.Tally{}, notifications: metrics.Tally{}, largest: map[string]*Event{}}
+	return &Tracer{
+		limit: limit, requests: metrics.Tally{}, notifications: metrics.Tally{}, largest: map[string]*Event{},
+	}
 }
 
 // A tally counts requests.
@@ -137,9 +141,10 @@ func (w *Work) atRest(now time.Time, reads bool) bool {
 	return pause > shortPause && !patient || w.idle+pause > longPause || w.trace != nil && w.trace.done
 }
 
-// Ask counts a request that a session sends, and returns its work, nil if it is at rest. What a session does to hand
-// its turn over is always a cause of its own: it did not do it because it had once been woken. Else a busy lock
-// would be one event without end. The request reads if it asks for what has changed.
+// Ask counts a request that a session sends, and returns its work, nil if it is at rest. What a session
+// does to hand its turn over is always a cause of its own: it did not do it because it had once been
+// woken. Else a busy lock would be one event without end. The request reads if it asks for what has
+// changed.
 func (t *Tracer) Ask(w *Work, now time.Time, op drivers.Op, handsOver, reads bool) *Work {
 	if w == nil || handsOver || w.atRest(now, reads) {
 		w.End()
@@ -163,8 +168,8 @@ func (w *Work) await(n int) {
 	}
 }
 
-// Answered records the reply to a request of the work, or that none will come. It returns the time of the reply
-// before. The work may be nil.
+// Answered records the reply to a request of the work, or that none will come. It returns the time of the
+// reply before. The work may be nil.
 func (w *Work) Answered(now time.Time, failed bool) (before time.Time) {
 	if w == nil {
 		return before
@@ -197,7 +202,8 @@ type Change struct {
 	HandsOver bool      // a session ends, or gives up a turn
 }
 
-// Begin returns the event that a change belongs to, which it may begin. Its request is nil if it is not known.
+// Begin returns the event that a change belongs to, which it may begin. Its request is nil if it is not
+// known.
 func (t *Tracer) Begin(c Change, by *Cause, now time.Time) *Trace {
 	if by != nil && by.Work != nil && by.Work.trace.continues(c) {
 		return by.Work.trace
@@ -257,7 +263,8 @@ func (e *Trace) Complete() { e.open-- }
 // Ended reports whether all its sessions are at rest.
 func (e *Trace) Ended() bool { return e.done }
 
-// Notify adds a notification of the session at a path pattern that one of its changes has caused. It begins the work.
+// Notify adds a notification of the session at a path pattern that one of its changes has caused. It
+// begins the work.
 func (e *Trace) Notify(session int64, at time.Time, pattern string, w *Work) {
 	if e.notifications == 0 {
 		e.pattern = pattern
@@ -271,7 +278,8 @@ func (e *Trace) Notify(session int64, at time.Time, pattern string, w *Work) {
 	e.extend(at)
 	o := w.tally
 	w.tally, w.trace = tally{flying: o.flying}, e
-	e.requests, e.reads, e.writes, e.failed = e.requests+o.requests, e.reads+o.reads, e.writes+o.writes, e.failed+o.failed
+	e.requests, e.reads = e.requests+o.requests, e.reads+o.reads
+	e.writes, e.failed = e.writes+o.writes, e.failed+o.failed
 	e.flying += o.flying
 	e.extend(o.rest)
 	if !w.ended {
@@ -290,7 +298,8 @@ func (t *Tracer) Finish() {
 	t.live = nil
 }
 
-// Early returns how many events were counted before all their sessions were at rest, because there were too many.
+// Early returns how many events were counted before all their sessions were at rest, because there were
+// too many.
 func (t *Tracer) Early() int64 { return t.early }
 
 // prune counts the events in which all sessions are at rest, and of more than most others the oldest.

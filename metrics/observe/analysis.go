@@ -138,7 +138,7 @@ type place struct {
 	parent  *place // nil for the root
 	pattern *pattern
 	named   bool // by a message, not only as the parent of another
-	raced   bool // a session could not create the node because another had, or created it when another had deleted it
+	raced   bool // sessions race for the node: one could not create it, or created it when it was told of its end
 }
 
 // place returns the place of a path that a message names.

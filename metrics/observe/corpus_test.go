@@ -109,7 +109,8 @@ func TestCorpus(t *testing.T) {
 func wantEvent(t *testing.T, want corpusEvent, among []causality.Event) {
 	t.Helper()
 	for _, e := range among {
-		if got := (corpusEvent{e.Op + " " + e.Paths[0], e.Notifications, e.Woke, e.Reads, e.Writes, e.FailedWrites}); got == want {
+		begins := e.Op + " " + e.Paths[0]
+		if (corpusEvent{begins, e.Notifications, e.Woke, e.Reads, e.Writes, e.FailedWrites}) == want {
 			return
 		}
 	}

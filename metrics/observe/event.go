@@ -23,7 +23,8 @@ func (s *session) asks(a *Analysis, m *drivers.Message, r *request) {
 	r.work = s.work
 }
 
-// givesUp reports whether the request gives up a turn: it deletes a node of a line, or one that sessions race for.
+// givesUp reports whether the request gives up a turn: it deletes a node of a line, or one that sessions
+// race for.
 func (s *session) givesUp(a *Analysis, m *drivers.Message) bool {
 	turn := func(path string) bool {
 		if c := s.children[path]; c != nil && c.line.place != c.place {
@@ -36,7 +37,9 @@ func (s *session) givesUp(a *Analysis, m *drivers.Message) bool {
 	case drivers.OpDelete:
 		return turn(string(m.Path))
 	case drivers.OpMulti:
-		return slices.ContainsFunc(m.Parts, func(p drivers.TxnOp) bool { return p.Op == drivers.OpDelete && turn(string(p.Path)) })
+		return slices.ContainsFunc(m.Parts, func(p drivers.TxnOp) bool {
+			return p.Op == drivers.OpDelete && turn(string(p.Path))
+		})
 	case drivers.OpClose:
 		for path := range s.children {
 			if turn(path) {
@@ -56,7 +59,8 @@ func (s *session) owned() (all []string) {
 	return slices.Compact(all)
 }
 
-// tag has the meter give the request back with the notifications that the write causes, or the end of its session.
+// tag has the meter give the request back with the notifications that the write causes, or the end of its
+// session.
 func (t *tap) tag(m *drivers.Message, r request, before time.Time) {
 	c := &causality.Cause{Op: m.Op, Work: r.work, HandsOver: r.handsOver, Answered: t.a.now, Before: before}
 	if m.Op == drivers.OpClose {

@@ -66,8 +66,8 @@ func (p actor) told(event drivers.EventType, path string) {
 	p.Message(p.now, drivers.Message{Kind: drivers.Notification, Event: event, Path: []byte(path)})
 }
 
-// checkEvents compares the events with the wanted ones, and the sums over all with the traffic: each request
-// and each notification belongs to one event or to none.
+// checkEvents compares the events with the wanted ones, and the sums over all with the traffic: each
+// request and each notification belongs to one event or to none.
 func (s *stage) checkEvents(t *testing.T, count, atRest int64, largest ...causality.Event) {
 	t.Helper()
 	r := s.a.Report()
@@ -81,13 +81,16 @@ func (s *stage) checkEvents(t *testing.T, count, atRest int64, largest ...causal
 	if got, want := fmt.Sprintf("%+v", e.Largest), fmt.Sprintf("%+v", largest); got != want {
 		t.Errorf("events\n%s, want\n%s", got, want)
 	}
-	if requests := e.Requests + e.AtRest; requests != r.Traffic.Requests || e.Notifications != r.Traffic.Notifications {
-		t.Errorf("%d requests and %d notifications in all, want %d and %d", requests, e.Notifications, r.Traffic.Requests, r.Traffic.Notifications)
+	requests := e.Requests + e.AtRest
+	if requests != r.Traffic.Requests || e.Notifications != r.Traffic.Notifications {
+		t.Errorf("%d requests and %d notifications in all, want %d and %d", requests, e.Notifications,
+			r.Traffic.Requests, r.Traffic.Notifications)
 	}
 }
 
-// failover has the first session lead, five others watch for its end, and then ends it. Each candidate reads the
-// list and the value, and races for the lead a second later; the winner and then all others are told.
+// failover has the first session lead, five others watch for its end, and then ends it. Each candidate
+// reads the list and the value, and races for the lead a second later; the winner and then all others are
+// told.
 func failover(s *stage, end func(leader actor)) {
 	all := s.sessions(6)
 	leader, candidates := all[0], all[1:]
@@ -125,11 +128,12 @@ func failover(s *stage, end func(leader actor)) {
 	candidates[1].get("/s/elsewhere")
 }
 
-// TestEventIsASessionsEndWithAllThatFollows checks the counts of a failover. Before it, there were 2 creates and 10
-// lists, and after it 2 more requests.
+// TestEventIsASessionsEndWithAllThatFollows checks the counts of a failover. Before it, there were 2
+// creates and 10 lists, and after it 2 more requests.
 func TestEventIsASessionsEndWithAllThatFollows(t *testing.T) {
-	want := causality.Event{Op: "expire", Paths: []string{"/s/leader", "/s/members/n#"}, Times: 1, Changes: 3, Notifications: 15, Woke: 5,
-		Requests: 20, Reads: 15, Writes: 5, FailedWrites: 4, Lasted: 1020 * time.Millisecond, Several: true}
+	want := causality.Event{Op: "expire", Paths: []string{"/s/leader", "/s/members/n#"}, Times: 1,
+		Changes: 3, Notifications: 15, Woke: 5, Requests: 20, Reads: 15, Writes: 5, FailedWrites: 4,
+		Lasted: 1020 * time.Millisecond, Several: true}
 	t.Run("expired", func(t *testing.T) {
 		s := newStage()
 		failover(s, func(leader actor) {
@@ -148,8 +152,8 @@ func TestEventIsASessionsEndWithAllThatFollows(t *testing.T) {
 	})
 }
 
-// TestEventsAtOnceAreKeptApart has two values be set at once, each watched by a session of its own and by one that
-// watches both. What this one does belongs to the event that has woken it last.
+// TestEventsAtOnceAreKeptApart has two values be set at once, each watched by a session of its own and by
+// one that watches both. What this one does belongs to the event that has woken it last.
 func TestEventsAtOnceAreKeptApart(t *testing.T) {
 	s := newStage()
 	all := s.sessions(4)
@@ -170,12 +174,14 @@ func TestEventsAtOnceAreKeptApart(t *testing.T) {
 	both.get("/x")
 	both.set("/done")
 	s.checkEvents(t, 2, 4,
-		causality.Event{Op: "set", Paths: []string{"/b"}, Times: 1, Changes: 1, Notifications: 2, Woke: 2, Requests: 4, Reads: 2, Writes: 2, Lasted: 4 * time.Millisecond},
-		causality.Event{Op: "set", Paths: []string{"/a"}, Times: 1, Changes: 1, Notifications: 2, Woke: 2, Requests: 2, Reads: 1, Writes: 1, Lasted: time.Millisecond})
+		causality.Event{Op: "set", Paths: []string{"/b"}, Times: 1, Changes: 1, Notifications: 2, Woke: 2,
+			Requests: 4, Reads: 2, Writes: 2, Lasted: 4 * time.Millisecond},
+		causality.Event{Op: "set", Paths: []string{"/a"}, Times: 1, Changes: 1, Notifications: 2, Woke: 2,
+			Requests: 2, Reads: 1, Writes: 1, Lasted: time.Millisecond})
 }
 
-// TestBusyLockIsManyEvents has two sessions take turns at a lock without a pause, in a line and with one node. Each
-// release is an event, with the requests of the session that takes the lock.
+// TestBusyLockIsManyEvents has two sessions take turns at a lock without a pause, in a line and with one
+// node. Each release is an event, with the requests of the session that takes the lock.
 func TestBusyLockIsManyEvents(t *testing.T) {
 	const turns = 50
 	t.Run("line", func(t *testing.T) {
@@ -196,7 +202,8 @@ func TestBusyLockIsManyEvents(t *testing.T) {
 			next.do(drivers.OpChildren, "/lock", 0, false, nil)
 		}
 		s.checkEvents(t, turns, 2+2*turns,
-			causality.Event{Op: "delete", Paths: []string{"/lock/m-#"}, Times: turns, Changes: 1, Notifications: 1, Woke: 1, Requests: 2, Reads: 1, Writes: 1, Lasted: time.Millisecond})
+			causality.Event{Op: "delete", Paths: []string{"/lock/m-#"}, Times: turns, Changes: 1, Notifications: 1, Woke: 1,
+				Requests: 2, Reads: 1, Writes: 1, Lasted: time.Millisecond})
 	})
 	t.Run("one node", func(t *testing.T) {
 		s := newStage()
@@ -210,7 +217,8 @@ func TestBusyLockIsManyEvents(t *testing.T) {
 			next.create("/lock", nil)
 		}
 		s.checkEvents(t, turns, 1+turns,
-			causality.Event{Op: "delete", Paths: []string{"/lock"}, Times: turns, Changes: 1, Notifications: 1, Woke: 1, Requests: 2, Writes: 2, Lasted: time.Millisecond})
+			causality.Event{Op: "delete", Paths: []string{"/lock"}, Times: turns, Changes: 1, Notifications: 1, Woke: 1,
+				Requests: 2, Writes: 2, Lasted: time.Millisecond})
 	})
 }
 
@@ -230,7 +238,8 @@ func TestWritersOfOneValueAreManyEvents(t *testing.T) {
 		}
 	}
 	s.checkEvents(t, sets, 3,
-		causality.Event{Op: "set", Paths: []string{"/count"}, Times: sets, Changes: 1, Notifications: 3, Woke: 3, Requests: 4, Reads: 3, Writes: 1, Lasted: 3 * time.Millisecond})
+		causality.Event{Op: "set", Paths: []string{"/count"}, Times: sets, Changes: 1, Notifications: 3, Woke: 3,
+			Requests: 4, Reads: 3, Writes: 1, Lasted: 3 * time.Millisecond})
 }
 
 // TestPollingIsAtRest has a session poll, also after it was woken.
@@ -249,9 +258,11 @@ func TestPollingIsAtRest(t *testing.T) {
 		all[0].get("/jobs")
 	}
 	s.checkEvents(t, 1, 1+polls,
-		causality.Event{Op: "set", Paths: []string{"/config"}, Times: 1, Changes: 1, Notifications: 1, Woke: 1, Requests: 2, Reads: 1, Writes: 1, Lasted: time.Millisecond})
+		causality.Event{Op: "set", Paths: []string{"/config"}, Times: 1, Changes: 1, Notifications: 1, Woke: 1,
+			Requests: 2, Reads: 1, Writes: 1, Lasted: time.Millisecond})
 	if r := s.a.Report(); r.Events.AtRestPerS != float64(r.Events.AtRest)/r.Duration.Seconds() {
-		t.Errorf("%v requests at rest in a second; want %d over %v", r.Events.AtRestPerS, r.Events.AtRest, r.Duration)
+		t.Errorf("%v requests at rest in a second; want %d over %v",
+			r.Events.AtRestPerS, r.Events.AtRest, r.Duration)
 	}
 }
 
@@ -261,7 +272,8 @@ func TestTransactionIsOneEvent(t *testing.T) {
 	all := s.sessions(2)
 	all[0].watch("/a")
 	all[0].watch("/b")
-	m := drivers.Message{Kind: drivers.Request, Op: drivers.OpMulti, Parts: []drivers.TxnOp{part(drivers.OpSet, "/a"), part(drivers.OpSet, "/b")}}
+	m := drivers.Message{Kind: drivers.Request, Op: drivers.OpMulti}
+	m.Parts = []drivers.TxnOp{part(drivers.OpSet, "/a"), part(drivers.OpSet, "/b")}
 	all[1].Message(s.now, m)
 	s.pos++
 	m.Kind, m.Pos = drivers.Reply, s.pos
@@ -269,11 +281,13 @@ func TestTransactionIsOneEvent(t *testing.T) {
 	all[0].told(drivers.DataChanged, "/a")
 	all[0].told(drivers.DataChanged, "/b")
 	s.checkEvents(t, 1, 2,
-		causality.Event{Op: "multi", Paths: []string{"/a", "/b"}, Times: 1, Changes: 1, Notifications: 2, Woke: 1, Requests: 1, Writes: 1, Several: true})
+		causality.Event{Op: "multi", Paths: []string{"/a", "/b"}, Times: 1, Changes: 1, Notifications: 2, Woke: 1,
+			Requests: 1,
+			Writes:   1, Several: true})
 }
 
-// TestManyEventsEndByThemselves has a session be woken more often than events are followed at once: an event ends when
-// nothing can follow it any more.
+// TestManyEventsEndByThemselves has a session be woken more often than events are followed at once: an
+// event ends when nothing can follow it any more.
 func TestManyEventsEndByThemselves(t *testing.T) {
 	l := DefaultLimits
 	l.Changes = 4
@@ -290,7 +304,8 @@ func TestManyEventsEndByThemselves(t *testing.T) {
 	}
 }
 
-// TestEventsAreBounded checks that events beyond the limit are counted early, and that the report says so.
+// TestEventsAreBounded checks that events beyond the limit are counted early, and that the report says
+// so.
 func TestEventsAreBounded(t *testing.T) {
 	l := DefaultLimits
 	l.Changes = 4
@@ -303,11 +318,13 @@ func TestEventsAreBounded(t *testing.T) {
 		all[0].set(path)
 		watcher.told(drivers.DataChanged, path)
 	}
-	if ended, early := s.a.SoFar().Events.Count, s.a.tracer.Early(); ended < changes-int64(l.Changes) || early == 0 {
+	ended, early := s.a.SoFar().Events.Count, s.a.tracer.Early()
+	if ended < changes-int64(l.Changes) || early == 0 {
 		t.Errorf("%d events have ended, %d early; want at most %d kept", ended, early, l.Changes)
 	}
 	r := s.a.Report()
-	if r.Events.Count != changes || r.Traffic.Beyond.Early < s.a.tracer.Early() {
-		t.Errorf("%d events, %d decided early; want %d and at least %d", r.Events.Count, r.Traffic.Beyond.Early, changes, s.a.tracer.Early())
+	if r.Events.Count != changes || r.Traffic.Beyond.Early < early {
+		t.Errorf("%d events, %d decided early; want %d and at least %d", r.Events.Count, r.Traffic.Beyond.Early,
+			changes, early)
 	}
 }

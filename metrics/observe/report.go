@@ -185,8 +185,9 @@ func (a *Analysis) Report() Report {
 func (a *Analysis) reportNow() Report {
 	return Report{
 		Duration: a.now.Sub(a.from), Traffic: a.all.traffic(a), Places: a.report(),
-		Largest: slices.Clone(a.largest), Events: a.tracer.Report(a.now.Sub(a.from)), Operations: a.all.operations(), Watchers: a.watchers(),
-		Churn: a.all.churn.report(a), Rearming: a.all.rearming.report,
+		Largest: slices.Clone(a.largest), Operations: a.all.operations(), Watchers: a.watchers(),
+		Events: a.tracer.Report(a.now.Sub(a.from)),
+		Churn:  a.all.churn.report(a), Rearming: a.all.rearming.report,
 	}
 }
 

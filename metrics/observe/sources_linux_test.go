@@ -255,7 +255,8 @@ func untimed(r observe.Report) observe.Report {
 		r.Operations[i].P50, r.Operations[i].P99 = nil, nil
 	}
 	e := r.Events // what sessions ask is assigned by pauses
-	r.Events = causality.Events{Count: e.Count, NotificationsP50: e.NotificationsP50, NotificationsMax: e.NotificationsMax}
+	r.Events = causality.Events{Count: e.Count, NotificationsP50: e.NotificationsP50}
+	r.Events.NotificationsMax = e.NotificationsMax
 	r.Largest = nil // among changes that wake equally many, the first ones by the source's clock
 	return r
 }

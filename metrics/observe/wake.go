@@ -70,9 +70,10 @@ func (s *session) notified(a *Analysis, m *drivers.Message, p *place) {
 	if w := s.waits[p.path]; w != nil && m.Event == drivers.Deleted { // where it waited is gone
 		s.endWait(a, w)
 	}
-	w := &wake{pattern: p.pattern, place: p, event: m.Event, at: a.now, rest: a.now, standing: s.standing(a, p), work: causality.NewWork(a.now)}
+	w := &wake{pattern: p.pattern, place: p, event: m.Event, at: a.now, rest: a.now, standing: s.standing(a, p)}
 	s.work.End()
-	s.work = w.work
+	s.work = causality.NewWork(a.now)
+	w.work = s.work
 	s.waitsElsewhere(a, m, p)
 	in := s.waitFor(a, p)
 	if in.tree {

@@ -143,11 +143,12 @@ const maxEvents = 5
 
 // largestEvents shows the events that are more than a change of one path.
 func largestEvents(events []causality.Event) Table {
-	t := Table{Title: "largest events", Columns: columns(0, "<largest events", "times", "notifications", "woken", "reads", "writes", "lost", "until rest")}
+	t := Table{Title: "largest events", Columns: columns(0, "<largest events", "times", "notifications", "woken", "reads", "writes",
+		"lost", "until rest")}
 	events = slices.DeleteFunc(slices.Clone(events), func(e causality.Event) bool { return !e.Several })
 	for _, e := range events[:min(len(events), maxEvents)] {
-		t.Rows = append(t.Rows, []string{observed.Cause(e), units.Count(e.Times), units.Count(e.Notifications), units.Count(e.Woke), units.Count(e.Reads),
-			units.Count(e.Writes), units.Count(e.FailedWrites), units.Duration(e.Lasted)})
+		t.Rows = append(t.Rows, []string{observed.Cause(e), units.Count(e.Times), units.Count(e.Notifications),
+			units.Count(e.Woke), units.Count(e.Reads), units.Count(e.Writes), units.Count(e.FailedWrites), units.Duration(e.Lasted)})
 	}
 	return t
 }

@@ -50,19 +50,21 @@ func TestFindingsInWords(t *testing.T) {
 	}
 }
 
-// TestEventsInWords checks how the table of events names causes, and that it leaves out those that are one change of
-// one path.
+// TestEventsInWords checks how the table of events names causes, and that it leaves out those that are one
+// change of one path.
 func TestEventsInWords(t *testing.T) {
 	several := func(op string, paths ...string) causality.Event {
 		return causality.Event{Op: op, Paths: paths, Several: true}
 	}
 	long := "/services/" + strings.Repeat("orders-", 8) + "members"
 	r := observe.Report{Events: causality.Events{Count: 5, AtRest: 10, AtRestPerS: 2, Largest: []causality.Event{
-		several("expire", "/app/leader", "/app/members/n#"), several("close", "/a/b"), several("multi", "/a", "/b", "/c"), several("", long),
+		several("expire", "/app/leader", "/app/members/n#"), several("close", "/a/b"),
+		several("multi", "/a", "/b", "/c"), several("", long),
 		{Op: "set", Paths: []string{"/alone"}}, several("set", "/config"), several("delete", "/sixth")}}}
 	r.Duration, r.Traffic.Requests = 5*time.Second, 100
 	d := document.New(results.Observation{Observed: r})
-	want := []string{"session expired: /app/leader, …/members/n#", "session closed: /a/b", "transaction: /a and 2 more",
+	want := []string{"session expired: /app/leader, …/members/n#", "session closed: /a/b",
+		"transaction: /a and 2 more",
 		"unseen change of /services/ord…orders-members", "set /config"}
 	var got []string
 	for _, row := range d.Tables[0].Rows {
@@ -71,8 +73,9 @@ func TestEventsInWords(t *testing.T) {
 	if d.Tables[0].Title != "largest events" || !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if want, all := "at rest, apart from 5 events: 10 of 100 requests, 2.00 /s over 5.00 s", notes(results.Observation{Observed: r}); !strings.Contains(all, want) {
-		t.Errorf("got %q, want %q", all, want)
+	all, rest := notes(results.Observation{Observed: r}), "at rest, apart from 5 events: 10 of 100 requests, 2.00 /s over 5.00 s"
+	if !strings.Contains(all, rest) {
+		t.Errorf("got %q, want %q", all, rest)
 	}
 	r.Events.Largest = []causality.Event{{Op: "set", Paths: []string{"/alone"}}}
 	if d := document.New(results.Observation{Observed: r}); len(d.Tables) > 0 {

@@ -94,8 +94,8 @@ func AtRest(r observe.Report) string {
 	if e.Count == 0 {
 		return ""
 	}
-	return fmt.Sprintf("at rest, apart from %s: %s of %s requests, %s over %s", units.Plural(int(e.Count), "event"), units.Count(e.AtRest),
-		units.Count(r.Traffic.Requests), units.Value(e.AtRestPerS, "/s"), units.Duration(r.Duration))
+	return fmt.Sprintf("at rest, apart from %s: %s of %s requests, %s over %s", units.Plural(int(e.Count), "event"),
+		units.Count(e.AtRest), units.Count(r.Traffic.Requests), units.Value(e.AtRestPerS, "/s"), units.Duration(r.Duration))
 }
 
 // unknownForms returns a sentence for each path whose form is not known and whose changes wake many.
