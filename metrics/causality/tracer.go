@@ -214,8 +214,10 @@ func (t *Tracer) Begin(c Change, by *Cause, now time.Time) *Trace {
 		if by.Work != nil {
 			from = by.Work.counts()
 		}
-		from.count(by.Op, -1)
-		e.count(by.Op, 1)
+		if by.Work == nil || by.Work.trace == nil || !by.Work.trace.done {
+			from.count(by.Op, -1)
+			e.count(by.Op, 1)
+		}
 		if from.rest.Equal(by.Answered) {
 			from.rest = by.Before
 		}
