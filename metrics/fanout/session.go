@@ -228,6 +228,7 @@ type sessionState struct {
 	session    *Session // the session whose state this is
 	connected  bool
 	closing    bool
+	tag        any   // see Session.Tag
 	audited    bool  // see Session.Audit
 	cutAt      int64 // position of the latest reply before the latest cut, 0 without one
 	rearming   bool  // from a cut until the watches are armed again

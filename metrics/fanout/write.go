@@ -27,6 +27,7 @@ type trigger struct {
 	// listener; by is nil if the write is foreign or there is no listener.
 	by   *sessionState
 	made []drivers.TxnOp
+	tag  any // see Session.Tag
 }
 
 func (w *trigger) add(at time.Time) {
@@ -153,6 +154,7 @@ type Notified struct {
 	Writer  *Session
 	Op      drivers.Op
 	Written string // the path that the write changed, "" for the end of a session
+	Tag     any    // see Session.Tag, nil if Writer is
 }
 
 // NewListening returns a Meter that reports causes to the listener. It counts no window and has no time
@@ -164,6 +166,13 @@ func NewListening(listener Listener, now func() time.Time, limit int) *Meter {
 	m.now, m.ledger.listener, m.ledger.timeline = now, listener, nil
 	m.ledger.bounds.limit = limit
 	return m
+}
+
+// Tag makes the listener get the tag with each notification of the writes whose replies come from now on.
+func (s *Session) Tag(tag any) {
+	s.meter.mu.Lock()
+	defer s.meter.mu.Unlock()
+	s.state.tag = tag
 }
 
 // End records that the session will not come back: its watches and its ephemeral nodes are gone.
@@ -190,7 +199,7 @@ func (l *ledger) caused(w *trigger, n *notification) {
 	told := Notified{Trigger: Trigger{w}, Session: n.state.session, Nth: n.nth, Path: n.path, Event: n.event}
 	if w.by != nil {
 		made := w.changed(n)
-		told.Writer, told.Op, told.Written = w.by.session, made.Op, string(made.Path)
+		told.Writer, told.Op, told.Written, told.Tag = w.by.session, made.Op, string(made.Path), w.tag
 	}
 	l.listener.Caused(told)
 }
@@ -215,7 +224,7 @@ func (l *ledger) wroteBy(w *write, s *sessionState, m *drivers.Message) {
 	if l.listener == nil {
 		return
 	}
-	w.by, w.made = s, []drivers.TxnOp{{Op: m.Op, Path: bytes.Clone(m.Path)}}
+	w.by, w.tag, w.made = s, s.tag, []drivers.TxnOp{{Op: m.Op, Path: bytes.Clone(m.Path)}}
 	for _, p := range m.Parts {
 		if p.Op.IsWrite() {
 			p.Path = bytes.Clone(p.Path)

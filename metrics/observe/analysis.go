@@ -11,6 +11,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/traffic"
 	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/metrics/causality"
 	"github.com/stampede-bench/stampede/metrics/client"
 	"github.com/stampede-bench/stampede/metrics/fanout"
 )
@@ -60,7 +61,10 @@ type Analysis struct {
 	changes  map[fanout.Trigger]*change
 	oldest   []*change // in the order of their first notification, some complete
 	largest  []ranked
-	watches  level // as of each pattern
+	tracer   *causality.Tracer
+	orphans  map[string]*orphan // by their nodes and those above
+	serials  int64              // sessions that were numbered
+	watches  level              // as of each pattern
 	live     level
 	children int       // that are kept
 	followed int       // open connections that are followed
@@ -70,25 +74,25 @@ type Analysis struct {
 
 // totals are the counts over all patterns and sessions.
 type totals struct {
-	connections, joined, open   int64
-	resumed, ended, lost        int64
-	requests, messages, bytes   int64
-	armed                       int64 // requests that armed a watch
-	mostOfSession               int
-	audited, missed, unasked    int64 // sessions, watches, notifications
-	reads, writes, failed       int64
-	notifications               int64
-	rearms                      int64
-	coverage                    traffic.Coverage
-	unfollowed                  int64 // watches beyond the limit
-	beyond                      Beyond
-	openSessions, mostSessions  int64
-	openLeases, mostLeases      int64 // a lease that expires counts as open
-	churn                       Churn
-	rearming                    rearmings
-	triggers, foreign           int64
-	fanout                      metrics.Tally
-	latency                     [drivers.OpFlush + 1]*hdrhistogram.Histogram
+	connections, joined, open  int64
+	resumed, ended, lost       int64
+	requests, messages, bytes  int64
+	armed                      int64 // requests that armed a watch
+	mostOfSession              int
+	audited, missed, unasked   int64 // sessions, watches, notifications
+	reads, writes, failed      int64
+	notifications              int64
+	rearms                     int64
+	coverage                   traffic.Coverage
+	unfollowed                 int64 // watches beyond the limit
+	beyond                     Beyond
+	openSessions, mostSessions int64
+	openLeases, mostLeases     int64 // a lease that expires counts as open
+	churn                      Churn
+	rearming                   rearmings
+	triggers, foreign          int64
+	fanout                     metrics.Tally
+	latency                    [drivers.OpFlush + 1]*hdrhistogram.Histogram
 }
 
 // New returns an Analysis that has observed nothing.
@@ -96,7 +100,7 @@ func New(l Limits) *Analysis {
 	a := &Analysis{
 		limits: l, patterns: map[string]*pattern{}, paths: map[string]*place{}, lines: map[string]*waitingLine{},
 		sessions: map[int64]*session{}, byMeter: map[*fanout.Session]*session{}, ended: map[*fanout.Session]*session{}, changes: map[fanout.Trigger]*change{},
-		others: newPattern("others", nil), table: client.New(l.Sessions),
+		others: newPattern("others", nil), table: client.New(l.Sessions), tracer: causality.New(l.Changes), orphans: map[string]*orphan{},
 	}
 	a.all.fanout = metrics.Tally{}
 	a.meter = fanout.NewListening(listener{a}, func() time.Time { return a.now }, l.Waiting)
@@ -142,6 +146,7 @@ type place struct {
 	parent  *place // nil for the root
 	pattern *pattern
 	named   bool // by a message, not only as the parent of another
+	raced   bool // sessions race for the node: one could not create it, or created it when it was told of its end
 }
 
 // place returns the place of a path that a message names.
@@ -204,6 +209,7 @@ func (a *Analysis) finish() {
 		delete(a.changes, t)
 	}
 	a.oldest = nil
+	a.tracer.Finish()
 }
 
 // SoFar returns what has been observed until now. Unlike Report it decides nothing that is still

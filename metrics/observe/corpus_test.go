@@ -14,6 +14,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/traffic"
 	"github.com/stampede-bench/stampede/drivers/traffic/capture"
 	"github.com/stampede-bench/stampede/drivers/traffic/etcd"
+	"github.com/stampede-bench/stampede/metrics/causality"
 	"github.com/stampede-bench/stampede/metrics/observe"
 )
 
@@ -24,6 +25,15 @@ type corpusItem struct {
 	Verdict  string // herd, no herd, or all want to know
 	folder   string // its name
 	Paths    []corpusPath
+	Events   []corpusEvent
+}
+
+// A corpusEvent is the sum of all that sessions did in the time of an event in which nothing else happened.
+type corpusEvent struct {
+	Begins               string // operation and first path
+	Notifications, Woken int64
+	Reads, Writes        int64
+	FailedWrites         int64 `json:"failed_writes"`
 }
 
 type corpusPath struct {
@@ -96,6 +106,17 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
+func wantEvent(t *testing.T, want corpusEvent, among []causality.Event) {
+	t.Helper()
+	for _, e := range among {
+		begins := e.Op + " " + e.Paths[0]
+		if (corpusEvent{begins, e.Notifications, e.Woke, e.Reads, e.Writes, e.FailedWrites}) == want {
+			return
+		}
+	}
+	t.Errorf("no event %+v in %+v", want, among)
+}
+
 func compareWithCorpus(t *testing.T, half string) {
 	t.Helper()
 	folders, err := filepath.Glob("../../examples/observe/corpus/" + half + "/*")
@@ -118,6 +139,9 @@ func compareWithCorpus(t *testing.T, half string) {
 			}
 			if item.Protocol == "etcd" && r.Traffic.Sessions > r.Traffic.Connections { // a client may have several leases
 				t.Errorf("%d sessions by %d connections", r.Traffic.Sessions, r.Traffic.Connections)
+			}
+			for _, e := range item.Events {
+				wantEvent(t, e, r.Events.Largest)
 			}
 			for _, p := range r.Places {
 				row := item.rowOf(p)

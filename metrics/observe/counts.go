@@ -64,9 +64,9 @@ type opCounts struct {
 	requests, failed, watched int64
 	lost                      int64 // creates of a node that another had created
 	by                        client.Set
-	repeats                   int64    // reads without a watch that repeat the session's last one, though nothing was notified
+	repeats                   int64      // reads without a watch that repeat the session's last one, though nothing was notified
 	again                     client.Set // those that repeated one
-	looped                    bool     // one of them did so more than once
+	looped                    bool       // one of them did so more than once
 	latency                   *hdrhistogram.Histogram
 }
 

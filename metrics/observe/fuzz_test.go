@@ -40,6 +40,16 @@ func reported(t *testing.T, a *observe.Analysis) {
 			t.Errorf("%+v has more of a kind than notifications", p)
 		}
 	}
+	e, all := o.Observed.Events, o.Observed.Traffic
+	if e.AtRest < 0 || e.Requests+e.AtRest > all.Requests || e.Notifications > all.Notifications {
+		t.Errorf("%+v have more than the traffic, %+v", e, all)
+	}
+	for _, one := range e.Largest {
+		other := one.Requests - one.Reads - one.Writes
+		if min(one.Reads, one.FailedWrites, other, int64(one.Lasted)) < 0 || one.FailedWrites > one.Writes {
+			t.Errorf("%+v counts what was not there", one)
+		}
+	}
 }
 
 // FuzzMessages plays messages of several sessions: each four bytes are one. No order of them, however senseless, may end the analysis.

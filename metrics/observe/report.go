@@ -11,6 +11,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/traffic"
 	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/metrics/causality"
 	"github.com/stampede-bench/stampede/metrics/client"
 )
 
@@ -22,9 +23,10 @@ type Report struct {
 	// first, and those that nobody watches by their requests.
 	Places []Place `json:"places"`
 	// Largest are the writes that woke most sessions, at most ten.
-	Largest    []Change    `json:"largest"`
-	Operations []Operation `json:"operations"`
-	Watchers   []Watcher   `json:"watchers"` // the sessions with most watches, at most ten
+	Largest    []Change         `json:"largest"`
+	Events     causality.Events `json:"events"`
+	Operations []Operation      `json:"operations"`
+	Watchers   []Watcher        `json:"watchers"` // the sessions with most watches, at most ten
 	// Standing are the patterns with most armed watches at the end, at most ten.
 	Standing []Standing `json:"standing"`
 	// Clients are the processes and addresses that have connections, those with most requests first.
@@ -202,7 +204,7 @@ func (a *Analysis) reportNow() Report {
 	length := a.now.Sub(a.from)
 	return Report{
 		Duration: length, Traffic: a.all.traffic(a), Places: a.report(),
-		Largest: a.largestChanges(), Clients: a.table.Rows(length),
+		Largest: a.largestChanges(), Events: a.tracer.Report(length), Clients: a.table.Rows(length),
 		Operations: a.all.operations(), Watchers: a.watchers(), Churn: a.all.churn.report(a), Rearming: a.all.rearming.report,
 	}
 }
@@ -217,7 +219,7 @@ func (t *totals) traffic(a *Analysis) Traffic {
 		Audited: t.audited, Missed: t.missed, Unasked: t.unasked, MostStanding: a.watches.most, MostLive: a.live.most, MostOfSession: t.mostOfSession, Bytes: t.bytes,
 		Undecoded: t.coverage.List(), Beyond: t.beyond,
 	}
-	r.Beyond.Early += a.meter.Early()
+	r.Beyond.Early += a.meter.Early() + a.tracer.Early()
 	r.FanoutP50, r.FanoutMax = t.fanout.Quantile(50), t.fanout.Max()
 	return r
 }

@@ -2,10 +2,12 @@ package observe
 
 import (
 	"errors"
+	"maps"
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/traffic"
+	"github.com/stampede-bench/stampede/metrics/causality"
 	"github.com/stampede-bench/stampede/metrics/client"
 	"github.com/stampede-bench/stampede/metrics/fanout"
 )
@@ -39,6 +41,10 @@ type session struct {
 	polls                        map[pollKey]poll // its latest unwatched reads
 	open                         *wake            // its latest notification, until it is known what came of it
 	unassigned                   map[int64]*wake  // notifications whose cause is not known yet
+	serial                       int64            // in the order of their beginnings, from 1
+	work                         *causality.Work  // nil if it is at rest
+	freed                        string           // the node of whose deletion it was told last
+	orphan                       *orphan          // nil if it has a connection
 }
 
 // A watchKey names a watch of a session.
@@ -92,6 +98,8 @@ func (a *Analysis) newSession(c traffic.Connection, of *client.Session) *session
 		probe: a.meter.Session(), watches: map[watchKey]standingWatch{}, children: map[string]*child{},
 		polls: map[pollKey]poll{}, unassigned: map[int64]*wake{}, waits: map[string]*wait{}, others: map[string]*wait{}, races: map[string]bool{},
 	}
+	a.serials++
+	s.serial = a.serials
 	a.byMeter[s.probe] = s
 	a.all.openSessions++
 	a.all.mostSessions = max(a.all.mostSessions, a.all.openSessions)
@@ -110,6 +118,7 @@ func (a *Analysis) session(s traffic.Session, t *tap) *session {
 		t.of.Serve(known.of)
 		a.all.resumed++
 		known.rearming = rearming{since: a.now}
+		known.reconnect()
 		known.stopAudit() // what the earlier connection still brings may come again
 		return known
 	}
@@ -170,6 +179,7 @@ func (a *Analysis) expire() {
 		return
 	}
 	a.swept = a.now
+	maps.DeleteFunc(a.orphans, func(_ string, o *orphan) bool { return a.now.After(o.until) })
 	for _, s := range a.byMeter {
 		timeout := s.timeout
 		if timeout <= 0 {
@@ -188,6 +198,7 @@ func (a *Analysis) expire() {
 func (a *Analysis) end(s *session) {
 	s.settle(a)
 	s.stopAudit()
+	s.work.End()
 	s.probe.End()
 	if !s.over {
 		s.of.End(a.now)
@@ -296,6 +307,7 @@ func (s *session) answered(a *Analysis, m *drivers.Message, p *place, r request)
 		o.failed++
 		if errors.Is(m.Err, drivers.ErrNodeExists) {
 			o.lost++
+			p.raced = p.raced || s.children[p.path] == nil
 			if m.Mode&drivers.Sequential == 0 && len(s.races) < maxRaces {
 				s.races[p.path] = true
 			}
@@ -330,6 +342,7 @@ func (s *session) wrote(a *Analysis, m *drivers.Message, p *place, lease int64) 
 	switch m.Op {
 	case drivers.OpCreate:
 		delete(s.races, p.path)
+		p.raced = p.raced || s.freed == p.path
 		a.created(s, m, p)
 		if c := s.children[p.path]; c != nil {
 			c.lease = lease

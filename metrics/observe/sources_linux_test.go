@@ -30,6 +30,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/traffic/etcd"
 	"github.com/stampede-bench/stampede/drivers/traffic/proxy"
 	"github.com/stampede-bench/stampede/internal/testenv"
+	"github.com/stampede-bench/stampede/metrics/causality"
 	"github.com/stampede-bench/stampede/metrics/observe"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/catalog"
@@ -253,6 +254,9 @@ func untimed(r observe.Report) observe.Report {
 	for i := range r.Operations {
 		r.Operations[i].P50, r.Operations[i].P99 = nil, nil
 	}
+	e := r.Events // what sessions ask is assigned by pauses
+	r.Events = causality.Events{Count: e.Count, NotificationsP50: e.NotificationsP50}
+	r.Events.NotificationsMax = e.NotificationsMax
 	r.Largest = nil // among changes that wake equally many, the first ones by the source's clock
 	return r
 }

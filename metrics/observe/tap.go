@@ -8,6 +8,7 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/traffic"
+	"github.com/stampede-bench/stampede/metrics/causality"
 	"github.com/stampede-bench/stampede/metrics/client"
 )
 
@@ -38,10 +39,12 @@ type message struct {
 
 // A request has not been answered.
 type request struct {
-	op    drivers.Op
-	at    time.Time
-	place *place // nil for a transaction
-	lease int64  // that it names, 0 for none
+	op        drivers.Op
+	at        time.Time
+	place     *place          // nil for a transaction
+	lease     int64           // that it names, 0 for none
+	work      *causality.Work // that its session was at, nil if at rest
+	handsOver bool            // it ends its session, or gives up a turn
 }
 
 // Session reports the session of the connection.
@@ -150,6 +153,7 @@ func (t *tap) Message(at time.Time, m drivers.Message) {
 	t.a.mu.Lock()
 	defer t.a.mu.Unlock()
 	t.a.setTime(at)
+	t.a.tracer.Prune(t.a.now)
 	if m.Kind != drivers.Cut {
 		t.a.all.messages++
 		t.a.all.bytes += int64(m.Size)
@@ -216,13 +220,16 @@ func (t *tap) request(m *drivers.Message) {
 	a := t.a
 	r := request{op: m.Op, at: a.now, lease: t.lease}
 	t.lease = 0
+	if len(m.Parts) == 0 && len(m.Path) > 0 {
+		r.place = a.requestPlace(m)
+	}
+	t.s.asks(a, m, &r)
 	switch {
 	case len(m.Parts) > 0:
 		for p := range parts(m) {
 			t.s.countRequest(a, p, a.requestPlace(p))
 		}
-	case len(m.Path) > 0:
-		r.place = a.requestPlace(m)
+	case r.place != nil:
 		t.s.countRequest(a, m, r.place)
 	}
 	switch {
@@ -255,6 +262,7 @@ func (t *tap) goesOn(m drivers.Message, r request) drivers.Message {
 func (t *tap) await(r request) bool {
 	if len(t.asked) >= maxAsked || t.a.requests >= t.a.limits.Requests {
 		t.a.all.beyond.Requests++
+		r.work.Answered(t.a.now, false)
 		return false
 	}
 	t.a.requests++
@@ -320,6 +328,12 @@ func (t *tap) reply(m *drivers.Message) {
 	r, known := t.answer(m.Op)
 	if known {
 		t.a.all.record(m.Op, t.a.now.Sub(r.at))
+		before := r.work.Answered(t.a.now, m.Op.IsWrite() && m.Err != nil)
+		if m.Op.IsWrite() || m.Op == drivers.OpClose {
+			t.tag(m, r, before)
+		}
+	} else {
+		t.s.probe.Tag(nil)
 	}
 	t.s.probe.Message(t.bounded(t.goesOn(*m, r)))
 	switch {
@@ -391,6 +405,9 @@ func (t *tap) Close(at time.Time) {
 	if !t.out {
 		t.a.followed--
 	}
+	for _, r := range t.asked {
+		r.work.Answered(at, false)
+	}
 	t.a.requests -= len(t.asked)
 	t.asked = nil
 	t.of.Close(at)
@@ -400,9 +417,13 @@ func (t *tap) Close(at time.Time) {
 	t.s.connections--
 	t.s.probe.Message(drivers.Message{Kind: drivers.Cut})
 	t.s.left = at
-	waits := t.s.of.Leased() && !t.s.of.Active()                       // for a connection that uses a lease again
-	if t.s.connections == 0 && (t.s.anonymous && !waits || t.s.over) { // else another connection still serves it
+	waits := t.s.of.Leased() && !t.s.of.Active() // for a connection that uses a lease again
+	switch {                                     // else another connection still serves it
+	case t.s.connections > 0:
+	case t.s.anonymous && !waits || t.s.over:
 		t.a.end(t.s)
+	default:
+		t.s.disconnect(t.a)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/metrics/causality"
 	"github.com/stampede-bench/stampede/metrics/client"
 	"github.com/stampede-bench/stampede/metrics/fanout"
 )
@@ -52,6 +53,7 @@ type wake struct {
 	raced    bool   // the session has asked for a single node there since
 	ended    bool
 	outcome  outcome
+	work     *causality.Work // of the session, which it begins
 }
 
 // isAbout reports whether the place concerns what the notification told.
@@ -70,6 +72,9 @@ func (s *session) notified(a *Analysis, m *drivers.Message, p *place) {
 		s.endWait(a, w)
 	}
 	w := &wake{pattern: p.pattern, place: p, event: m.Event, at: a.now, rest: a.now, standing: s.standing(a, p)}
+	s.work.End()
+	s.work = causality.NewWork(a.now)
+	w.work = s.work
 	s.waitsElsewhere(a, m, p)
 	in := s.waitFor(a, p)
 	if in.tree {
@@ -88,6 +93,7 @@ func (s *session) notified(a *Analysis, m *drivers.Message, p *place) {
 		}
 	}
 	if m.Event == drivers.Deleted {
+		s.freed = p.path
 		a.deletedUnseen(m.Pos, p)
 	}
 }
@@ -208,8 +214,9 @@ type change struct {
 	op      drivers.Op
 	writer  *session // nil if it is not known
 	written string   // pattern
-	open    int      // sessions that it woke and that are not at rest
-	counted bool     // no further notification comes
+	event   *causality.Trace
+	open    int  // sessions that it woke and that are not at rest
+	counted bool // no further notification comes
 }
 
 // A share is the part of a change's notifications that named paths of one pattern.
@@ -261,6 +268,7 @@ func (l listener) Caused(n fanout.Notified) {
 	}
 	c.n++
 	w.change = c
+	c.event.Notify(s.serial, w.at, w.pattern.name, w.work)
 	if w.at.Before(c.first) {
 		c.first = w.at
 	}
@@ -290,6 +298,7 @@ func (a *Analysis) newChange(n fanout.Notified, w *wake) *change {
 	} else {
 		a.all.foreign++
 	}
+	c.event = a.eventOf(n, c)
 	a.changes[n.Trigger] = c
 	a.oldest = append(a.oldest, c)
 	return c
@@ -342,6 +351,7 @@ func (a *Analysis) flush(c *change) {
 		return
 	}
 	c.counted = true
+	c.event.Complete()
 	a.all.triggers++
 	woken := c.woken()
 	woken.WokenTogether()

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/stampede-bench/stampede/metrics/causality"
 	"github.com/stampede-bench/stampede/metrics/client"
 	"github.com/stampede-bench/stampede/metrics/observe"
 	"github.com/stampede-bench/stampede/results"
@@ -33,12 +34,16 @@ func ofObservation(o results.Observation) (d Document) {
 		rearmingTable(seen.Rearming), churnTable(seen.Churn, seen.Duration), standingTable(seen.Standing)}
 	d.Tables = append(d.Tables, projectionTable(o.Projected, seen.Places))
 	elide(d.Tables)
+	d.Tables = slices.Insert(d.Tables, 1, largestEvents(seen.Events.Largest)) // its first column has sentences
 	d.Tables = shown(append(d.Tables, clientTable(seen.Clients), operationTable(seen.Operations))...)
 	for _, text := range all {
 		d.Warnings = append(d.Warnings, Warning{Text: text})
 	}
 	if len(all) == 0 && seen.Traffic.Requests > 0 {
 		d.note(allSeen)
+	}
+	if rest := observed.AtRest(seen); rest != "" {
+		d.note(rest)
 	}
 	if o.Program != nil {
 		d.note(fmt.Sprintf("%s ended with exit code %d", *o.Program, *o.Exit))
@@ -151,6 +156,21 @@ func nanoseconds(n *int64) string {
 		return units.Absent
 	}
 	return units.Duration(time.Duration(*n))
+}
+
+// maxEvents is how many events the table shows; the file has more.
+const maxEvents = 5
+
+// largestEvents shows the events that are more than a change of one path.
+func largestEvents(events []causality.Event) Table {
+	t := Table{Title: "largest events", Columns: columns(0, "<largest events", "times", "notifications", "woken", "reads", "writes",
+		"lost", "until rest")}
+	events = slices.DeleteFunc(slices.Clone(events), func(e causality.Event) bool { return !e.Several })
+	for _, e := range events[:min(len(events), maxEvents)] {
+		t.Rows = append(t.Rows, []string{observed.Cause(e), units.Count(e.Times), units.Count(e.Notifications),
+			units.Count(e.Woke), units.Count(e.Reads), units.Count(e.Writes), units.Count(e.FailedWrites), units.Duration(e.Lasted)})
+	}
+	return t
 }
 
 func largestChanges(changes []observe.Change) Table {

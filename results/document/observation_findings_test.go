@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers/traffic"
+	"github.com/stampede-bench/stampede/metrics/causality"
 	"github.com/stampede-bench/stampede/metrics/observe"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/document"
@@ -46,6 +47,39 @@ func TestFindingsInWords(t *testing.T) {
 	}
 	if want := []string{"paths", "requests to", "polled paths", "armed again", "sessions", "standing watches"}; !slices.Equal(titles, want) {
 		t.Errorf("got the tables %q, want %q", titles, want)
+	}
+}
+
+// TestEventsInWords checks how the table of events names causes, and that it leaves out those that are one
+// change of one path.
+func TestEventsInWords(t *testing.T) {
+	several := func(op string, paths ...string) causality.Event {
+		return causality.Event{Op: op, Paths: paths, Several: true}
+	}
+	long := "/services/" + strings.Repeat("orders-", 8) + "members"
+	r := observe.Report{Events: causality.Events{Count: 5, AtRest: 10, AtRestPerS: 2, Largest: []causality.Event{
+		several("expire", "/app/leader", "/app/members/n#"), several("close", "/a/b"),
+		several("multi", "/a", "/b", "/c"), several("", long),
+		{Op: "set", Paths: []string{"/alone"}}, several("set", "/config"), several("delete", "/sixth")}}}
+	r.Duration, r.Traffic.Requests = 5*time.Second, 100
+	d := document.New(results.Observation{Observed: r})
+	want := []string{"session expired: /app/leader, …/members/n#", "session closed: /a/b",
+		"transaction: /a and 2 more",
+		"unseen change of /services/ord…orders-members", "set /config"}
+	var got []string
+	for _, row := range d.Tables[0].Rows {
+		got = append(got, row[0])
+	}
+	if d.Tables[0].Title != "largest events" || !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	all, rest := notes(results.Observation{Observed: r}), "at rest, apart from 5 events: 10 of 100 requests, 2.00 /s over 5.00 s"
+	if !strings.Contains(all, rest) {
+		t.Errorf("got %q, want %q", all, rest)
+	}
+	r.Events.Largest = []causality.Event{{Op: "set", Paths: []string{"/alone"}}}
+	if d := document.New(results.Observation{Observed: r}); len(d.Tables) > 0 {
+		t.Errorf("got %+v, want no table", d.Tables)
 	}
 }
 

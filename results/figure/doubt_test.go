@@ -105,7 +105,7 @@ func TestVoids(t *testing.T) {
 // rates can lie on either side of what was seen, as can what follows from shares and what is told of part of the
 // sessions.
 func TestMissingTrafficRaisesOnlyCounts(t *testing.T) {
-	eitherWay := regexp.MustCompile(`\.p\d|_per_(change|s)$|^(herds|wasted|watches\.missed|notifications\.unasked)$`)
+	eitherWay := regexp.MustCompile(`\.p\d|_per_(change|s)$|^event\.|^(herds|wasted|watches\.missed|notifications\.unasked)$`)
 	var o results.Observation
 	o.Observed.Traffic.Undecoded = []traffic.Undecoded{{Cause: traffic.Late, Bytes: 1}}
 	n := 0

@@ -10,6 +10,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/stampede-bench/stampede/internal/golden"
+	"github.com/stampede-bench/stampede/metrics/causality"
 	"github.com/stampede-bench/stampede/metrics/observe"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/figure"
@@ -121,6 +122,8 @@ func observed() (observe.Place, results.Observation) {
 	o := results.Observation{Observed: observe.Report{Duration: 2 * time.Second, Operations: []observe.Operation{{Name: "get", P50: &few, P99: &many}},
 		Places: []observe.Place{{Form: &observe.Form{Herd: true}, FanoutMax: 2}, {Form: &observe.Form{Herd: true}, FanoutMax: 1}, {FanoutMax: 2}},
 		Churn:  observe.Churn{Opened: 12}, Rearming: observe.Rearming{MostWatches: 13},
+		Events: causality.Events{NotificationsMax: 22, RequestsMax: 23, AtRestPerS: 24,
+			Largest: []causality.Event{}},
 		Traffic: observe.Traffic{Changes: 2, Notifications: 5, Requests: 7, FanoutMax: 3, FanoutP50: 1, FailedWrites: 4, Armed: 14, MostStanding: 15, MostLive: 10,
 			MostOfSession: 16, Connections: 17, Lost: 18, Bytes: 19, Audited: 1, Missed: 20, Unasked: 21}}}
 	return place, o
@@ -140,7 +143,9 @@ func TestObserved(t *testing.T) {
 	}
 	whole := map[string]float64{"fanout.max": 3, "fanout.p50": 1, "notifications_per_change": 2.5, "requests_per_change": 3.5, "get.p50": 1, "get.p99": 3,
 		"requests": 7, "failed_writes": 4, "notifications": 5, "changes": 2, "watches": 15, "watches.live": 10, "watches.armed": 14, "watches.missed": 20, "notifications.unasked": 21, "herds": 1, "connections": 17, "sessions.opened": 12,
-		"sessions.expired": 18, "watches.per_session": 16, "watches.rearmed": 13, "requests_per_s": 3.5, "bytes_per_s": 9.5}
+		"sessions.expired": 18, "watches.per_session": 16, "watches.rearmed": 13,
+		"event.notifications": 22, "event.requests": 23, "rest.requests_per_s": 24,
+		"requests_per_s": 3.5, "bytes_per_s": 9.5}
 	for _, f := range figure.Observations([]string{"get"}) {
 		v, known := f.ObservationValue(o)
 		if want, listed := whole[f.Name]; !known || !listed || v != want {

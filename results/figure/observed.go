@@ -3,6 +3,7 @@ package figure
 import (
 	"slices"
 
+	"github.com/stampede-bench/stampede/metrics/causality"
 	"github.com/stampede-bench/stampede/metrics/observe"
 	"github.com/stampede-bench/stampede/results"
 )
@@ -109,6 +110,12 @@ func ofTraffic() []Figure {
 			return float64(value(o.Observed.Traffic)) / max(seconds, 1e-9), seconds > 0
 		}
 	}
+	ofEvents := func(value func(causality.Events) float64) func(results.Observation) (float64, bool) {
+		return func(o results.Observation) (float64, bool) {
+			e := o.Observed.Events
+			return value(e), e.Largest != nil // older files have no events
+		}
+	}
 	return each(Figure{Exactness: Schedule, Merge: Unmerged},
 		Figure{Name: "herds", unseen: Either, older: Either,
 			About:       "places at which a change wakes several sessions, most of them in vain",
@@ -123,6 +130,15 @@ func ofTraffic() []Figure {
 			observation: count(func(r observe.Report) int64 { return int64(r.Traffic.MostOfSession) })},
 		Figure{Name: "watches.rearmed", About: "watches that reconnected sessions set again within one second, at most",
 			observation: count(func(r observe.Report) int64 { return r.Rearming.MostWatches })},
+		Figure{Name: "event.notifications", unseen: Either, older: Either,
+			About:       "notifications of the largest event: a change, or a session's end, with all that follows",
+			observation: ofEvents(func(e causality.Events) float64 { return float64(e.NotificationsMax) })},
+		Figure{Name: "event.requests", unseen: Either, older: Either,
+			About:       "requests of the largest event, with the one that began it",
+			observation: ofEvents(func(e causality.Events) float64 { return float64(e.RequestsMax) })},
+		Figure{Name: "rest.requests_per_s", unseen: Either, Unit: PerSecond, older: Either,
+			About:       "requests that belong to no event, in a second of the observation",
+			observation: ofEvents(func(e causality.Events) float64 { return e.AtRestPerS })},
 		Figure{Name: "requests_per_s", unseen: Either, Unit: PerSecond,
 			About: "requests in a second, on average", Export: "stampede.observed.requests",
 			observation: rate(func(t observe.Traffic) int64 { return t.Requests })},

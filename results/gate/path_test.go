@@ -108,6 +108,9 @@ func TestEachCauseVoidsWhatItCouldChange(t *testing.T) {
 			"/controller: changes >= 7":  {results.Fail, results.Invalid},
 			"/controller: wasted <= 0.5": {results.Fail, results.Invalid},
 			"fanout.p50 <= 22":           {results.Fail, results.Invalid},
+			"event.requests <= 156":      {results.Pass, results.Invalid},
+			"event.notifications <= 26":  {results.Fail, results.Invalid},
+			"rest.requests_per_s < 5/s":  {results.Fail, results.Invalid},
 		} {
 			expected := want.incomplete
 			if complete {
@@ -135,6 +138,8 @@ func TestOlderConnectionsVoidWhatStands(t *testing.T) {
 		"sessions <= 23":                results.Fail,
 		"/controller: wasted <= 0.5":    results.Invalid,
 		"/controller: settled.p90 < 1s": results.Invalid,
+		"event.requests <= 156":         results.Invalid,
+		"rest.requests_per_s < 6/s":     results.Invalid,
 	} {
 		threshold, err := gate.ParsePath(text)
 		if err != nil {

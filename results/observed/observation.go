@@ -1,10 +1,12 @@
 package observed
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
 
+	"github.com/stampede-bench/stampede/metrics/causality"
 	"github.com/stampede-bench/stampede/metrics/client"
 	"github.com/stampede-bench/stampede/metrics/observe"
 	"github.com/stampede-bench/stampede/results"
@@ -84,6 +86,64 @@ func herds(r observe.Report) (all []string) {
 		}
 	}
 	return all
+}
+
+// The longest names of the first and the second path of a cause. A third one is not named.
+const (
+	longestFirst  = 28
+	longestSecond = 16
+)
+
+// Cause says what began an event: "set /config", "session expired: /leader, /members/n#".
+func Cause(e causality.Event) string {
+	short := func(path string, longest int) string {
+		return cmp.Or(observe.Elide([]string{path}, longest)[path], path)
+	}
+	paths := short(e.Paths[0], longestFirst)
+	switch n := len(e.Paths); {
+	case n > 2:
+		paths += fmt.Sprintf(" and %d more", n-1)
+	case n == 2:
+		paths += ", " + short(shareFolder(e.Paths[0], e.Paths[1]), longestSecond)
+	}
+	switch e.Op {
+	case "expire":
+		return "session expired: " + paths
+	case "close":
+		return "session closed: " + paths
+	case "multi":
+		return "transaction: " + paths
+	case "":
+		return "unseen change of " + paths
+	}
+	return e.Op + " " + paths
+}
+
+// shareFolder returns the path with … for the folder that it has in common with another.
+func shareFolder(other, path string) string {
+	end := 0
+	for i := range min(len(other), len(path)) {
+		if other[i] != path[i] {
+			break
+		}
+		if path[i] == '/' {
+			end = i
+		}
+	}
+	if end == 0 {
+		return path
+	}
+	return "…" + path[end:]
+}
+
+// AtRest says what sessions asked for that no event had woken, "" if there was no event.
+func AtRest(r observe.Report) string {
+	e := r.Events
+	if e.Count == 0 {
+		return ""
+	}
+	return fmt.Sprintf("at rest, apart from %s: %s of %s requests, %s over %s", units.Plural(int(e.Count), "event"),
+		units.Count(e.AtRest), units.Count(r.Traffic.Requests), units.Value(e.AtRestPerS, "/s"), units.Duration(r.Duration))
 }
 
 // unknownForms returns a sentence for each path whose form is not known and whose changes wake many.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/metrics/causality"
 	"github.com/stampede-bench/stampede/metrics/observe"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/levels"
@@ -199,7 +200,12 @@ func Observation() results.Observation {
 			},
 			{Path: "/locks/#/lock-#", Sessions: 20, Changes: 40, FanoutP50: 1, FanoutMax: 1, Notifications: 40, Useful: count(40), Wasted: count(0)},
 		},
-		Largest:    []observe.Change{{Op: "delete", Writer: "10.0.0.7:4711", Path: "/controller", Woke: 23, Waited: 22, Reads: 23, Lost: 22, Settled: 84 * time.Millisecond}},
+		Largest: []observe.Change{{Op: "delete", Writer: "10.0.0.7:4711", Path: "/controller", Woke: 23, Waited: 22, Reads: 23, Lost: 22, Settled: 84 * time.Millisecond}},
+		Events: causality.Events{Count: 46, Notifications: 178, NotificationsP50: 1, NotificationsMax: 27,
+			Requests: 17983, RequestsP50: 2, RequestsMax: 156, AtRest: 220, AtRestPerS: 220 / 41.0,
+			Largest: []causality.Event{{Op: "expire", Paths: []string{"/controller", "/brokers/#"}, Times: 6,
+				Changes: 7, Notifications: 27, Woke: 23, Requests: 156, Reads: 143, Writes: 13, FailedWrites: 3,
+				Lasted: 1280 * time.Millisecond, Several: true}}},
 		Operations: []observe.Operation{{Name: "create", Requests: 140, P50: count(5e5), P99: count(2e6)}},
 	}
 	return o

@@ -36,7 +36,26 @@ def turns_without_waiting(item, rows):
     return item["program_turns"] + stated.get("ends", 0) - row["notifications"] + row["wasted"]
 
 
+def within(event, traffic):
+    """Returns what all sessions asked and were notified of in the time of an event."""
+    begin = start(traffic)
+    told = [n for n in traffic.notifications if event["from"] <= n.time - begin <= event["to"]]
+    steps = [s for s in traffic.steps if event["from"] <= s.asked - begin <= event["to"]]
+    writes = [s for s in steps if s.op in ("create", "set", "delete")]
+    return {
+        "notifications": len(told),
+        "woken": len({n.session for n in told}),
+        "reads": sum(s.op in ("read", "wait") for s in steps),
+        "writes": len(writes),
+        "failed_writes": sum(not s.done for s in writes),
+    }
+
+
 def differences(item, traffic):
+    for event in item.get("events", []):
+        found = within(event, traffic)
+        if any(event[figure] != found[figure] for figure in found):
+            yield "event that begins with %s: stated %s, counted %s" % (event["begins"], event, found)
     rows = counted(item, traffic)
     for path in sorted(set(rows) | {row["path"] for row in item["paths"]} - {""}):
         stated = next((row for row in item["paths"] if row["path"] == path), {})
@@ -77,12 +96,15 @@ def write(item, traffic, file):
         f.write("\n")
 
 
+def start(traffic):
+    return min([s.asked for s in traffic.steps] + [n.time for n in traffic.notifications], default=0)
+
+
 def show(traffic):
     lines = [(s.asked, s.session, s.op + ("" if s.done else "!"), s.path, "") for s in traffic.steps]
     lines += [(n.time, n.session, "NOTIFIED", n.path, n.change) for n in traffic.notifications]
-    start = min(lines)[0] if lines else 0
     for time, *words in sorted(lines, key=lambda l: l[0]):
-        print("%9.4f" % (time - start), *words)
+        print("%9.4f" % (time - start(traffic)), *words)
 
 
 def main():
