@@ -19,7 +19,7 @@ type Check struct {
 	Form     string
 	Subject  string // which run of the form
 	About    string // what the check is about, in full: "lock/one-node, 8 clients"
-	Group    string // "thresholds", "safety", "identities", "counts" or "figures"
+	Group    string // "thresholds", "objectives", "safety", "identities", "counts" or "figures"
 	Name     string // the condition
 	Measured string // "" if there is no measurement, as for safety
 	Limit    string
@@ -31,6 +31,7 @@ type Check struct {
 // The groups of checks.
 const (
 	thresholds = "thresholds"
+	objectives = "objectives"
 	safety     = "safety"
 	identities = "identities"
 	counts     = "counts"
@@ -89,8 +90,8 @@ func (d *Document) checkRuns(f results.File) {
 	d.decide(f)
 }
 
-// decide sets the verdict: that of the thresholds, if there are any, or of a safety violation or a broken
-// identity.
+// decide sets the verdict: that of the thresholds, if there are any, or of an undecided objective, a safety
+// violation or a broken identity.
 func (d *Document) decide(f results.File) {
 	d.Verdict = f.Verdict
 	for _, c := range d.Checks {
@@ -215,7 +216,10 @@ func reason(f results.File, v results.Verdict) string {
 		}
 		return "a count is not what holds under any schedule."
 	case results.Invalid, results.Inconclusive:
-		return which(results.Invalid, results.Inconclusive) + " not decided."
+		if undecided := which(results.Invalid, results.Inconclusive); undecided != "" {
+			return undecided + " not decided."
+		}
+		return "the objective is not decided."
 	}
 	return which(results.Pass, results.Improvement) + " met."
 }
