@@ -238,19 +238,20 @@ func (s sweep) worse(c results.Crossover) string {
 	return fmt.Sprintf("more than %s from %s on", much, levels.Place(s.Axes[0], *c.At))
 }
 
-// growth formats the growth of a cost: "as N^0.97 [0.95, 0.99]", or "flat".
+// growth formats the growth of a cost: "as N^0.97 [0.95, 0.99]", "flat", or "not known: N^1.37 [−0.04, 2.79]".
 func growth(c results.Curve, name string) string {
 	g, ok := c.Growth[name]
 	if !ok {
 		return "0 at some level"
 	}
-	switch {
-	case power(&g.Low) == "flat" && power(&g.High) == "flat":
+	how := "as"
+	switch stats.GrowthOf(stats.Estimate(g)) {
+	case stats.Flat:
 		return "flat"
-	case g.Low <= 0 && 0 <= g.High:
-		return fmt.Sprintf("flat, N^%s [%s, %s]", exponent2(g.Value), exponent2(g.Low), exponent2(g.High))
+	case stats.NotKnown:
+		how = "not known:"
 	}
-	return fmt.Sprintf("as N^%s [%s, %s]", exponent2(g.Value), exponent2(g.Low), exponent2(g.High))
+	return fmt.Sprintf("%s N^%s [%s, %s]", how, exponent2(g.Value), exponent2(g.Low), exponent2(g.High))
 }
 
 // exponent2 formats an exponent with two decimals.

@@ -165,6 +165,20 @@ func TestSweepOfAMix(t *testing.T) {
 	}
 }
 
+// A cost that rises from 1 to 6.8 is not flat: an interval that includes 0 shows that it is only if it is narrow.
+func TestAnUnknownGrowthIsNotFlat(t *testing.T) {
+	var runs []results.Run
+	for n, notif := range map[int]float64{2: 1.01, 4: 2.98, 8: 6.76} {
+		runs = append(runs, resulttest.Sample{Form: "one-node", Family: "naive", Clients: n, Rounds: 4000, Notif: notif, Reads: 3, Writes: 2,
+			Handoff: time.Millisecond, Acquire: time.Millisecond, Fanout: 1}.Run(resulttest.Native()))
+	}
+	rows := document.New(resulttest.SweepOf(runs...)).Tables[1].Rows
+	want := "notifications per round not known: N^1.37 [−0.02, 2.76], from 2 clients on"
+	if rows[0][2] != want || rows[1][2] != "reads and writes per round flat" {
+		t.Errorf("%q", rows)
+	}
+}
+
 // A search that could not tell is no pass: it has a check that is invalid and a verdict, and the warnings and the
 // denominator are of all runs.
 func TestAnUndecidedSearchIsInvalid(t *testing.T) {
