@@ -52,7 +52,7 @@ func ofComparison(c comparison) (d Document) {
 // check returns the check of a figure that decides.
 func (c comparison) check(suite string, x results.Change) Check {
 	check := Check{Suite: suite, Recipe: "comparison", Form: c.New.Label, Subject: x.Subject, About: x.Subject, Group: figures, Name: x.Figure,
-		Verdict: cmp.Or(x.Verdict, results.Inconclusive), Why: x.Why, Measured: units.Absent, Limit: units.Tenths(x.Minimum) + " worse"}
+		Verdict: cmp.Or(x.Verdict, results.Inconclusive), Why: x.Why, Measured: units.Absent, Limit: units.Limit(x.Minimum) + " worse"}
 	if x.Effect != nil {
 		check.Measured = byHowMuch(x.Effect.Value) + " " + changeInterval(*x.Effect)
 	}
@@ -111,6 +111,9 @@ func (c comparison) row(x results.Change) []string {
 	row := []string{x.Figure, units.Absent, units.Absent, units.Absent, units.Absent, units.Absent, string(x.Verdict)}
 	if x.Known() {
 		row[1], row[2] = units.Value(x.Base, x.Unit), units.Value(x.New, x.Unit)
+	}
+	if x.Known() && x.Exact {
+		row[1], row[2] = units.Apart(x.Base, x.New, x.Unit)
 	}
 	switch e := x.Effect; {
 	case e != nil && !c.Paired && e.Low <= 0 && e.High >= 0:
@@ -391,9 +394,9 @@ func (c comparison) minima(changes []results.Change) string {
 		least, most = min(least, x.Minimum), max(most, x.Minimum)
 	}
 	if least == most {
-		return "±" + units.Tenths(least)
+		return "±" + units.Limit(least)
 	}
-	return "±" + units.Tenths(least) + " to ±" + units.Tenths(most)
+	return "±" + units.Limit(least) + " to ±" + units.Limit(most)
 }
 
 // byHowMuch formats a change with its sign: "+41.2 %", "−0.5 %"; from ten times the base up, it
