@@ -103,8 +103,12 @@ func ofMachine(code string, w metrics.Warning) string {
 	case metrics.Stolen:
 		return fmt.Sprintf("time stolen: other virtual machines used %.2f of the %.3g cores; latencies are overstated", n["stolen_cores"], n["machine_cores"])
 	case metrics.Starved:
-		return fmt.Sprintf("load generator short of CPU: 1 %% of its timers fired %v late or later, so latencies are overstated by up to that much; the 99th percentile of %s is %v",
-			duration(n["late_p99_ns"]), w.Names["phase"], duration(n["phase_p99_ns"]))
+		tail := fmt.Sprintf("the 99th percentile of %s is %v", w.Names["phase"], duration(n["phase_p99_ns"]))
+		if longest, few := n["phase_max_ns"]; few {
+			tail = fmt.Sprintf("the longest %s took %v", w.Names["phase"], duration(longest))
+		}
+		return fmt.Sprintf("load generator short of CPU: 1 %% of its timers fired %v late or later, so latencies are overstated by up to that much; %s",
+			duration(n["late_p99_ns"]), tail)
 	case metrics.Shared:
 		return fmt.Sprintf("the machine was %.0f %% busy: the generator used %.1f of %.3g cores and the servers it started %.1f; servers on a machine of their own may be faster",
 			100*n["busy_share"], n["generator_cores"], n["machine_cores"], n["started_cores"])

@@ -1,6 +1,7 @@
 package workloads
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -87,6 +88,25 @@ func TestDoubts(t *testing.T) {
 		}
 		if diff := cmp.Diff(want, kinds); diff != "" || len(m.Warnings) != len(want) {
 			t.Errorf("%q: doubts %q, warnings %v", c.kind, kinds, m.Warnings)
+		}
+	}
+}
+
+// TestStarvedCitesWhatIsKnown checks that the warning has the 99th percentile of a phase with 1000 times, and
+// the longest time of a phase with fewer.
+func TestStarvedCitesWhatIsKnown(t *testing.T) {
+	for n, want := range map[int]string{1000: "phase_p99_ns", 999: "phase_max_ns"} {
+		m := &metrics.Record{Duration: time.Second}
+		m.Generator.Lag = hdrhistogram.New(1, int64(time.Hour), 3)
+		m.Generator.Lag.RecordValue(int64(15 * time.Millisecond))
+		took := hdrhistogram.New(1, int64(time.Hour), 3)
+		took.RecordValue(int64(20 * time.Millisecond))
+		took.RecordValues(int64(10*time.Millisecond), int64(n-1))
+		m.Phases = []metrics.Phase{{Name: "acquire", Service: took}}
+		(&runner{}).warn(m)
+		near := map[string]float64{"phase_p99_ns": 10e6, "phase_max_ns": 20e6}[want]
+		if got := m.Doubts[0].Numbers; len(got) != 2 || math.Abs(got[want]/near-1) > 0.01 {
+			t.Errorf("%d times: %v, want %s of %v", n, got, want, near)
 		}
 	}
 }

@@ -289,8 +289,9 @@ func generatorDoubts(m *metrics.Record) (all []metrics.Warning) {
 		doubt(more(m, c.Stolen, stolen), metrics.Stolen, metrics.Numbers{"stolen_cores": c.Stolen, "machine_cores": c.Cores})
 	}
 	if p := lateFor(m); p.Name != "" {
+		tail, name := tailOf(p.Service)
 		all = append(all, metrics.Warning{Code: metrics.Starved, Names: metrics.Names{"phase": p.Name},
-			Numbers: metrics.Numbers{"late_p99_ns": float64(at99(g.Lag)), "phase_p99_ns": float64(at99(p.Service))}})
+			Numbers: metrics.Numbers{"late_p99_ns": float64(at99(g.Lag)), name: float64(tail)}})
 	}
 	return all
 }
@@ -309,11 +310,23 @@ func lateFor(m *metrics.Record) metrics.Phase {
 		return metrics.Phase{}
 	}
 	for _, p := range m.Phases {
-		if p.Service != nil && p.Service.TotalCount() > 0 && float64(lag) > late*float64(at99(p.Service)) {
+		if p.Service == nil || p.Service.TotalCount() == 0 {
+			continue
+		}
+		if tail, _ := tailOf(p.Service); float64(lag) > late*float64(tail) {
 			return p
 		}
 	}
 	return metrics.Phase{}
+}
+
+// tailOf returns the 99th percentile of the times of a phase, or the longest time if they are too few for the
+// percentile to be known, and its name among the numbers of a warning.
+func tailOf(h *hdrhistogram.Histogram) (time.Duration, string) {
+	if metrics.Supports(h.TotalCount(), 99) {
+		return at99(h), "phase_p99_ns"
+	}
+	return time.Duration(h.Max()), "phase_max_ns"
 }
 
 // sharedMachine returns a warning if the generator and the servers kept the machine busy together.

@@ -40,8 +40,9 @@ runs it shows how much the histograms differ, which proves nothing, and
 --fail-on-regression refuses them.
 
 Observations that stampede observe saved are compared by their counts, as a whole and
-at each path pattern that both have: one of each is enough, as counts do not depend on
-the machine. --all shows latencies too, and --metric latency.p90 judges one.
+at each path pattern that both have. One of each decides watches.live, watches.missed,
+and fanout.max where the form of the base bounds it; every other figure takes five of
+each. --all shows latencies too, and --metric latency.p90 judges one.
 
 A run is @ for the last one, @-1 for the one before, an id or the beginning of one,
 or a path. Runs that were done one after the other also differ by what else the

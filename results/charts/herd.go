@@ -104,8 +104,11 @@ func (s subject) power(name string) (grows string, law []point) {
 	for _, n := range []float64{levels[0].N, levels[len(levels)-1].N} {
 		law = append(law, point{x: n, y: p.Value(n)})
 	}
-	if e := p.Exponent.Value; -0.05 < e && e < 0.05 {
+	switch stats.GrowthOf(p.Exponent) {
+	case stats.Flat:
 		return ", flat", law
+	case stats.NotKnown:
+		return "", nil
 	}
 	return strings.Replace(fmt.Sprintf(" ∝ N^%.2f", p.Exponent.Value), "-", "−", 1), law
 }

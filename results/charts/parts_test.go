@@ -153,8 +153,9 @@ func TestPower(t *testing.T) {
 		{map[int]float64{2: 1, 4: 3, 8: 8, 16: 16, 32: 32}, " ∝ N^1.00", 2}, // fitted to the upper half
 		{map[int]float64{4: 1, 8: 1, 16: 1}, ", flat", 2},
 		{map[int]float64{4: 16, 8: 8, 16: 4}, " ∝ N^−1.00", 2},
-		{map[int]float64{4: 1, 8: 30, 16: 2}, "", 0}, // no power
-		{map[int]float64{4: 1, 8: 2}, "", 0},         // too few
+		{map[int]float64{4: 1, 8: 30, 16: 2}, "", 0},        // no power
+		{map[int]float64{4: 1, 8: 2}, "", 0},                // too few
+		{map[int]float64{2: 1.01, 4: 2.98, 8: 6.76}, "", 0}, // not known: the interval includes 0
 		{map[int]float64{4: 0, 8: 2, 16: 4}, "", 0},
 	} {
 		if grows, points := of(c.values); grows != c.want || points != c.points {

@@ -19,7 +19,7 @@ type Check struct {
 	Form     string
 	Subject  string // which run of the form
 	About    string // what the check is about, in full: "lock/one-node, 8 clients"
-	Group    string // "thresholds", "safety", "identities", "counts" or "figures"
+	Group    string // "thresholds", "objectives", "safety", "identities", "counts" or "figures"
 	Name     string // the condition
 	Measured string // "" if there is no measurement, as for safety
 	Limit    string
@@ -31,6 +31,7 @@ type Check struct {
 // The groups of checks.
 const (
 	thresholds = "thresholds"
+	objectives = "objectives"
 	safety     = "safety"
 	identities = "identities"
 	counts     = "counts"
@@ -89,8 +90,8 @@ func (d *Document) checkRuns(f results.File) {
 	d.decide(f)
 }
 
-// decide sets the verdict: that of the thresholds, if there are any, or of a safety violation or a broken
-// identity.
+// decide sets the verdict: that of the thresholds, if there are any, or of an undecided objective, a safety
+// violation or a broken identity.
 func (d *Document) decide(f results.File) {
 	d.Verdict = f.Verdict
 	for _, c := range d.Checks {
@@ -123,7 +124,7 @@ func checkOf(scenario, recipe, form string, b results.Backend, clients int) Chec
 // threshold returns the check of a threshold; it is inconclusive if there is no verdict.
 func (c Check) threshold(g results.Gate) Check {
 	c.Group, c.Name, c.Verdict, c.Why = thresholds, g.Text, cmp.Or(g.Verdict, results.Inconclusive), g.Why
-	c.Measured, c.Limit = measured(g), limit(g)
+	c.Measured, c.Limit = amounts(g)
 	return c
 }
 
@@ -169,14 +170,17 @@ func (c Check) exact(e results.Exact) Check {
 	return c
 }
 
-func measured(g results.Gate) string { return amount(g.Measured, g.Unit, "") }
-func limit(g results.Gate) string    { return strings.TrimSpace(amount(g.Limit, g.Unit, sign(g.Op)+" ")) }
-
-func amount(v *float64, unit, before string) string {
-	if v == nil {
-		return units.Absent
+// amounts formats what was measured and the limit, so that they differ where they are different.
+func amounts(g results.Gate) (measured, limit string) {
+	m, l := cmp.Or(g.Measured, g.Limit, new(float64)), cmp.Or(g.Limit, g.Measured, new(float64))
+	measured, limit = units.Apart(*m, *l, g.Unit)
+	if g.Measured == nil {
+		measured = units.Absent
 	}
-	return before + units.Value(*v, unit)
+	if g.Limit == nil {
+		return measured, units.Absent
+	}
+	return measured, strings.TrimSpace(sign(g.Op) + " " + limit)
 }
 
 // sign formats an operator for people: "≤".
@@ -215,7 +219,10 @@ func reason(f results.File, v results.Verdict) string {
 		}
 		return "a count is not what holds under any schedule."
 	case results.Invalid, results.Inconclusive:
-		return which(results.Invalid, results.Inconclusive) + " not decided."
+		if undecided := which(results.Invalid, results.Inconclusive); undecided != "" {
+			return undecided + " not decided."
+		}
+		return "the objective is not decided."
 	}
 	return which(results.Pass, results.Improvement) + " met."
 }
@@ -238,7 +245,10 @@ func (d *Document) judge(what string, gates []results.Gate, about func(results.G
 			t.Notes = append(t.Notes, why)
 		}
 	}
-	decided := func(g results.Gate, of string) { line(g, of, g.Verdict, measured(g), limit(g), string(g.Verdict)) }
+	decided := func(g results.Gate, of string) {
+		measured, limit := amounts(g)
+		line(g, of, g.Verdict, measured, limit, string(g.Verdict))
+	}
 	for _, of := range grouped(gates, sameThreshold) {
 		var met, not []results.Gate
 		for _, g := range of {

@@ -52,7 +52,7 @@ func ofComparison(c comparison) (d Document) {
 // check returns the check of a figure that decides.
 func (c comparison) check(suite string, x results.Change) Check {
 	check := Check{Suite: suite, Recipe: "comparison", Form: c.New.Label, Subject: x.Subject, About: x.Subject, Group: figures, Name: x.Figure,
-		Verdict: cmp.Or(x.Verdict, results.Inconclusive), Why: x.Why, Measured: units.Absent, Limit: units.Tenths(x.Minimum) + " worse"}
+		Verdict: cmp.Or(x.Verdict, results.Inconclusive), Why: x.Why, Measured: units.Absent, Limit: units.Limit(x.Minimum) + " worse"}
 	if x.Effect != nil {
 		check.Measured = byHowMuch(x.Effect.Value) + " " + changeInterval(*x.Effect)
 	}
@@ -111,6 +111,9 @@ func (c comparison) row(x results.Change) []string {
 	row := []string{x.Figure, units.Absent, units.Absent, units.Absent, units.Absent, units.Absent, string(x.Verdict)}
 	if x.Known() {
 		row[1], row[2] = units.Value(x.Base, x.Unit), units.Value(x.New, x.Unit)
+	}
+	if x.Known() && x.Exact {
+		row[1], row[2] = units.Apart(x.Base, x.New, x.Unit)
 	}
 	switch e := x.Effect; {
 	case e != nil && !c.Paired && e.Low <= 0 && e.High >= 0:
@@ -259,15 +262,14 @@ func (c comparison) findings() []string {
 		return []string{"The numbers are void: " + of(results.Fail)[0].Why + "."}
 	case len(gated) == 0:
 		return []string{"Nothing was compared: base and candidate have nothing in common."}
-	case !c.Paired && !c.observed() && !slices.ContainsFunc(gated, func(x results.Change) bool { return x.P != nil || x.Exact }):
-		return []string{c.tooFew()}
 	}
 	var lines []string
-	if c.Needed > 0 && !c.observed() {
-		lines = append(lines, c.tooFew())
+	few := slices.DeleteFunc(slices.Clone(gated), func(x results.Change) bool { return !lacksRuns(x) })
+	if len(few) > 0 {
+		lines = append(lines, c.tooFew(few))
 	}
 	say := func(v results.Verdict, format string) {
-		if all := of(v); len(all) > 0 {
+		if all := slices.DeleteFunc(of(v), lacksRuns); len(all) > 0 {
 			lines = append(lines, fmt.Sprintf(format, c.inWords(all)))
 		}
 	}
@@ -285,23 +287,22 @@ func (c comparison) findings() []string {
 	return lines
 }
 
-// tooFew says that there are too few runs to decide anything, and how many are needed.
-func (c comparison) tooFew() string {
+// lacksRuns reports whether nothing but the number of saved runs leaves the change undecided.
+func lacksRuns(x results.Change) bool {
+	return x.Verdict == results.Inconclusive && x.P == nil && x.Why == ""
+}
+
+// tooFew says that there are too few runs to decide some changes, and how many are needed.
+func (c comparison) tooFew(changes []results.Change) string {
 	runs := "One run of base and candidate each is not enough"
 	if min(len(c.Base.Runs), len(c.New.Runs)) > c.subjects() {
 		runs = "Too few runs"
 	}
-	figures := 0
-	for _, x := range c.Changes {
-		if x.Gated {
-			figures++
-		}
-		if x.Gated && x.Exact {
-			runs = "Too few runs for metrics that vary"
-		}
+	if slices.ContainsFunc(c.Changes, func(x results.Change) bool { return x.Gated && x.Exact }) {
+		runs = "Too few runs for metrics that vary"
 	}
 	return fmt.Sprintf("%s: %d of each are needed for %s, or use stampede ab, which interleaves runs.",
-		runs, max(4, c.Needed), units.Plural(figures, "metric"))
+		runs, c.Needed, units.Plural(len(changes), "metric"))
 }
 
 // observed reports whether observations were compared, which have no runs.
@@ -391,9 +392,9 @@ func (c comparison) minima(changes []results.Change) string {
 		least, most = min(least, x.Minimum), max(most, x.Minimum)
 	}
 	if least == most {
-		return "±" + units.Tenths(least)
+		return "±" + units.Limit(least)
 	}
-	return "±" + units.Tenths(least) + " to ±" + units.Tenths(most)
+	return "±" + units.Limit(least) + " to ±" + units.Limit(most)
 }
 
 // byHowMuch formats a change with its sign: "+41.2 %", "−0.5 %"; from ten times the base up, it

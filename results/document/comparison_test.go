@@ -104,9 +104,14 @@ func TestComparisonFinding(t *testing.T) {
 	void.Why = "safety was violated in 3 of 20 runs"
 	alone := results.Change{Figure: "rounds_per_s", Gated: true, Verdict: results.Inconclusive}
 	one := compared(1, alone)
-	one.Paired = false
-	few := compared(4, differs("rounds_per_s", "/s", 10, 3, -0.8, -0.6, results.Inconclusive), exactly("notifications_per_round", 1, 1, results.Pass))
+	one.Paired, one.Needed = false, 5
+	few := compared(4, alone, exactly("notifications_per_round", 1, 1, results.Pass))
 	few.Paired, few.Needed = false, 5
+	unknown := results.Change{Figure: "handoff.response.p99", Gated: true, Verdict: results.Invalid, Why: "n/a: too few observations"}
+	enough := compared(12, unknown)
+	enough.Paired = false
+	both := compared(4, alone, unknown)
+	both.Paired, both.Needed = false, 5
 	cut := compared(3, mixed()...)
 	cut.Interrupted, cut.Planned = true, 10
 	for _, c := range []struct {
@@ -118,9 +123,11 @@ func TestComparisonFinding(t *testing.T) {
 		{compared(10, void), "The numbers are void: safety was violated in 3 of 20 runs."},
 		{compared(10, differs("rounds_per_s", "/s", 10, 9, 0, 0, results.Invalid)), "Invalid: rounds_per_s."},
 		{compared(10), "Nothing was compared: base and candidate have nothing in common."},
-		{one, "One run of base and candidate each is not enough: 4 of each are needed for 1 metric, or use stampede ab, which interleaves runs."},
-		{few, "Too few runs for metrics that vary: 5 of each are needed for 2 metrics, or use stampede ab, which interleaves runs. " +
-			"Inconclusive: rounds_per_s (more runs may decide, or stampede ab, which interleaves runs). No worse: notifications_per_round."},
+		{one, "One run of base and candidate each is not enough: 5 of each are needed for 1 metric, or use stampede ab, which interleaves runs."},
+		{few, "Too few runs for metrics that vary: 5 of each are needed for 1 metric, or use stampede ab, which interleaves runs. " +
+			"No worse: notifications_per_round."},
+		{enough, "Invalid: handoff.response.p99."},
+		{both, "Too few runs: 5 of each are needed for 1 metric, or use stampede ab, which interleaves runs. Invalid: handoff.response.p99."},
 		{cut, "Interrupted: 3 of 10 pairs completed; there is no verdict."},
 	} {
 		if got := findings(document.New(c.of)); got != c.want {

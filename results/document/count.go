@@ -119,10 +119,12 @@ func writes(s results.Settled) string {
 	return text
 }
 
-// comparedWith returns one word for all counts and its verdict, or n/a if there is nothing to compare
-// them with.
+// comparedWith returns one word for all counts and its verdict, n/a if there is nothing to compare them with, or
+// VOID if the form violated safety.
 func comparedWith(s results.Settled, known bool, good func(results.Exact) bool, all, notAll string) (word string, v results.Verdict) {
 	switch {
+	case s.Safety.Violations > 0:
+		return "VOID", results.Fail
 	case !known:
 		return units.Absent, ""
 	case slices.ContainsFunc(s.Exacts(), func(e results.Exact) bool { return !good(e) }):
@@ -134,25 +136,26 @@ func comparedWith(s results.Settled, known bool, good func(results.Exact) bool, 
 // countFindings says in one sentence how many clients a write wakes, and in another whether the counts match
 // the model.
 func countFindings(r results.CountReport) []string {
-	differ, unsafe := 0, 0
+	differ := 0
+	var unsafe []string
 	for _, s := range r.Settled {
 		if s.Differs() {
 			differ++
 		}
 		if s.Safety.Violations > 0 {
-			unsafe++
+			unsafe = append(unsafe, fmt.Sprintf("%s/%s with %s", s.Recipe, s.Form, units.Clients(s.Clients)))
 		}
 	}
 	verdict := fmt.Sprintf("All %d counts match the model.", len(r.Settled))
 	switch {
-	case unsafe > 0:
-		verdict = fmt.Sprintf("SAFETY VIOLATED in %d of %d: the counts are void.", unsafe, len(r.Settled))
+	case len(unsafe) > 0:
+		verdict = fmt.Sprintf("SAFETY VIOLATED in %d of %d: %s: the counts are void.", len(unsafe), len(r.Settled), strings.Join(unsafe, ", "))
 	case differ > 0:
 		verdict = fmt.Sprintf("%d of %d counts do NOT match the model.", differ, len(r.Settled))
 	case len(r.Settled) == 1:
 		verdict = "The count matches the model."
 	}
-	if wakes := largestWakes(r.Settled); wakes != "" && unsafe == 0 {
+	if wakes := largestWakes(r.Settled); wakes != "" && len(unsafe) == 0 {
 		return []string{wakes, verdict}
 	}
 	return []string{verdict}

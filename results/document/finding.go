@@ -9,6 +9,7 @@ import (
 
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/levels"
+	"github.com/stampede-bench/stampede/results/stats"
 	"github.com/stampede-bench/stampede/results/units"
 )
 
@@ -154,6 +155,8 @@ func slower(naive, calm results.Run, runs []results.Run, shown levels.Shown) []s
 	}
 	name += " " + percentile
 	switch {
+	case undecided(e):
+		return []string{fmt.Sprintf("%s: whether it is slower is not known, ratio %.2f%s.", name, ratio, intervalOfRatio(e, times, "", "%.2f"))}
 	case ratio >= 1.95:
 		within = intervalOfRatio(e, times, "", "%.3g")
 		line := fmt.Sprintf("%s is %s times slower%s.", name, units.Short(ratio), within)
@@ -164,6 +167,11 @@ func slower(naive, calm results.Run, runs []results.Run, shown levels.Shown) []s
 		return []string{name + " is no slower" + within + "."}
 	}
 	return []string{fmt.Sprintf("%s is no slower, but %.0f %% faster%s.", name, 100*(1-ratio), within)}
+}
+
+// undecided reports whether the interval of a ratio includes 1 and a difference that would be named.
+func undecided(e results.Estimate) bool {
+	return e.Confidence >= stats.Confidence && e.Low <= 1 && 1 <= e.High && (e.Low <= 0.95 || e.High >= 1.05)
 }
 
 // alone says what one family shows where there is no other to compare it with, and why. The

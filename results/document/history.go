@@ -98,8 +98,8 @@ func DescribeChange(t results.Trend, c results.TrendChange) string {
 	if c.Size != nil {
 		what += " of " + SizeOf(c)
 	}
-	text := fmt.Sprintf("%s: %s, %s → %s, since %s, result %s", c.Word(), what,
-		units.Value(c.Before, t.Unit), units.Value(c.After, t.Unit), from.Started.Format("2006-01-02 15:04"), from.Result)
+	before, after := units.Apart(c.Before, c.After, t.Unit)
+	text := fmt.Sprintf("%s: %s, %s → %s, since %s, result %s", c.Word(), what, before, after, from.Started.Format("2006-01-02 15:04"), from.Result)
 	text += strings.Join(append([]string{""}, from.Words()...), " · ")
 	if c.Reason != "" {
 		text += ": " + c.Reason
@@ -136,8 +136,8 @@ func changeTable(title string, all []results.Trend) Table {
 	for _, trend := range all {
 		for _, c := range trend.Changes {
 			from := trend.Points[c.At]
-			t.Rows = append(t.Rows, []string{c.Word(), trend.Figure, SizeOf(c), c.Kind(),
-				units.Value(c.Before, trend.Unit), units.Value(c.After, trend.Unit), strings.Join(append([]string{from.Result}, from.Words()...), " · ")})
+			before, after := units.Apart(c.Before, c.After, trend.Unit)
+			t.Rows = append(t.Rows, []string{c.Word(), trend.Figure, SizeOf(c), c.Kind(), before, after, strings.Join(append([]string{from.Result}, from.Words()...), " · ")})
 			t.Columns[0].Verdicts = append(t.Columns[0].Verdicts, c.Verdict)
 		}
 	}

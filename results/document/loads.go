@@ -50,6 +50,8 @@ func slowerBackground(naive, calm results.Run, runs []results.Run, shown levels.
 	switch {
 	case percentile == "":
 		return nil
+	case undecided(e):
+		return []string{fmt.Sprintf("Whether a read of the background takes longer at its %s is not known.", percentile)}
 	case ratio >= 1.95:
 		return []string{fmt.Sprintf("A read of the background takes %s times longer at its %s.", units.Short(ratio), percentile)}
 	case ratio >= 1.05:

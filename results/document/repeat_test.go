@@ -146,3 +146,22 @@ func TestRepetitionsAreSummedUpInTheFile(t *testing.T) {
 		t.Errorf("nothing was repeated: %+v", one.Summary)
 	}
 }
+
+// A ratio whose interval includes both slower and faster shows neither.
+func TestARatioThatIncludesOneIsNotKnown(t *testing.T) {
+	for spread, want := range map[float64]string{1.5: "Hand-off p90: whether it is slower is not known, ratio ", 1.01: "Hand-off p90 is no slower "} {
+		var runs []results.Run
+		for i := range 8 {
+			slow := time.Duration(1e6 * math.Pow(spread, float64(i%2*2-1)))
+			for _, of := range []resulttest.Sample{{Form: "predecessor", Family: "recipe", Handoff: time.Millisecond}, {Form: "one-node", Family: "naive", Handoff: slow}} {
+				of.Clients, of.Rounds, of.Notif, of.Acquire = 8, 4000, 1, time.Millisecond
+				r := of.Run(resulttest.Native())
+				r.Repetition = i + 1
+				runs = append(runs, r)
+			}
+		}
+		if line := document.New(resulttest.FileOf(runs...)).Findings[1]; !strings.HasPrefix(line, want) {
+			t.Errorf("a spread of %v: %q", spread, line)
+		}
+	}
+}

@@ -41,9 +41,11 @@ func ofFile(f results.File) Document {
 	return d
 }
 
-// ofRuns returns what the documents of runs and of sweeps have in common.
-func ofRuns(f results.File) (d Document) {
+// ofRuns returns what the documents of runs and of sweeps have in common; the checks are those that only one of
+// them has.
+func ofRuns(f results.File, checks ...Check) (d Document) {
 	d.begin(f.Head)
+	d.Checks = checks
 	for _, r := range f.Runs {
 		d.service(r.Backend)
 		d.set(checkOf(r.Scenario, r.Recipe, r.Form, r.Backend, r.Clients).Suite, "", r)
@@ -324,17 +326,35 @@ func warningsOf(runs []results.Run) (lines []Warning) {
 // warningsOfAll returns the warnings of all repetitions, one for each kind, with the number of
 // repetitions that have it.
 func warningsOfAll(row []results.Run) (lines []Warning) {
-	var all []Warning
-	for _, r := range row {
-		all = append(all, warningsFrom(r.Warnings)...)
-	}
 	if len(row) == 1 {
-		return all
+		return warningsFrom(row[0].Warnings)
 	}
-	for _, same := range grouped(all, func(a, b Warning) bool { return a.Kind == b.Kind }) {
-		lines = append(lines, Warning{same[0].Kind, fmt.Sprintf("in %d of %d repetitions: %s", len(same), len(row), same[0].Text)})
+	for _, c := range caveats(row) {
+		lines = append(lines, Warning{c.Kind, fmt.Sprintf("in %d of %d repetitions: %s", len(c.of), len(row), c.Text)})
 	}
 	return lines
+}
+
+// A caveat is the first warning of a kind, and the runs that have warnings of this kind.
+type caveat struct {
+	Warning
+	of []int
+}
+
+// caveats returns the kinds of warnings of the runs, in order of appearance. A run may have several of one kind.
+func caveats(runs []results.Run) (all []caveat) {
+	for i, r := range runs {
+		for _, w := range warningsFrom(r.Warnings) {
+			at := slices.IndexFunc(all, func(c caveat) bool { return c.Kind == w.Kind })
+			if at < 0 {
+				at, all = len(all), append(all, caveat{Warning: w})
+			}
+			if !slices.Contains(all[at].of, i) {
+				all[at].of = append(all[at].of, i)
+			}
+		}
+	}
+	return all
 }
 
 // nearness says how close the runs came to the generator's ceiling: it reports the run that used the

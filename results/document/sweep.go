@@ -18,7 +18,7 @@ type sweep struct{ results.Sweep }
 
 // ofSweep returns the document of a sweep: that of a run, whose tables have a row for each level.
 func ofSweep(s sweep) Document {
-	d := ofRuns(s.File)
+	d := ofRuns(s.File, s.answers()...)
 	d.Heading, d.Findings = s.heading(), s.findings()
 	if s.Interrupted {
 		d.Interrupted = s.progress()
@@ -78,7 +78,7 @@ func (s sweep) table(rows []results.Level) Table {
 		runs[i] = levels.Middle(s.Sweep, l)
 	}
 	title := rows[0].Recipe + " on " + placeName(s.Runs, rows[0].Backend)
-	t := runsTable(title, runs, levels.Shown{Chosen: s.Percentiles, Tails: []float64{99, 90}}) // the percentiles that crossovers use
+	t := runsTable(title, runs, levels.ShownOfSweep(s.Sweep))
 	t.drop("wasted")
 	t.drop("safety")
 	t.Notes, t.Warnings = s.ranges(), s.warnings(rows)
@@ -116,23 +116,30 @@ func (s sweep) axisColumns(t *Table, rows []results.Level) {
 	}
 }
 
-// warnings returns the warnings about the levels: a processor warning that at least half of a level's
-// runs have, and arrivals that were not served.
+// warnings returns the warnings about the runs of the levels: a line for each kind that a form has, with the
+// number of its runs that have it.
 func (s sweep) warnings(rows []results.Level) (lines []Warning) {
-	for _, l := range rows {
-		runs, at := levels.RunsOf(s.Sweep, l), l.Form+", "+levels.Places(s.Sweep, l)
-		if text := levels.ProcessorLimit(runs); text != "" && s.Objective == "" {
-			lines = append(lines, Warning{"processors", at + ": " + text})
-		}
-		lost := 0
-		for _, r := range runs {
-			if r.Generator.Lost() > 0 {
-				lost++
+	for _, series := range grouped(rows, func(a, b results.Level) bool { return a.Form == b.Form }) {
+		var runs []results.Run
+		var places []string // of the runs
+		for _, l := range series {
+			runs = append(runs, levels.RunsOf(s.Sweep, l)...)
+			for range l.Runs {
+				places = append(places, levels.Places(s.Sweep, l))
 			}
 		}
-		if lost > 0 {
-			lines = append(lines, Warning{"arrivals", fmt.Sprintf("%s: arrivals were not served in %d of %s: they count as infinitely late",
-				at, lost, units.Plural(len(runs), "run"))})
+		for _, c := range caveats(runs) {
+			var at []string
+			for _, i := range c.of {
+				at = append(at, places[i])
+			}
+			at = slices.Compact(at)
+			all, where := len(runs), fmt.Sprintf("%d of %d levels", len(at), len(series))
+			if len(at) == 1 {
+				all, where = len(slices.DeleteFunc(slices.Clone(places), func(p string) bool { return p != at[0] })), at[0]
+			}
+			lines = append(lines, Warning{c.Kind, oneLine(fmt.Sprintf("%s, %s: in %d of %s: %s",
+				series[0].Form, where, len(c.of), units.Plural(all, "run"), c.Text))})
 		}
 	}
 	return lines
@@ -231,19 +238,20 @@ func (s sweep) worse(c results.Crossover) string {
 	return fmt.Sprintf("more than %s from %s on", much, levels.Place(s.Axes[0], *c.At))
 }
 
-// growth formats the growth of a cost: "as N^0.97 [0.95, 0.99]", or "flat".
+// growth formats the growth of a cost: "as N^0.97 [0.95, 0.99]", "flat", or "not known: N^1.37 [−0.04, 2.79]".
 func growth(c results.Curve, name string) string {
 	g, ok := c.Growth[name]
 	if !ok {
 		return "0 at some level"
 	}
-	switch {
-	case power(&g.Low) == "flat" && power(&g.High) == "flat":
+	how := "as"
+	switch stats.GrowthOf(stats.Estimate(g)) {
+	case stats.Flat:
 		return "flat"
-	case g.Low <= 0 && 0 <= g.High:
-		return fmt.Sprintf("flat, N^%s [%s, %s]", exponent2(g.Value), exponent2(g.Low), exponent2(g.High))
+	case stats.NotKnown:
+		how = "not known:"
 	}
-	return fmt.Sprintf("as N^%s [%s, %s]", exponent2(g.Value), exponent2(g.Low), exponent2(g.High))
+	return fmt.Sprintf("%s N^%s [%s, %s]", how, exponent2(g.Value), exponent2(g.Low), exponent2(g.High))
 }
 
 // exponent2 formats an exponent with two decimals.

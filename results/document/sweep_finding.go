@@ -290,10 +290,10 @@ func (s sweep) capacities() Table {
 			if c.Confidence <= 0.999 {
 				likely = fmt.Sprintf("%.3g", 100*c.Confidence)
 			}
-			parts = append(parts, fmt.Sprintf("%s, and the next run does with %s %% confidence", s.met(c.Level, c.Held), likely))
+			parts = append(parts, fmt.Sprintf("%s, and the next run does with %s %% confidence", s.met(c, c.Level, c.Held), likely))
 		}
 		if c.Next > 0 {
-			text := s.met(c.Next, c.After)
+			text := s.met(c, c.Next, c.After)
 			if c.Why != "" {
 				text += ": " + c.Why
 			}
@@ -304,10 +304,34 @@ func (s sweep) capacities() Table {
 	return t
 }
 
-// met says how many runs of a level met the objective.
-func (s sweep) met(level float64, t results.Trials) string {
-	if t.Of == 0 {
-		return levels.Place(s.Axes[0], level) + " is undecided"
+// met says how many of all runs at a level met the objective, and how many could not tell.
+func (s sweep) met(c results.Capacity, level float64, t results.Trials) string {
+	runs := t.Of
+	for _, l := range s.Levels {
+		if l.Recipe == c.Recipe && l.Form == c.Form && l.Backend.URL == c.URL && levels.Value(l, s.Axes[0]) == level {
+			runs = max(runs, len(l.Runs))
+		}
 	}
-	return fmt.Sprintf("%s met it in %d of %d", levels.Place(s.Axes[0], level), t.Met, t.Of)
+	text := fmt.Sprintf("%s met it in %d of %s", levels.Place(s.Axes[0], level), t.Met, units.Plural(runs, "run"))
+	if open := runs - t.Of; open > 0 {
+		text += fmt.Sprintf(", %d undecided", open)
+	}
+	return text
+}
+
+// answers returns a check of each answer of a search: an undecided one is invalid.
+func (s sweep) answers() (all []Check) {
+	for _, c := range s.Capacities {
+		r := s.Runs[slices.IndexFunc(s.Runs, func(r results.Run) bool { return r.Recipe == c.Recipe && r.Form == c.Form && r.Backend.URL == c.URL })]
+		check := checkOf(r.Scenario, c.Recipe, c.Form, r.Backend, c.Clients)
+		if c.Clients == 0 { // they are what was searched
+			check.Subject, check.About = "", c.Recipe+"/"+c.Form
+		}
+		check.Group, check.Name, check.Verdict = objectives, s.Objective, results.Pass
+		if c.Undecided {
+			check.Verdict, check.Why = results.Invalid, strings.TrimSuffix(s.undecided(s.who(c.Recipe, c.Form, c.URL, ""), c), ".")
+		}
+		all = append(all, check)
+	}
+	return all
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -20,9 +21,10 @@ import (
 // The golden files are what people see; read one before you accept a new version.
 func TestSweepTable(t *testing.T) {
 	for name, made := range map[string]func() results.Sweep{
-		"herd":    func() results.Sweep { return resulttest.SweepOf(resulttest.HerdRuns()...) },
-		"scaling": func() results.Sweep { return resulttest.SweepOf(resulttest.ScalingRuns()...) },
-		"search":  resulttest.Searched,
+		"herd":      func() results.Sweep { return resulttest.SweepOf(resulttest.HerdRuns()...) },
+		"scaling":   func() results.Sweep { return resulttest.SweepOf(resulttest.ScalingRuns()...) },
+		"search":    resulttest.Searched,
+		"undecided": resulttest.Undecided,
 		"interrupted": func() results.Sweep {
 			s := resulttest.SweepOf(resulttest.HerdRuns()[:9]...)
 			s.Interrupted, s.Planned, s.State = true, 42, "20261121-0931-lock.sweep.json"
@@ -160,6 +162,55 @@ func TestSweepOfAMix(t *testing.T) {
 	}
 	if c := s.Curves[0]; c.USL != nil || c.NoUSL != "" {
 		t.Errorf("a law over shares: %+v, %q", c.USL, c.NoUSL)
+	}
+}
+
+// A cost that rises from 1 to 6.8 is not flat: an interval that includes 0 shows that it is only if it is narrow.
+func TestAnUnknownGrowthIsNotFlat(t *testing.T) {
+	var runs []results.Run
+	for n, notif := range map[int]float64{2: 1.01, 4: 2.98, 8: 6.76} {
+		runs = append(runs, resulttest.Sample{Form: "one-node", Family: "naive", Clients: n, Rounds: 4000, Notif: notif, Reads: 3, Writes: 2,
+			Handoff: time.Millisecond, Acquire: time.Millisecond, Fanout: 1}.Run(resulttest.Native()))
+	}
+	rows := document.New(resulttest.SweepOf(runs...)).Tables[1].Rows
+	want := "notifications per round not known: N^1.37 [−0.02, 2.76], from 2 clients on"
+	if rows[0][2] != want || rows[1][2] != "reads and writes per round flat" {
+		t.Errorf("%q", rows)
+	}
+}
+
+// A search that could not tell is no pass: it has a check that is invalid and a verdict, and the warnings and the
+// denominator are of all runs.
+func TestAnUndecidedSearchIsInvalid(t *testing.T) {
+	d := document.New(resulttest.Undecided())
+	if d.Verdict != results.Invalid || d.Decision() != "INVALID: the objective is not decided." {
+		t.Errorf("the verdict is %s: %q", d.Verdict, d.Decision())
+	}
+	if worst := d.Worst(); len(worst) != 1 || worst[0].Name != "acquire.response.p99<50ms" ||
+		!strings.HasPrefix(worst[0].Why, "Undecided whether the recipe holds even 2\u202f400 arrivals/s: time stolen") {
+		t.Errorf("%+v: want one check, of the objective", worst)
+	}
+	warnings := d.AllWarnings()
+	if len(warnings) != 2 || !strings.HasPrefix(warnings[0].Text, "predecessor, 2\u202f400 arrivals/s: in 4 of 5 runs: time stolen") ||
+		!strings.HasPrefix(warnings[1].Text, "predecessor, 2\u202f400 arrivals/s: in 4 of 5 runs: stalled") {
+		t.Errorf("warnings %q", warnings)
+	}
+	if decided := document.New(resulttest.Searched()); decided.Verdict != "" || len(decided.Worst()) != 0 {
+		t.Errorf("of a search with an answer: %s, %+v", decided.Verdict, decided.Worst())
+	}
+}
+
+// A search shows the percentile that it judges, even where some levels do not have it.
+func TestASearchShowsWhatItJudges(t *testing.T) {
+	s := resulttest.Searched()
+	s.Objective = "acquire.response.p999<50ms"
+	levels.Analyse(&s)
+	var heads []string
+	for _, c := range document.New(s).Tables[0].Columns {
+		heads = append(heads, c.Head)
+	}
+	if !slices.Contains(heads, "p99.9") {
+		t.Errorf("columns %q", heads)
 	}
 }
 

@@ -137,7 +137,7 @@ func Value(l results.Level, axis string) float64 {
 // Middle returns a run that represents a level: with medians over the repetitions, the largest
 // fan-out of all, and the sums of the offered, late and skipped arrivals.
 func Middle(s results.Sweep, l results.Level) results.Run {
-	runs := RunsOf(s, l)
+	runs, chosen := RunsOf(s, l), append(judged(s), s.Percentiles...)
 	r := runs[0]
 	r.ThroughputPerS = l.Throughput.Value
 	offered, _ := Across(runs, func(r results.Run) (float64, bool) { return r.OfferedPerS, true })
@@ -146,8 +146,8 @@ func Middle(s results.Sweep, l results.Level) results.Run {
 	r.Latency = map[string]results.Latency{}
 	for _, phase := range r.Phases {
 		r.Latency[phase] = results.Latency{
-			Response: middleOf(runs, s.Percentiles, func(r results.Run) *results.Distribution { return r.Times(phase) }),
-			Service:  middleOf(runs, s.Percentiles, func(r results.Run) *results.Distribution { return r.ServiceTimes(phase) }),
+			Response: middleOf(runs, chosen, func(r results.Run) *results.Distribution { return r.Times(phase) }),
+			Service:  middleOf(runs, chosen, func(r results.Run) *results.Distribution { return r.ServiceTimes(phase) }),
 		}
 	}
 	r.Herd.Fanout, r.Generator = nil, results.Generator{}

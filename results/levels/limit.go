@@ -23,7 +23,7 @@ const (
 func limits(s results.Sweep, levels []results.Level, c results.Curve) (lines []string) {
 	last := levels[len(levels)-1]
 	runs := RunsOf(s, last)
-	for _, line := range []string{herdLimit(runs, c), askLimit(runs, c), ProcessorLimit(runs)} {
+	for _, line := range []string{herdLimit(runs, c), askLimit(runs, c), processorLimit(runs)} {
 		if line != "" {
 			lines = append(lines, line)
 		}
@@ -64,9 +64,9 @@ func askLimit(runs []results.Run, c results.Curve) string {
 	return fmt.Sprintf("polling: reads and writes per round grow as N^%.2f", g.Value)
 }
 
-// ProcessorLimit repeats a warning that at least half of the runs have: that the generator, its
+// processorLimit repeats a warning that at least half of the runs have: that the generator, its
 // servers or other programs kept the machine's processors busy.
-func ProcessorLimit(runs []results.Run) string {
+func processorLimit(runs []results.Run) string {
 	short, text := 0, ""
 	for _, r := range runs {
 		i := slices.IndexFunc(r.Warnings, func(w results.Warning) bool { return strings.HasPrefix(w.Code, "cpu") })

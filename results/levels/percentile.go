@@ -1,6 +1,8 @@
 package levels
 
 import (
+	"regexp"
+	"slices"
 	"strconv"
 
 	"github.com/stampede-bench/stampede/results"
@@ -20,6 +22,7 @@ func PercentileName(p float64) string { return "p" + strconv.FormatFloat(p, 'f',
 // Shown are the percentiles that tables show and findings cite.
 type Shown struct {
 	Chosen []float64 // by the user; empty to choose by what the runs support
+	Judged []float64 // by objectives: they stand beside the median, known or not
 	Tails  []float64 // candidates to stand beside the median, the best first
 }
 
@@ -33,11 +36,34 @@ func ShownOf(chosen []float64, runs []results.Run) Shown {
 	return c
 }
 
+// ShownOfSweep returns the percentiles for the levels of a sweep: those that a search judged, or else those that
+// crossovers use.
+func ShownOfSweep(s results.Sweep) Shown {
+	return Shown{Chosen: s.Percentiles, Judged: judged(s), Tails: []float64{99, 90}}
+}
+
+// ofPercentile matches the percentile in the figure of an objective.
+var ofPercentile = regexp.MustCompile(`\.p(\d\d)(\d*)\b`)
+
+// judged returns the percentiles that the objectives of a search are about: 99.9 of "acquire.response.p999<1s".
+func judged(s results.Sweep) (all []float64) {
+	for _, digits := range ofPercentile.FindAllStringSubmatch(s.Objective, -1) {
+		if p, _ := strconv.ParseFloat(digits[1]+"."+digits[2], 64); p != 50 { // which is always shown
+			all = append(all, p)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
 // Choose returns the percentiles to show for a latency of the runs: the chosen ones, or else the median
-// and the first tail percentile that every run supports that supports a median.
+// and the judged ones, or else the median and the first tail percentile that every run supports that supports a median.
 func (c Shown) Choose(runs []results.Run, time func(results.Run) *results.Distribution) []float64 {
 	if len(c.Chosen) > 0 {
 		return c.Chosen
+	}
+	if len(c.Judged) > 0 {
+		return append([]float64{50}, c.Judged...)
 	}
 	for _, tail := range c.Tails {
 		having, known := 0, 0

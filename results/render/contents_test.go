@@ -33,7 +33,7 @@ var ofEveryKind = sync.OnceValue(func() map[string]results.Result {
 	several.Skipped = []string{"lock/go-zookeeper: it needs another library"}
 	all := maps.Clone(samples())
 	for name, r := range map[string]results.Result{"several backends": several, "agents": resulttest.Divided(), "thresholds": resulttest.Gated(),
-		"sweep": resulttest.Sweep(), "search": resulttest.Searched(), "count": resulttest.Count(), "comparison": resulttest.Comparison(),
+		"sweep": resulttest.Sweep(), "search": resulttest.Searched(), "undecided": resulttest.Undecided(), "count": resulttest.Count(), "comparison": resulttest.Comparison(),
 		"observation": resulttest.Observation(), "calibration": resulttest.Calibration(), "history": resulttest.History()} {
 		all[name] = r
 	}

@@ -79,6 +79,7 @@ func Searched() results.Sweep {
 		runs = append(runs, r)
 	}
 	runs[1].Generator.Skipped = 500
+	runs[1].Warnings = []results.Warning{results.WarningOf(metrics.Warning{Code: metrics.Skipped, Numbers: metrics.Numbers{"skipped": 500, "offered": 12_100}})}
 	s := SweepOf(runs...)
 	s.Axes, s.Objective, s.Planned = []string{"rate"}, "acquire.response.p99<50ms", 0
 	s.Capacities = []results.Capacity{
@@ -86,6 +87,27 @@ func Searched() results.Sweep {
 		{Recipe: "lock", Form: "predecessor", Family: "recipe", URL: "native:", Clients: 64, Groups: 16, Level: 2400, Held: results.Trials{Met: 4, Of: 4}, Confidence: 0.973,
 			Next: 2520, After: results.Trials{Met: 0, Of: 2}, Why: "500 of 12\u202f100 arrivals were not served"},
 	}
+	levels.Analyse(&s)
+	return s
+}
+
+// Undecided returns a search whose lowest level was measured five times, of which four runs were short of CPU
+// and so could not tell.
+func Undecided() results.Sweep {
+	s := Searched()
+	s.Runs = s.Runs[:1]
+	for range 4 {
+		r := s.Runs[0]
+		r.Warnings = []results.Warning{
+			results.WarningOf(metrics.Warning{Code: metrics.Stolen, Numbers: metrics.Numbers{"stolen_cores": 1, "machine_cores": 2}}),
+			results.WarningOf(metrics.Warning{Code: metrics.Stalled, Names: metrics.Names{"phase": "acquire"}, Numbers: metrics.Numbers{"longest_ns": 2e9, "typical_ns": 1e6}}),
+			results.WarningOf(metrics.Warning{Code: metrics.Stalled, Names: metrics.Names{"phase": "handoff"}, Numbers: metrics.Numbers{"longest_ns": 1e9, "typical_ns": 1e6}}),
+		}
+		r.Doubts = r.Warnings[:1]
+		s.Runs = append(s.Runs, r)
+	}
+	s.Capacities = []results.Capacity{{Recipe: "lock", Form: "predecessor", Family: "recipe", URL: "native:", Clients: 64, Groups: 16,
+		Next: 2400, After: results.Trials{Met: 1, Of: 1}, Why: s.Runs[1].Doubts[0].Text, Undecided: true}}
 	levels.Analyse(&s)
 	return s
 }

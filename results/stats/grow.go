@@ -17,6 +17,32 @@ type Power struct {
 	Exponent Estimate
 }
 
+// A Growth is what the interval of an exponent shows of a cost.
+type Growth int
+
+// The growths.
+const (
+	NotKnown Growth = iota // the cost may be constant, and may change
+	Flat                   // its exponent is near 0
+	Grows                  // it grows, or falls if the exponent is negative
+)
+
+// nearZero is the exponent below which a cost counts as flat: it is at most 1.5 times as high with 64 times
+// as many clients.
+const nearZero = 0.1
+
+// GrowthOf returns what an interval shows: one that includes 0 shows that a cost is flat only if all of it is
+// near 0.
+func GrowthOf(exponent Estimate) Growth {
+	switch {
+	case -nearZero < exponent.Low && exponent.High < nearZero:
+		return Flat
+	case exponent.Low <= 0 && 0 <= exponent.High:
+		return NotKnown
+	}
+	return Grows
+}
+
 // Grow fits a power to a cost by regression of the logarithm of the levels' medians on the
 // logarithm of N. The exponent's interval is that of the regression, in which the levels are
 // the replicates: it includes the differences between levels, and is wide where the cost does

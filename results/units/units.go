@@ -11,6 +11,15 @@ import (
 // Tenths formats a share with one decimal: "5.0 %".
 func Tenths(v float64) string { return fmt.Sprintf("%.1f %%", 100*v) }
 
+// Limit formats a share that is a limit, with one decimal or as many as it has: "5.0 %", "0.05 %".
+func Limit(share float64) string {
+	text := strconv.FormatFloat(math.Round(1e8*share)/1e6, 'f', -1, 64)
+	if !strings.Contains(text, ".") {
+		text += ".0"
+	}
+	return text + " %"
+}
+
 // Clients formats a number of clients: "1 client", "128 clients".
 func Clients(n int) string {
 	if n == 1 {
@@ -79,15 +88,21 @@ func Numbers(all []int) string {
 // Count formats an integer: "4 350".
 func Count(n int64) string { return Group(strconv.FormatInt(n, 10)) }
 
+// usual is the number of significant digits, where more are not needed to tell two values apart.
+const usual = 3
+
 // Rate formats a number with three significant digits: "0.998", "99.1", "2 140".
-func Rate(v float64) string {
+func Rate(v float64) string { return rounded(v, usual) }
+
+// rounded formats a number with the given number of significant digits.
+func rounded(v float64, digits int) string {
 	if v == 0 || math.IsNaN(v) || math.IsInf(v, 0) {
 		return plain(v)
 	}
 	// Rounding may carry into one more digit: 9.996 is "10.0", not "10.00".
-	power := math.Pow(10, math.Floor(math.Log10(math.Abs(v)))-2)
+	power := math.Pow(10, math.Floor(math.Log10(math.Abs(v)))-float64(digits-1))
 	v = math.Round(v/power) * power
-	decimals := 2 - int(math.Floor(math.Log10(math.Abs(v))+1e-9))
+	decimals := digits - 1 - int(math.Floor(math.Log10(math.Abs(v))+1e-9))
 	return Group(strconv.FormatFloat(v, 'f', max(decimals, 0), 64))
 }
 
@@ -99,17 +114,26 @@ func plain(v float64) string {
 }
 
 // Bytes formats a size with three significant digits: "41.2 KiB".
-func Bytes(n int64) string {
-	if n < 1<<10 {
-		return Count(n) + " B"
+func Bytes(n int64) string { return bytes(float64(n), usual) }
+
+func bytes(size float64, digits int) string {
+	if size < 1<<10 {
+		return number(size, digits) + " B"
 	}
-	size := float64(n)
 	for _, name := range []string{"KiB", "MiB"} {
 		if size /= 1 << 10; size < 1<<10 {
-			return Rate(size) + " " + name
+			return rounded(size, digits) + " " + name
 		}
 	}
-	return Rate(size/(1<<10)) + " GiB"
+	return rounded(size/(1<<10), digits) + " GiB"
+}
+
+// number formats an integer with all of its digits.
+func number(v float64, digits int) string {
+	if v == math.Trunc(v) {
+		return Count(int64(v))
+	}
+	return rounded(v, digits)
 }
 
 // Duration formats a duration with three significant digits: "64.0 µs".
@@ -120,23 +144,39 @@ func Age(d time.Duration) string { return d.Round(time.Second).String() }
 
 // Value formats a value with the unit that gates and changes use, with three significant digits:
 // "1.25 ms", "870 /s", "99.0 %"; costs per round have no unit: "3.00".
-func Value(v float64, unit string) string {
+func Value(v float64, unit string) string { return value(v, unit, usual) }
+
+func value(v float64, unit string, digits int) string {
 	switch unit {
 	case "ns":
-		return Duration(time.Duration(v))
+		u := unitFor(time.Duration(v))
+		return rounded(v/float64(u.size), digits) + " " + u.name
 	case "B":
-		return Bytes(int64(v))
+		return bytes(v, digits)
 	case "/s":
-		return Rate(v) + " /s"
+		return rounded(v, digits) + " /s"
 	case "share":
-		return Rate(100*v) + " %"
+		return rounded(100*v, digits) + " %"
 	case "":
-		if v == math.Trunc(v) {
-			return Count(int64(v))
-		}
+		return number(v, digits)
 	}
-	return Rate(v)
+	return rounded(v, digits)
 }
+
+// mostDigits is the number of significant digits that every float64 has.
+const mostDigits = 15
+
+// Apart formats two values as Value does, each with as many digits as show that one differs from the other:
+// "5.0004 ms" and "5.0000 ms".
+func Apart(a, b float64, unit string) (string, string) {
+	digits := usual
+	for digits < mostDigits && a != b && (scientific(a, digits) == scientific(b, digits) || value(a, unit, digits) == value(b, unit, digits)) {
+		digits++
+	}
+	return value(a, unit, digits), value(b, unit, digits)
+}
+
+func scientific(v float64, digits int) string { return strconv.FormatFloat(v, 'e', digits-1, 64) }
 
 // Setting formats a duration that the user chose, as short as possible: "1 ms".
 func Setting(d time.Duration) string {

@@ -18,6 +18,40 @@ func TestRate(t *testing.T) {
 	}
 }
 
+// Values that differ read differently; values that do not differ are as short as ever.
+func TestApart(t *testing.T) {
+	for _, c := range []struct {
+		a, b float64
+		unit string
+		want [2]string
+	}{
+		{5_000_400, 5e6, "ns", [2]string{"5.0004 ms", "5.0000 ms"}},
+		{999_999.6, 1e6, "ns", [2]string{"999.9996 µs", "1.000000 ms"}},
+		{61.2e6, 5e7, "ns", [2]string{"61.2 ms", "50.0 ms"}},
+		{772. / 771, 1, "/round", [2]string{"1.001", "1.000"}},
+		{299.9, 300, "/s", [2]string{"299.9 /s", "300.0 /s"}},
+		{0.9996, 1, "share", [2]string{"99.96 %", "100.0 %"}},
+		{0.99996, 1, "share", [2]string{"99.996 %", "100.00 %"}},
+		{2048.5, 2048, "B", [2]string{"2.0005 KiB", "2.0000 KiB"}},
+		{3.5, 3, "B", [2]string{"3.50 B", "3 B"}},
+		{1.5, 1, "", [2]string{"1.50", "1"}},
+		{1, 1, "/round", [2]string{"1.00", "1.00"}},
+		{0, 1e-9, "share", [2]string{"0 %", "0.000000100 %"}},
+	} {
+		if a, b := Apart(c.a, c.b, c.unit); [2]string{a, b} != c.want {
+			t.Errorf("%v and %v: %q and %q, not %q", c.a, c.b, a, b, c.want)
+		}
+	}
+}
+
+func TestLimit(t *testing.T) {
+	for share, want := range map[float64]string{0.05: "5.0 %", 0.0005: "0.05 %", 0.025: "2.5 %", 1: "100.0 %", 1. / 3: "33.333333 %"} {
+		if got := Limit(share); got != want {
+			t.Errorf("Limit(%v) is %q, not %q", share, got, want)
+		}
+	}
+}
+
 func TestCount(t *testing.T) {
 	for n, want := range map[int64]string{0: "0", 12: "12", 999: "999", 4350: "4\u202f350", -1234567: "−1\u202f234\u202f567"} {
 		if got := Count(n); got != want {

@@ -59,9 +59,15 @@ func (o Objective) Judge(r results.Run) Trial {
 	case figure.Voids(o.Op, holds, bias, 0):
 		return Trial{Why: doubt.Text}
 	case !holds:
-		return Trial{Outcome: Missed, Slack: o.slack(measured), Why: fmt.Sprintf("%s is %s", o.statistic(), o.Figure.Format(measured))}
+		return Trial{Outcome: Missed, Slack: o.slack(measured), Why: o.missed(measured)}
 	}
 	return Trial{Outcome: Met, Slack: o.slack(measured)}
+}
+
+// missed says by what value a run missed the objective.
+func (o Objective) missed(measured float64) string {
+	value, _ := units.Apart(measured, o.Limit, string(o.Figure.Unit))
+	return o.statistic() + " is " + value
 }
 
 // leastShare is the smallest value of a figure that slack distinguishes, as a share of the limit.
