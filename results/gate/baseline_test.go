@@ -123,7 +123,7 @@ func TestBaseline(t *testing.T) {
 	r.Intervals = make([]results.Interval, 100)
 	r.Background = &results.Background{Latency: map[string]results.Latency{"read": {Response: &results.Distribution{Max: 7, HDR: "HISTFAAA"}}}}
 	f := file(r)
-	f.Started = time.Unix(1, 0).UTC()
+	f.Kind, f.Started = results.KindRun, time.Unix(1, 0).UTC()
 	f.Gates, f.Verdict = []results.Gate{{Text: "errors==0"}}, results.Pass
 	text := func(f results.File) string {
 		var b bytes.Buffer
