@@ -81,7 +81,7 @@ func (c evaluation) base(run results.Run) (results.Run, bool) {
 		if unlike(run, b) == "" {
 			likeness += 2
 		}
-		if b.Backend.URL == run.Backend.URL {
+		if b.Backend.Address() == run.Backend.Address() {
 			likeness++
 		}
 		if likeness > found {
@@ -100,8 +100,8 @@ func (c evaluation) incomparable(run, base results.Run) string {
 	switch differs := unlike(run, base); {
 	case here.OS != there.OS || here.CPU != there.CPU || here.Cores != there.Cores:
 		return fmt.Sprintf("another machine: %s, the baseline's is %s", machine(here), machine(there))
-	case run.Backend.Started == "" && run.Backend.URL != base.Backend.URL:
-		return fmt.Sprintf("another service: the baseline's is %s", base.Backend.URL)
+	case run.Backend.Started == "" && run.Backend.Address() != base.Backend.Address():
+		return fmt.Sprintf("another service: the baseline's is %s", base.Backend.Address())
 	case differs != "":
 		return differs
 	}
