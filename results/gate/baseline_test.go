@@ -112,6 +112,27 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
+// TestDefaultsOfAnotherBackend checks that a baseline without such a run gives no thresholds, whether the number of
+// clients or the backend differs; another address of the same kind is such a run.
+func TestDefaultsOfAnotherBackend(t *testing.T) {
+	f := file(herding("predecessor", 2))
+	for name, c := range map[string]struct {
+		change func(r *results.Run)
+		some   bool
+	}{
+		"the same":        {func(*results.Run) {}, true},
+		"another URL":     {func(r *results.Run) { r.Backend.URL = "native://there?reads=sync" }, true},
+		"other clients":   {func(r *results.Run) { r.Clients = 3 }, false},
+		"another backend": {func(r *results.Run) { r.Backend.Name, r.Backend.URL = "etcd", "etcd:" }, false},
+	} {
+		base := file(herding("predecessor", 2))
+		c.change(&base.Runs[0])
+		if all := gate.Defaults(gate.Rows(f.Runs), base); (len(all) > 0) != c.some {
+			t.Errorf("%s: %d thresholds", name, len(all))
+		}
+	}
+}
+
 // TestDefaultsFindAHerd checks that one more notification per round, the smallest herd, is not
 // attributed to chance.
 func TestDefaultsFindAHerd(t *testing.T) {
