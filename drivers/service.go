@@ -34,6 +34,9 @@ type Info struct {
 	// address.
 	Started string
 	Servers int // number of servers that its sessions are spread over
+	// SessionsOn names the servers on which sessions are opened: "leader" or "followers", "" for all in turn.
+	SessionsOn string
+	TLS        bool // sessions are encrypted
 }
 
 // Lags reports whether a session may read data that is older than a write acknowledged to

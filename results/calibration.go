@@ -44,7 +44,12 @@ func (r Run) Sample() Sample {
 func (s Sample) Like(other Sample) bool {
 	settings, others := s.Settings, other.Settings
 	s.DurationNS, s.Settings, other.DurationNS, other.Settings = 0, nil, 0, nil // the duration is a setting
-	return reflect.DeepEqual(s, other) && maps.Equal(settings, others)
+	given := func(all map[string]string) map[string]string {
+		all = maps.Clone(all)
+		maps.DeleteFunc(all, func(_, value string) bool { return off(value) })
+		return all
+	}
+	return reflect.DeepEqual(s, other) && maps.Equal(given(settings), given(others))
 }
 
 // FigureNoise says how much a figure differs between runs of the same setting.

@@ -95,8 +95,12 @@ func New(tool Tool, command, recipes []string, seed uint64) File {
 	return File{Head: NewHead(KindRun, tool, command, recipes, seed), Runs: []Run{}}
 }
 
-// WriteJSON writes a result of any kind.
+// WriteJSON writes a result of any kind. A head that names another kind than the result has is an error: such
+// a file could not be read.
 func WriteJSON(w io.Writer, v Result) error {
+	if kind := HeadOf(v).Kind; kind != KindOf(v) {
+		return fmt.Errorf("a result of kind %s cannot be written as %q", KindOf(v), kind)
+	}
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
 	e.SetEscapeHTML(false)
@@ -183,10 +187,16 @@ func Read(r io.Reader) (File, error) {
 	if err != nil {
 		return File{}, err
 	}
+	return RunsOf(v)
+}
+
+// RunsOf returns the file of a run, or that of the runs of a sweep, which is of the kind of a run.
+func RunsOf(v Result) (File, error) {
 	switch v := v.(type) {
 	case File:
 		return v, nil
 	case Sweep:
+		v.File.Kind = KindRun
 		return v.File, nil
 	}
 	return File{}, fmt.Errorf("a result of kind %s: want %s or %s", KindOf(v), KindRun, KindSweep)

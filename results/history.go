@@ -13,7 +13,7 @@ type History struct {
 	Results int       `json:"results"` // that were read
 	// Verdict follows from the newest change of each figure: regression if one is for the worse and not
 	// accepted, otherwise improvement if one is for the better, otherwise pass; invalid if all results of all
-	// figures are doubtful, "" without figures.
+	// figures are left out, "" without figures.
 	Verdict Verdict `json:"verdict"`
 	Figures []Trend `json:"figures"`
 }
@@ -27,12 +27,18 @@ type Trend struct {
 	Machine string `json:"machine"` // "any machine" for a figure that does not depend on it
 	// Exact: a formula fixes the figure, so that the first result that differs is a change.
 	Exact bool `json:"exact"`
-	// Doubtful is the number of results that are left out, because their values prove nothing.
-	Doubtful int `json:"doubtful_results,omitempty"`
+	LeftOut
 	// Needed is the number of results that can show a change; left out where there are as many.
 	Needed  int           `json:"results_needed,omitempty"`
-	Points  []TrendPoint  `json:"points"` // none if all results are doubtful
+	Points  []TrendPoint  `json:"points"` // none if all results are left out
 	Changes []TrendChange `json:"changes"`
+}
+
+// LeftOut has the numbers of results that have the figure and are left out.
+type LeftOut struct {
+	Doubtful    int `json:"doubtful_results,omitempty"`    // their values prove nothing
+	Unsafe      int `json:"unsafe_results,omitempty"`      // a safety violation makes their values void
+	Interrupted int `json:"interrupted_results,omitempty"` // the command was ended early
 }
 
 // A TrendPoint is a figure in one result: the median over its repetitions.
@@ -59,7 +65,7 @@ type TrendChange struct {
 	Reason  string  `json:"reason,omitempty"` // for which the change was accepted
 }
 
-// Verdict returns that of the newest change, "" if there is none, and invalid if all results are doubtful.
+// Verdict returns that of the newest change, "" if there is none, and invalid if all results are left out.
 func (t Trend) Verdict() Verdict {
 	switch newest := t.Newest(); {
 	case len(t.Points) == 0:

@@ -2,6 +2,7 @@ package results
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -121,6 +122,15 @@ type Backend struct {
 	Reads      string `json:"reads"`             // "local", "sync", "linearizable", "serializable"
 	Started    string `json:"started"`           // "own process", "3 own processes", "3 own processes behind proxies", "in process", "" for a given address
 	Servers    int    `json:"servers,omitempty"` // over how many the sessions are spread
+	// SessionsOn names the servers on which sessions are opened: "leader" or "followers"; left out for all in turn.
+	SessionsOn string `json:"sessions_on,omitempty"`
+	TLS        bool   `json:"tls,omitempty"` // sessions are encrypted
+}
+
+// Address returns the URL without its parameters, which are among the run's conditions.
+func (b Backend) Address() string {
+	address, _, _ := strings.Cut(b.URL, "?")
+	return address
 }
 
 // SameService reports whether two runs were done on the same service. The forms of one run may use

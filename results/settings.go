@@ -17,11 +17,19 @@ func (b *Background) Asked() string {
 	return fmt.Sprintf("%d clients at %g/s, %g reads, %d keys of %d B, %d watchers", b.Clients, b.RatePerS, b.ReadRatio.Asked, b.Keys, b.SizeBytes, b.Watchers)
 }
 
+// ClientLibrary is the name of the condition that forms of one run may differ in.
+const ClientLibrary = "client library"
+
 // traits returns the known properties of the service that can change figures.
 func (b Backend) traits() map[string]string {
-	all := map[string]string{"server": b.Server, "durability": b.Durability, "client library": b.Client, "read mode": b.Reads}
+	all := map[string]string{"server": b.Server, "durability": b.Durability, ClientLibrary: b.Client, "read mode": b.Reads}
 	maps.DeleteFunc(all, func(_, value string) bool { return value == "" })
 	all["start of the server"] = cmp.Or(b.Started, "given by its address")
+	all["TLS"] = ""
+	if b.TLS {
+		all["TLS"] = "yes"
+	}
+	all["sessions only on"] = b.SessionsOn
 	return all
 }
 
@@ -33,16 +41,23 @@ func (r Run) Conditions() map[string]string {
 	return all
 }
 
+// off reports whether a setting is that of a flag that does nothing. An older stampede, which has no such flag and
+// records none, does the same.
+func off(value string) bool { return slices.Contains([]string{"", "none", "0", "0s", "false"}, value) }
+
 // Key identifies the measurement that a run repeats: runs have the same key if nothing that can change a
-// figure differs, except for the machine, the version of the server, and the given settings.
+// figure differs, except for the machine, the version of the server, and the given settings. A setting that is
+// off is the same as one that is not recorded.
 func (r Run) Key(without ...string) string {
 	all := r.repeated()
 	for _, name := range without {
 		delete(all, name)
 	}
-	parts := []string{r.Scenario, r.Recipe, r.Form, r.Backend.URL, strconv.Itoa(r.Clients)}
+	parts := []string{r.Scenario, r.Recipe, r.Form, r.Backend.Address(), strconv.Itoa(r.Clients)}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		parts = append(parts, name+"="+all[name])
+		if !off(all[name]) {
+			parts = append(parts, name+"="+all[name])
+		}
 	}
 	return strings.Join(parts, "\x00")
 }
@@ -60,13 +75,16 @@ type Difference struct{ Name, Base, New string }
 // notRecorded stands for a condition that a run does not record.
 const notRecorded = "not recorded"
 
-// Differences returns the conditions in which the runs of base and candidate differ, sorted by name.
+// Differences returns the conditions in which the runs of base and candidate differ, sorted by name. A setting that
+// is off is the same as one that is not recorded.
 func Differences(base, other []Run) (all []Difference) {
 	values := [2]map[string][]string{valuesOf(base), valuesOf(other)}
 	names := slices.AppendSeq(slices.Collect(maps.Keys(values[0])), maps.Keys(values[1]))
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
-		if was, is := values[0][name], values[1][name]; !slices.Equal(was, is) {
+		was, is := values[0][name], values[1][name]
+		isOn := func(value string) bool { return !off(value) }
+		if !slices.Equal(was, is) && slices.ContainsFunc(slices.Concat(was, is), isOn) {
 			all = append(all, Difference{name, cmp.Or(strings.Join(was, ", "), notRecorded), cmp.Or(strings.Join(is, ", "), notRecorded)})
 		}
 	}
@@ -106,21 +124,29 @@ func Namer(service func(Backend) string, groups ...[]Run) func(Run) string {
 			if first[name] == nil {
 				first[name] = conditions
 			}
-			for setting, value := range conditions {
-				if was, set := first[name][setting]; set && was != value {
-					vary[name] = append(vary[name], setting)
+			for _, all := range []map[string]string{first[name], conditions} { // either may lack a setting
+				for setting := range all {
+					was, is := first[name][setting], conditions[setting]
+					if was != is && !(off(was) && off(is)) {
+						vary[name] = append(vary[name], setting)
+					}
 				}
 			}
 		}
 	}
+	for name, settings := range vary {
+		slices.Sort(settings)
+		vary[name] = slices.Compact(settings)
+	}
 	return func(r Run) string {
 		name, conditions := short(r), r.repeated()
 		text := name
-		slices.Sort(vary[name])
-		for _, setting := range slices.Compact(vary[name]) {
-			if value, set := conditions[setting]; set {
-				text += fmt.Sprintf(", %s %s", setting, cmp.Or(value, "none"))
+		for _, setting := range vary[name] {
+			value, set := conditions[setting]
+			if !set {
+				value = notRecorded
 			}
+			text += fmt.Sprintf(", %s %s", setting, cmp.Or(value, "none"))
 		}
 		return text
 	}

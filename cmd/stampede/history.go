@@ -100,7 +100,7 @@ func (a *app) history(figures []string, f historyFlags) error {
 	case f.fail && h.Verdict == results.Regression:
 		return cli.Finding(cli.ExitRegression, "the newest change of a figure is a regression")
 	case f.fail && h.Verdict == results.Invalid:
-		return cli.Finding(cli.ExitInvalid, "all results of all figures are doubtful")
+		return cli.Finding(cli.ExitInvalid, "all results of all figures are left out")
 	}
 	return nil
 }

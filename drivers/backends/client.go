@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/ensemble"
@@ -166,6 +167,14 @@ func Security(s drivers.Service) drivers.Security {
 		return o.openedTarget().target.security
 	}
 	return drivers.Security{}
+}
+
+// SessionTimeout returns the session time-out in the URL of an opened service, 0 if it names none.
+func SessionTimeout(s drivers.Service) time.Duration {
+	if o, ok := s.(interface{ openedTarget() opened }); ok {
+		return o.openedTarget().target.sessionTimeout
+	}
+	return 0
 }
 
 // ShareServer reports whether two opened services have a server in common, by its address.

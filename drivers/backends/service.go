@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/balancer"
 	"github.com/stampede-bench/stampede/drivers/cluster"
 	"github.com/stampede-bench/stampede/drivers/ensemble"
 	"github.com/stampede-bench/stampede/drivers/etcd"
@@ -77,6 +78,10 @@ type opened struct {
 // its service.
 func (o opened) describe(i drivers.Info) drivers.Info {
 	i.Name, i.URL, i.Server = o.target.backend.Scheme, o.target.url, o.target.backend.server+i.Server
+	i.TLS = o.target.encrypted || o.target.security.TLS()
+	if on := o.target.clients; len(o.servers) > 1 && on != balancer.All {
+		i.SessionsOn = on
+	}
 	if o.started != nil {
 		i.Durability, i.Started = o.target.durability, "own process"
 		if n := len(o.servers); n > 1 {

@@ -17,7 +17,7 @@ func saved(t *testing.T, ids ...string) archive.Folder {
 	t.Helper()
 	f := archive.Folder(filepath.Join(t.TempDir(), "of", "runs"))
 	for _, id := range ids {
-		if err := f.Save(id, results.File{Head: results.Head{Schema: results.Schema, ID: id}}); err != nil {
+		if err := f.Save(id, results.File{Head: results.Head{Schema: results.Schema, Kind: results.KindRun, ID: id}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -45,7 +45,7 @@ func TestSavedIsReadAgain(t *testing.T) {
 func TestSaveOverwritesNothing(t *testing.T) {
 	f := saved(t, "20261121-lock")
 	before, _ := os.ReadFile(f.Path("20261121-lock"))
-	err := f.Save("20261121-lock", results.File{Head: results.Head{Schema: results.Schema, ID: "20261121-lock", Seed: 7}})
+	err := f.Save("20261121-lock", results.File{Head: results.Head{Schema: results.Schema, Kind: results.KindRun, ID: "20261121-lock", Seed: 7}})
 	if err == nil || !strings.Contains(err.Error(), "is there already") {
 		t.Errorf("error %v", err)
 	}
@@ -60,7 +60,7 @@ func TestSaveWhereNothingCanBe(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := archive.Folder(file+"/runs").Save("a", results.File{Head: results.Head{ID: "a"}}); err == nil {
+	if err := archive.Folder(file+"/runs").Save("a", results.New(results.Tool{}, nil, nil, 1)); err == nil {
 		t.Error("saved below a file")
 	}
 }

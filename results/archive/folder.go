@@ -108,28 +108,37 @@ func (f Folder) IDs() ([]string, error) {
 
 // Read reads the saved result of a run, or of a sweep as that of its runs. The error is one line that names
 // the path.
-func Read(path string) (results.File, error) { return read(path, results.Read) }
+func Read(path string) (results.File, error) {
+	v, err := ReadAny(path)
+	if err != nil {
+		return results.File{}, err
+	}
+	f, err := results.RunsOf(v)
+	if err != nil {
+		return f, fmt.Errorf("%s: %w", path, err)
+	}
+	return f, nil
+}
 
 // ReadAny reads a result of any of results.Kinds. The error is one line that names the path.
-func ReadAny(path string) (results.Result, error) { return read(path, results.ReadAny) }
-
-func read[R results.Result](path string, parse func(io.Reader) (R, error)) (result R, err error) {
+func ReadAny(path string) (results.Result, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return result, err
+		return nil, err
 	}
-	if result, err = valid(text, parse); err != nil {
-		return result, fmt.Errorf("%s: %w", path, err)
+	result, err := valid(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return result, nil
 }
 
 // valid parses a result, and checks it against the schema of its kind: a file may have been written by hand.
-func valid[R results.Result](text []byte, parse func(io.Reader) (R, error)) (result R, err error) {
-	if result, err = parse(bytes.NewReader(text)); err == nil {
-		err = schema.Validate(results.HeadOf(result).Kind, text)
+func valid(text []byte) (result results.Result, err error) {
+	if result, err = results.ReadAny(bytes.NewReader(text)); err == nil {
+		err = schema.Validate(results.KindOf(result), text)
 	}
-	if f, is := results.Result(result).(results.File); is && err == nil {
+	if f, is := result.(results.File); is && err == nil {
 		err = consistent(f)
 	}
 	return result, err
@@ -235,7 +244,7 @@ func ReadLines(path string) (all []results.Result, err error) {
 			return nil, fmt.Errorf("%s: %w", path, end)
 		}
 		if len(bytes.TrimSpace(line)) > 0 {
-			v, err := valid(line, results.ReadAny)
+			v, err := valid(line)
 			if err != nil {
 				return nil, fmt.Errorf("%s: line %d: %w", path, n, err)
 			}

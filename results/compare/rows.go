@@ -136,7 +136,7 @@ func unlike(base, other []results.Run) (all []metrics.Names) {
 	}{
 		{"form", func(r results.Run) string { return r.Recipe + "/" + r.Form }},
 		{"clients", func(r results.Run) string { return fmt.Sprint(r.Clients) }},
-		{"backend", func(r results.Run) string { return r.Backend.URL }},
+		{"backend", func(r results.Run) string { return r.Backend.Address() }},
 	} {
 		if a, b := distinct(base, s.of), distinct(other, s.of); a != b {
 			all = append(all, metrics.Names{"setting": s.name, "base": a, "new": b})

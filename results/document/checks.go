@@ -191,10 +191,19 @@ func sign(op string) string {
 // reason returns the reason for the verdict on a file.
 func reason(f results.File, v results.Verdict) string {
 	all := grouped(f.Gates, sameThreshold)
+	outcomes := map[results.Verdict]int{} // a threshold counts once, by its worst verdict
+	for _, of := range all {
+		worst := results.Verdict("")
+		for _, g := range of {
+			worst = results.Worst(worst, g.Verdict)
+		}
+		outcomes[worst]++
+	}
 	which := func(verdicts ...results.Verdict) string {
-		n := len(slices.DeleteFunc(slices.Clone(all), func(of []results.Gate) bool {
-			return !slices.ContainsFunc(of, func(g results.Gate) bool { return slices.Contains(verdicts, g.Verdict) })
-		}))
+		n := 0
+		for _, v := range verdicts {
+			n += outcomes[v]
+		}
 		switch {
 		case n == 0:
 			return ""
@@ -241,9 +250,6 @@ func (d *Document) judge(what string, gates []results.Gate, about func(results.G
 	line := func(g results.Gate, of string, v results.Verdict, values ...string) {
 		t.Rows = append(t.Rows, append([]string{title(g), of}, values...))
 		last.Verdicts = append(last.Verdicts, v)
-		if why := title(g) + ": " + g.Why; v != "" && g.Why != "" && !slices.Contains(t.Notes, why) {
-			t.Notes = append(t.Notes, why)
-		}
 	}
 	decided := func(g results.Gate, of string) {
 		measured, limit := amounts(g)
@@ -258,9 +264,13 @@ func (d *Document) judge(what string, gates []results.Gate, about func(results.G
 				not = append(not, g)
 			}
 		}
-		for _, g := range not[:min(len(not), mostGates)] {
+		shown := not[:min(len(not), mostGates)]
+		for _, g := range shown {
 			decided(g, about(g))
 			allNamed = allNamed && named(g)
+		}
+		for _, same := range grouped(shown, func(a, b results.Gate) bool { return a.Why == b.Why }) {
+			t.Notes = append(t.Notes, whyOf(same, len(same) < len(shown), about)...)
 		}
 		if more := len(not) - mostGates; more > 0 {
 			line(of[0], fmt.Sprintf("and %s more", units.Count(int64(more))), "", "", "", "")
@@ -280,6 +290,23 @@ func (d *Document) judge(what string, gates []results.Gate, about func(results.G
 		t.drop(what)
 	}
 	d.Thresholds = t
+}
+
+// whyOf returns the reason that gates of one threshold share, with their runs if they are to be named; nothing if there
+// is no reason.
+func whyOf(same []results.Gate, named bool, about func(results.Gate) string) []string {
+	if same[0].Why == "" {
+		return nil
+	}
+	name := title(same[0])
+	if named {
+		var runs []string
+		for _, g := range same {
+			runs = append(runs, about(g))
+		}
+		name += ", " + strings.Join(runs, "; ")
+	}
+	return []string{name + ": " + same[0].Why}
 }
 
 // closeness is greater the closer the value of a gate that is met is to its limit.

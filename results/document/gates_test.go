@@ -50,6 +50,12 @@ func TestJudgement(t *testing.T) {
 		"regression":   {append(met(4), asked("bytes_in_per_round <= 1.05 * baseline", "bytes_in_per_round", "B", "<=", 0, 3000, 2048, results.Regression, "")), results.Regression},
 		"identity":     {met(4), results.Regression},
 		"unsafe":       {[]results.Gate{asked(safe, "safety.violations", "", "==", 1, 3, 0, results.Fail, "the form violated safety")}, results.Fail},
+		// A threshold counts once, by its worst verdict; a reason names its runs.
+		"mixed": {[]results.Gate{
+			asked("handoff.p90 <= 1ms", "handoff.response.p90", "ns", "<=", 0, 4e6, 1e6, results.Fail, ""),
+			asked("handoff.p90 <= 1ms", "handoff.response.p90", "ns", "<=", 1, 2e6, 1e6, results.Invalid, "other programs used 1.9 of 2 cores"),
+			asked("errors == 0", "errors", "", "==", 0, 0, 0, results.Pass, ""), asked("rounds_per_s > 900/s", "rounds_per_s", "/s", ">", 1, 650, 900, results.Invalid, "load"),
+		}, results.Fail},
 		"many": {func() (all []results.Gate) {
 			for i := range 9 {
 				all = append(all, asked("handoff.p99 < 5ms", "handoff.response.p99", "ns", "<", i%4, 1e6, 5e6, results.Invalid, "time stolen: other machines had 0.20 of the 2 cores; times are too long"))

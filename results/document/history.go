@@ -17,12 +17,16 @@ func ofHistory(h results.History) (d Document) {
 	d.Started = h.Made
 	d.Heading, d.Findings, d.Verdict = historyHeading(h), historyFindings(h), h.Verdict
 	for _, t := range h.Figures {
-		c := Check{Suite: t.Of, Recipe: "stampede", Form: "history", Subject: t.Of, About: t.Of, Group: figures, Name: t.Figure,
+		of := trendSubject(t, h)
+		c := Check{Suite: of, Recipe: "stampede", Form: "history", Subject: of, About: of, Group: figures, Name: t.Figure,
 			Verdict: cmp.Or(t.Verdict(), results.Pass)}
+		if c.Verdict == results.Invalid && h.Verdict != results.Invalid {
+			c.Verdict = results.Inconclusive // the other figures decide
+		}
 		if newest := t.Newest(); newest != nil && newest.Verdict != "" {
 			c.Why = DescribeChange(t, *newest)
 		} else if len(t.Points) == 0 {
-			c.Why = doubtfulResults(t)
+			c.Why = leftOut(t)
 		}
 		d.Checks = append(d.Checks, c)
 	}
@@ -32,6 +36,16 @@ func ofHistory(h results.History) (d Document) {
 		d.Tables = append(d.Tables, shown(changeTable("changes of "+title, group))...)
 	}
 	return d
+}
+
+// trendSubject names what the figure is of, with the machine if the history has others.
+func trendSubject(t results.Trend, h results.History) string {
+	if slices.ContainsFunc(h.Figures, func(o results.Trend) bool {
+		return o.Figure == t.Figure && o.Of == t.Of && o.Machine != t.Machine
+	}) {
+		return t.Of + " · " + t.Machine
+	}
+	return t.Of
 }
 
 // historyHeading says how many results there are, and of which days.
@@ -55,14 +69,14 @@ func historyFindings(h results.History) (findings []string) {
 	for _, t := range h.Figures {
 		if figures[t.Verdict()]++; t.Verdict() == results.Regression {
 			c := t.Newest()
-			worse = append(worse, fmt.Sprintf("%s of %s: %s since %s.", t.Figure, t.Of, SizeOf(*c), t.Points[c.At].Started.Format(time.DateOnly)))
+			worse = append(worse, fmt.Sprintf("%s of %s: %s since %s.", t.Figure, trendSubject(t, h), SizeOf(*c), t.Points[c.At].Started.Format(time.DateOnly)))
 		}
 	}
-	doubtful := figures[results.Invalid]
-	of := units.Plural(len(h.Figures)-doubtful, "figure")
+	left := figures[results.Invalid]
+	of := units.Plural(len(h.Figures)-left, "figure")
 	if len(h.Figures) == 0 {
 		findings = []string{"No result in this history has a figure to follow."}
-	} else if doubtful < len(h.Figures) {
+	} else if left < len(h.Figures) {
 		findings = []string{fmt.Sprintf("None of %s changed.", of)}
 	}
 	how := map[results.Verdict]string{results.Regression: "for the worse", results.Improvement: "for the better", results.Pass: "accepted"}
@@ -71,15 +85,32 @@ func historyFindings(h results.History) (findings []string) {
 			findings = append([]string{fmt.Sprintf("The newest change is %s in %d of %s.", how[v], n, of)}, worse...)
 		}
 	}
-	if doubtful > 0 {
-		findings = append(findings, fmt.Sprintf("%s cannot be judged: all results are doubtful.", units.Plural(doubtful, "figure")))
+	if left > 0 {
+		findings = append(findings, fmt.Sprintf("%s cannot be judged: all results are left out.", units.Plural(left, "figure")))
+	}
+	for _, of := range grouped(h.Figures, func(a, b results.Trend) bool { return a.Of == b.Of && a.Machine == b.Machine }) {
+		if n := slices.MaxFunc(of, func(a, b results.Trend) int { return a.Unsafe - b.Unsafe }).Unsafe; n > 0 {
+			findings = append(findings, fmt.Sprintf("%s: safety violation in %s, left out.", trendSubject(of[0], h), units.Plural(n, "result")))
+		}
 	}
 	return findings
 }
 
-// doubtfulResults says how many results of the figure are left out.
-func doubtfulResults(t results.Trend) string {
-	return "left out " + units.Plural(t.Doubtful, "doubtful result")
+// leftOut says how many results of the figure are left out, and why; "" if there are none.
+func leftOut(t results.Trend) string {
+	var parts []string
+	for _, left := range []struct {
+		n    int
+		what string
+	}{{t.Doubtful, "doubtful"}, {t.Unsafe, "unsafe"}, {t.Interrupted, "interrupted"}} {
+		if left.n > 0 {
+			parts = append(parts, units.Plural(left.n, left.what+" result"))
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "left out " + strings.Join(parts, ", ")
 }
 
 // SizeOf returns the size of a change as a signed percentage: "−9.8 %". It is "new" if the value was 0
@@ -115,7 +146,7 @@ func trendTable(title string, all []results.Trend) Table {
 		newest.Verdicts = append(newest.Verdicts, trend.Verdict())
 		n := len(trend.Points)
 		if n == 0 {
-			t.Rows = append(t.Rows, []string{trend.Figure, "0", units.Absent, "", "all are doubtful"})
+			t.Rows = append(t.Rows, []string{trend.Figure, "0", units.Absent, "", "all are left out"})
 			continue
 		}
 		text := "none"
@@ -149,8 +180,8 @@ func notesOn(all []results.Trend) (notes []string) {
 	needed := 0
 	for _, t := range all {
 		needed = max(needed, t.Needed)
-		if t.Doubtful > 0 {
-			notes = append(notes, t.Figure+": "+doubtfulResults(t))
+		if left := leftOut(t); left != "" {
+			notes = append(notes, t.Figure+": "+left)
 		}
 		for _, c := range t.Changes {
 			if c.Reason != "" {

@@ -37,14 +37,42 @@ func TestFindingsOfAHistory(t *testing.T) {
 		"better":   {h.Figures[1:2], []string{"The newest change is for the better in 1 of 1 figure."}},
 		"accepted": {h.Figures[3:5], []string{"The newest change is accepted in 1 of 2 figures."}},
 		"none":     {h.Figures[4:], []string{"None of 2 figures changed."}},
-		"doubtful": {append([]results.Trend{{Figure: "acquire.p99", Doubtful: 3}}, h.Figures[4:]...),
-			[]string{"None of 2 figures changed.", "1 figure cannot be judged: all results are doubtful."}},
-		"all doubtful": {[]results.Trend{{Doubtful: 3}}, []string{"1 figure cannot be judged: all results are doubtful."}},
-		"nothing":      {nil, []string{"No result in this history has a figure to follow."}},
+		"doubtful": {append([]results.Trend{{Figure: "acquire.p99", LeftOut: results.LeftOut{Doubtful: 3}}}, h.Figures[4:]...),
+			[]string{"None of 2 figures changed.", "1 figure cannot be judged: all results are left out."}},
+		"all doubtful": {[]results.Trend{{LeftOut: results.LeftOut{Doubtful: 3}}}, []string{"1 figure cannot be judged: all results are left out."}},
+		"unsafe": {[]results.Trend{{Figure: "rounds_per_s", Of: "lock", Points: h.Figures[4].Points, LeftOut: results.LeftOut{Unsafe: 12}}},
+			[]string{"None of 1 figure changed.", "lock: safety violation in 12 results, left out."}},
+		"nothing": {nil, []string{"No result in this history has a figure to follow."}},
 	} {
 		if diff := cmp.Diff(c.want, document.New(results.History{Figures: c.of}).Findings); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
+	}
+}
+
+// TestChecksOfAHistory checks that two machines have checks of different names, that a figure whose results are all
+// left out is an error only if the whole history is, and that the table says what was left out.
+func TestChecksOfAHistory(t *testing.T) {
+	points := resulttest.History().Figures[4].Points
+	here := results.Trend{Figure: "rounds_per_s", Of: "lock", Machine: "a", Points: points}
+	there := results.Trend{Figure: "rounds_per_s", Of: "lock", Machine: "b", LeftOut: results.LeftOut{Doubtful: 1, Unsafe: 2, Interrupted: 3}}
+	d := document.New(results.History{Verdict: results.Pass, Figures: []results.Trend{here, there}})
+	for i, want := range []document.Check{
+		{Suite: "lock · a", Subject: "lock · a", About: "lock · a", Verdict: results.Pass},
+		{Suite: "lock · b", Subject: "lock · b", About: "lock · b", Verdict: results.Inconclusive,
+			Why: "left out 1 doubtful result, 2 unsafe results, 3 interrupted results"},
+	} {
+		want.Recipe, want.Form, want.Group, want.Name = "stampede", "history", "figures", "rounds_per_s"
+		if diff := cmp.Diff(want, d.Checks[i]); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	}
+	if notes := d.Tables[1].Notes; !slices.Contains(notes, "rounds_per_s: "+d.Checks[1].Why) {
+		t.Errorf("notes %q", notes)
+	}
+	alone := document.New(results.History{Verdict: results.Invalid, Figures: []results.Trend{there}}).Checks[0]
+	if alone.About != "lock" || alone.Verdict != results.Invalid {
+		t.Errorf("one machine: %+v", alone)
 	}
 }
 

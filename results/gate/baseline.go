@@ -48,8 +48,9 @@ func leaner(d *results.Distribution) *results.Distribution {
 
 // limitOfBaseline returns the limit of a threshold on the baseline's figure. A figure that depends
 // on time is comparable only on the same machine with the same settings.
-func (c evaluation) limitOfBaseline(t Threshold, run results.Run) limit {
-	base, found := c.base(run)
+func (c evaluation) limitOfBaseline(t Threshold, at int) limit {
+	run := c.file.Runs[at]
+	base, found := c.base(at)
 	if !found {
 		return limit{verdict: results.Inconclusive, why: "the baseline has no such run"}
 	}
@@ -68,20 +69,20 @@ func (c evaluation) limitOfBaseline(t Threshold, run results.Run) limit {
 	return limit{value: v, bias: bias, doubt: "in the baseline: " + doubt.Text}
 }
 
-// base returns the baseline's run with the same scenario, form, number of clients and kind of
-// backend. If there are several, it prefers one with the same conditions, then one at the same
-// address.
-func (c evaluation) base(run results.Run) (results.Run, bool) {
-	best, found := results.Run{}, 0
-	for _, b := range c.baseline.Runs {
-		if b.Scenario != run.Scenario || b.Recipe != run.Recipe || b.Form != run.Form || b.Clients != run.Clients || b.Backend.Name != run.Backend.Name {
+// base returns the baseline's run with the same subject as that at the index. If there are several, it prefers one
+// with the same conditions, then one at the same address.
+func (c evaluation) base(at int) (results.Run, bool) {
+	run, best, found := c.file.Runs[at], results.Run{}, 0
+	for i, row := range Rows(c.baseline.Runs) {
+		b := c.baseline.Runs[i]
+		if !c.rows[at].sameSubject(row) {
 			continue
 		}
 		likeness := 1
 		if unlike(run, b) == "" {
 			likeness += 2
 		}
-		if b.Backend.URL == run.Backend.URL {
+		if b.Backend.Address() == run.Backend.Address() {
 			likeness++
 		}
 		if likeness > found {
@@ -100,8 +101,8 @@ func (c evaluation) incomparable(run, base results.Run) string {
 	switch differs := unlike(run, base); {
 	case here.OS != there.OS || here.CPU != there.CPU || here.Cores != there.Cores:
 		return fmt.Sprintf("another machine: %s, the baseline's is %s", machine(here), machine(there))
-	case run.Backend.Started == "" && run.Backend.URL != base.Backend.URL:
-		return fmt.Sprintf("another service: the baseline's is %s", base.Backend.URL)
+	case run.Backend.Started == "" && run.Backend.Address() != base.Backend.Address():
+		return fmt.Sprintf("another service: the baseline's is %s", base.Backend.Address())
 	case differs != "":
 		return differs
 	}

@@ -17,6 +17,9 @@ const (
 	counted = "predecessor.whole.notifications_per_round <= 1.05 * baseline"
 )
 
+// askedInTheURL lets the URL say what a flag said.
+func askedInTheURL(f *results.File) { f.Runs[0].Backend.URL = "native:?session-timeout=10s" }
+
 func TestAgainstABaseline(t *testing.T) {
 	slower := func(f *results.File) { *f.Runs[0].Latency["handoff"].Response.P99 /= 2 } // the baseline was faster
 	for name, c := range map[string]struct {
@@ -25,16 +28,21 @@ func TestAgainstABaseline(t *testing.T) {
 		verdict results.Verdict
 		why     string
 	}{
-		"the same":                 {timed, func(*results.File) {}, results.Pass, ""},
-		"slower":                   {timed, slower, results.Regression, ""},
-		"more notifications":       {counted, func(f *results.File) { f.Runs[0].Cost.Whole.Notifications = 900 }, results.Regression, ""},
-		"no such run":              {timed, func(f *results.File) { f.Runs[0].Clients = 8 }, results.Inconclusive, "the baseline has no such run"},
-		"too few in the baseline":  {timed, func(f *results.File) { f.Runs[0].Latency["handoff"].Response.P99 = nil }, results.Inconclusive, "in the baseline: too few observations"},
-		"another processor":        {timed, func(f *results.File) { f.Host.CPU = "other" }, results.Invalid, "another machine: 2 × some, linux, the baseline's is 2 × other, linux"},
-		"another kernel":           {timed, func(f *results.File) { f.Host.Kernel = "6.2" }, results.Pass, ""},
-		"counts on another":        {counted, func(f *results.File) { f.Host.Cores = 64 }, results.Pass, ""},
-		"another hold":             {timed, func(f *results.File) { f.Runs[0].Settings = map[string]string{"hold": "0s", "background": ""} }, results.Invalid, "hold is 1ms, in the baseline 0s"},
-		"another durability":       {timed, func(f *results.File) { f.Runs[0].Backend.Durability = "fsync" }, results.Invalid, "durability is memory, in the baseline fsync"},
+		"the same":                {timed, func(*results.File) {}, results.Pass, ""},
+		"slower":                  {timed, slower, results.Regression, ""},
+		"more notifications":      {counted, func(f *results.File) { f.Runs[0].Cost.Whole.Notifications = 900 }, results.Regression, ""},
+		"no such run":             {timed, func(f *results.File) { f.Runs[0].Clients = 8 }, results.Inconclusive, "the baseline has no such run"},
+		"too few in the baseline": {timed, func(f *results.File) { f.Runs[0].Latency["handoff"].Response.P99 = nil }, results.Inconclusive, "in the baseline: too few observations"},
+		"another processor":       {timed, func(f *results.File) { f.Host.CPU = "other" }, results.Invalid, "another machine: 2 × some, linux, the baseline's is 2 × other, linux"},
+		"another kernel":          {timed, func(f *results.File) { f.Host.Kernel = "6.2" }, results.Pass, ""},
+		"counts on another":       {counted, func(f *results.File) { f.Host.Cores = 64 }, results.Pass, ""},
+		"another hold":            {timed, func(f *results.File) { f.Runs[0].Settings = map[string]string{"hold": "0s", "background": ""} }, results.Invalid, "hold is 1ms, in the baseline 0s"},
+		"another durability":      {timed, func(f *results.File) { f.Runs[0].Backend.Durability = "fsync" }, results.Invalid, "durability is memory, in the baseline fsync"},
+		"the same by a URL":       {timed, askedInTheURL, results.Pass, ""},
+		"encrypted": {timed, func(f *results.File) { f.Runs[0].Backend.URL, f.Runs[0].Backend.TLS = "native:?tls=true", true },
+			results.Invalid, "TLS is none, in the baseline yes"},
+		"sessions on the leader": {timed, func(f *results.File) { f.Runs[0].Backend.Servers, f.Runs[0].Backend.SessionsOn = 3, "leader" },
+			results.Invalid, "sessions only on is none, in the baseline leader"},
 		"a background":             {timed, func(f *results.File) { f.Runs[0].Settings = map[string]string{"hold": "1ms", "background": "1 client"} }, results.Invalid, "background is none, in the baseline 1 client"},
 		"counts with another hold": {counted, func(f *results.File) { f.Runs[0].Settings = map[string]string{"hold": "0s", "background": ""} }, results.Pass, ""},
 		"doubtful":                 {timed, func(f *results.File) { f.Runs[0].Doubts = []results.Warning{{Code: "cpu-stolen", Text: "why"}} }, results.Invalid, "in the baseline: why"},
@@ -104,6 +112,27 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
+// TestDefaultsOfAnotherBackend checks that a baseline without such a run gives no thresholds, whether the number of
+// clients or the backend differs; another address of the same kind is such a run.
+func TestDefaultsOfAnotherBackend(t *testing.T) {
+	f := file(herding("predecessor", 2))
+	for name, c := range map[string]struct {
+		change func(r *results.Run)
+		some   bool
+	}{
+		"the same":        {func(*results.Run) {}, true},
+		"another URL":     {func(r *results.Run) { r.Backend.URL = "native://there?reads=sync" }, true},
+		"other clients":   {func(r *results.Run) { r.Clients = 3 }, false},
+		"another backend": {func(r *results.Run) { r.Backend.Name, r.Backend.URL = "etcd", "etcd:" }, false},
+	} {
+		base := file(herding("predecessor", 2))
+		c.change(&base.Runs[0])
+		if all := gate.Defaults(gate.Rows(f.Runs), base); (len(all) > 0) != c.some {
+			t.Errorf("%s: %d thresholds", name, len(all))
+		}
+	}
+}
+
 // TestDefaultsFindAHerd checks that one more notification per round, the smallest herd, is not
 // attributed to chance.
 func TestDefaultsFindAHerd(t *testing.T) {
@@ -123,7 +152,7 @@ func TestBaseline(t *testing.T) {
 	r.Intervals = make([]results.Interval, 100)
 	r.Background = &results.Background{Latency: map[string]results.Latency{"read": {Response: &results.Distribution{Max: 7, HDR: "HISTFAAA"}}}}
 	f := file(r)
-	f.Started = time.Unix(1, 0).UTC()
+	f.Kind, f.Started = results.KindRun, time.Unix(1, 0).UTC()
 	f.Gates, f.Verdict = []results.Gate{{Text: "errors==0"}}, results.Pass
 	text := func(f results.File) string {
 		var b bytes.Buffer

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,7 +30,7 @@ func Defaults(rows []Row, baseline results.File) (all []Threshold) {
 	done := map[string]bool{}
 	for _, row := range rows {
 		base, found := baseRow(row, baseline)
-		name := row.Scenario + " " + row.Recipe + "/" + row.Form + fmt.Sprint(row.Clients)
+		name := row.Scenario + " " + row.Recipe + "/" + row.Form + fmt.Sprint(row.Clients) // a selector names no backend
 		if !found || row.Family == "naive" || done[name] {
 			continue
 		}
@@ -45,14 +46,13 @@ func Defaults(rows []Row, baseline results.File) (all []Threshold) {
 	return all
 }
 
-// baseRow returns the baseline's run for the row.
+// baseRow returns the first run of the baseline for the row.
 func baseRow(row Row, baseline results.File) (results.Run, bool) {
-	for _, b := range baseline.Runs {
-		if b.Scenario == row.Scenario && b.Recipe == row.Recipe && b.Form == row.Form && b.Clients == row.Clients {
-			return b, true
-		}
+	i := slices.IndexFunc(Rows(baseline.Runs), row.sameSubject)
+	if i < 0 {
+		return results.Run{}, false
 	}
-	return results.Run{}, false
+	return baseline.Runs[i], true
 }
 
 func defaults(row Row, base results.Run) (texts []string) {

@@ -132,7 +132,7 @@ func (c evaluation) limit(t Threshold, at int) limit {
 	case ofRun:
 		return c.limitOfRun(o, at)
 	case ofBaseline:
-		return c.limitOfBaseline(t, c.file.Runs[at])
+		return c.limitOfBaseline(t, at)
 	default:
 		return limit{value: &o.value}
 	}

@@ -59,6 +59,36 @@ func show(v *float64, unit string) string {
 	return units.Value(*v, unit)
 }
 
+// TestPartners checks which run stands beside another: one of the same repetition, whatever its client library, and
+// not one under other conditions. The run that has none is invalid, and says what differs.
+func TestPartners(t *testing.T) {
+	const text = "predecessor.handoff.p99 < 0.5 * one-node.handoff.p99"
+	again := []results.Run{herding("predecessor", 2), herding("one-node", 2), herding("predecessor", 2), herding("one-node", 2)}
+	for i := range again {
+		again[i].Repetition = 1 + i/2
+	}
+	library := herding("one-node", 2)
+	library.Backend.Client = "lean"
+	held := herding("one-node", 2)
+	held.Settings = map[string]string{"hold": "5ms", "background": ""}
+	for name, c := range map[string]struct {
+		runs    []results.Run
+		lines   int
+		verdict results.Verdict
+		why     string
+	}{
+		"repeated":        {again, 2, results.Pass, ""},
+		"another library": {[]results.Run{herding("predecessor", 2), library}, 1, results.Pass, ""},
+		"other conditions": {[]results.Run{herding("predecessor", 2), held}, 1, results.Invalid,
+			"beside lock/predecessor, 2 clients, native: the run of one-node is not comparable: lock/one-node: its hold is 5ms, not 1ms"},
+	} {
+		lines, v := judged(t, text, file(c.runs...), nil)
+		if v != c.verdict || len(lines) != c.lines || !strings.HasSuffix(lines[0], c.why) {
+			t.Errorf("%s: %s, %q; want %s: %s", name, v, lines, c.verdict, c.why)
+		}
+	}
+}
+
 func TestJudge(t *testing.T) {
 	f := file(herding("predecessor", 32), herding("one-node", 32))
 	for _, c := range []struct {

@@ -1,7 +1,9 @@
 package gate
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -84,6 +86,7 @@ type Row struct {
 	// conditions are the other settings in which runs can differ. They are nil for a planned run,
 	// since all runs of one command or scenario have the same.
 	conditions map[string]string
+	repetition int // from 1; 0 for a run that is not repeated, and for a planned one
 }
 
 // Rows returns the rows of runs.
@@ -91,19 +94,34 @@ func Rows(runs []results.Run) []Row {
 	rows := make([]Row, len(runs))
 	for i, r := range runs {
 		rows[i] = Row{Scenario: r.Scenario, Recipe: r.Recipe, Form: r.Form, Family: r.Family, URL: r.Backend.URL,
-			Clients: r.Clients, Phases: r.Phases, conditions: r.Conditions()}
+			Clients: r.Clients, Phases: r.Phases, conditions: r.Conditions(), repetition: r.Repetition}
 	}
 	return rows
 }
 
-// differsInSubjectOnly reports whether the rows differ in what is run and in nothing else.
-func (r Row) differsInSubjectOnly(other Row) bool {
-	for name, value := range r.conditions {
-		if is, both := other.conditions[name]; both && is != value { // not every recipe has every setting
-			return false
+// sameSubject reports whether the rows are of the same scenario, form, number of clients and kind of backend: a
+// baseline has such a run or not.
+func (r Row) sameSubject(other Row) bool {
+	kind := func(url string) string { scheme, _, _ := strings.Cut(url, ":"); return scheme }
+	return r.Scenario == other.Scenario && r.Recipe == other.Recipe && r.Form == other.Form && r.Clients == other.Clients &&
+		kind(r.URL) == kind(other.URL)
+}
+
+// beside reports whether the rows are of one scenario, backend and repetition.
+func (r Row) beside(other Row) bool {
+	return r.Scenario == other.Scenario && r.URL == other.URL && r.repetition == other.repetition
+}
+
+// unlike describes the first condition in which the rows differ, "" if there is none. The client library is none: a
+// form that a library ships uses that library. Not every recipe has every setting.
+func (r Row) unlike(other Row) string {
+	for _, name := range slices.Sorted(maps.Keys(r.conditions)) {
+		value := r.conditions[name]
+		if is, both := other.conditions[name]; both && is != value && name != results.ClientLibrary {
+			return fmt.Sprintf("its %s is %s, not %s", name, cmp.Or(is, "none"), cmp.Or(value, "none"))
 		}
 	}
-	return r.Scenario == other.Scenario && r.URL == other.URL
+	return ""
 }
 
 // String returns "lock/predecessor, 32 clients, native:".

@@ -101,7 +101,8 @@ func phases(rows []Row) (all []string) {
 	return all
 }
 
-// checkPartners checks that every selected row has exactly one row to be compared with.
+// checkPartners checks that every selected row has exactly one row to be compared with. That a finished run has one
+// only under other conditions is no error: the plan did not show it, so that the verdict has to say it.
 func (t Threshold) checkPartners(rows []Row) error {
 	if t.operand.kind != ofRun {
 		return nil
@@ -110,7 +111,7 @@ func (t Threshold) checkPartners(rows []Row) error {
 		if !t.selects(r) {
 			continue
 		}
-		if _, err := t.operand.partner(i, rows); err != nil {
+		if _, err := t.operand.partner(i, rows); err != nil && !errors.Is(err, errUnlike) {
 			return err
 		}
 	}
@@ -200,17 +201,24 @@ func startsName(text string) bool {
 	return text != "" && !strings.ContainsRune("0123456789.+-", rune(text[0]))
 }
 
+// errUnlike is the error of a run beside which the other one was measured under other conditions.
+var errUnlike = errors.New("is not comparable")
+
 // partner returns the index of the row that the row at index at is compared with: itself, or the
 // one beside it. If several rows match, those of the same recipe take precedence.
 func (o operand) partner(at int, rows []Row) (int, error) {
 	if o.itself {
 		return at, nil
 	}
-	row := rows[at]
+	row, unlike := rows[at], ""
 	var found, kin []int
 	for i, r := range rows {
 		level := o.other.selector.clients > 0 || r.Clients == row.Clients
-		if !o.other.selects(r) || !level || !r.differsInSubjectOnly(row) {
+		if !o.other.selects(r) || !level || !r.beside(row) {
+			continue
+		}
+		if differs := row.unlike(r); differs != "" {
+			unlike = fmt.Sprintf("%s/%s: %s", r.Recipe, r.Form, differs)
 			continue
 		}
 		if found = append(found, i); r.Recipe == row.Recipe {
@@ -221,6 +229,8 @@ func (o operand) partner(at int, rows []Row) (int, error) {
 		found = kin
 	}
 	switch {
+	case len(found) == 0 && unlike != "":
+		return 0, fmt.Errorf("beside %v the run of %s %w: %s", row, o.other.selector.name, errUnlike, unlike)
 	case len(found) == 0:
 		return 0, fmt.Errorf("beside %v there is no run of %s", row, o.other.selector.name)
 	case len(found) > 1:

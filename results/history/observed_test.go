@@ -2,6 +2,7 @@ package history
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -27,7 +28,7 @@ func TestCountsAreFollowed(t *testing.T) {
 	for _, c := range []struct {
 		figures []string
 		series  int
-	}{{nil, 5}, {[]string{"count.reads"}, 1}, {[]string{"rounds_per_s", "count.reads"}, 1}, {[]string{"rounds_per_s"}, 0}} {
+	}{{nil, 10}, {[]string{"count.reads"}, 2}, {[]string{"rounds_per_s", "count.reads"}, 2}, {[]string{"rounds_per_s"}, 0}} {
 		all := Collection{Figures: c.figures}
 		for i, reads := range []int64{28, 28, 29, 29} {
 			all.Add(fmt.Sprint("c", i), counted(i, reads))
@@ -36,7 +37,10 @@ func TestCountsAreFollowed(t *testing.T) {
 			t.Errorf("%v: %d series, want %d", c.figures, len(all.Series()), c.series)
 		}
 		for _, s := range all.Series() {
-			if s.Figure.Name != "count.reads" {
+			if void := strings.Contains(s.Subject, "unsafe"); void != (s.Unsafe == 4) || void != (len(s.Points) == 0) {
+				t.Errorf("%s: %d unsafe results, %d points", s.Subject, s.Unsafe, len(s.Points))
+			}
+			if s.Figure.Name != "count.reads" || s.Unsafe > 0 {
 				continue
 			}
 			if changes := s.Analyze(); s.Subject != "count: lock/one-node on native:, 8 clients, q = 1" || len(changes) != 1 || changes[0].At != 2 || !s.worse(changes[0]) {

@@ -21,11 +21,10 @@ type Series struct {
 	Subject string // the kind of measurement: its form, backend, clients, and the settings in which kinds differ
 	Machine string
 	Figure  figure.Figure
-	Points  []Point // in the order of their time; none if all results are doubtful
+	Points  []Point // in the order of their time; none if all results are left out
 	// Exact says that a formula fixes every value, so that the first that differs is a change.
 	Exact bool
-	// Doubtful is the number of results that are left out, because their values prove nothing.
-	Doubtful int
+	results.LeftOut
 	// Acceptances are those of changes of the figure.
 	Acceptances []Acceptance
 
@@ -51,8 +50,8 @@ type Collection struct {
 
 // Add adds the figures of a result with the id: of the runs of a run or a sweep, of what a count
 // counted, and of an observation as a whole and of its paths. The runs of a sweep, which alternate with other
-// levels, have series of their own. Other kinds of results have no figures. Add leaves out results that were
-// interrupted, and runs that violated safety.
+// levels, have series of their own. Other kinds of results have no figures. Add leaves out runs that were
+// interrupted and results that violated safety, and counts them.
 func (c *Collection) Add(id string, r results.Result) {
 	c.results++
 	switch r := r.(type) {
@@ -76,16 +75,10 @@ const sweepPrefix = "sweep: "
 
 // addFile adds the runs of a file, to series whose keys and subjects have the prefix.
 func (c *Collection) addFile(f results.File, prefix string) {
-	if f.Interrupted {
-		return
-	}
 	groups := map[string][]results.Run{}
 	var keys []string
 	for _, r := range f.Runs {
 		key := prefix + r.Key()
-		if r.Safety.Violations > 0 {
-			continue
-		}
 		if groups[key] == nil {
 			keys = append(keys, key)
 		}
@@ -120,7 +113,14 @@ func (c *Collection) addRuns(f results.File, key string, runs []results.Run) {
 		}
 		c.runs[key] = runs[0]
 		s := c.find(key, machine(f.Host), m)
-		if m.Void(runs) != "" {
+		switch {
+		case f.Interrupted:
+			s.Interrupted++
+			continue
+		case results.Unsafe(runs):
+			s.Unsafe++
+			continue
+		case m.Void(runs) != "":
 			s.Doubtful++
 			continue
 		}
@@ -250,13 +250,17 @@ func (c *Collection) follows(name string, byDefault bool) bool {
 // addCounts adds those counts that the collection follows; all of them unless figures were named.
 func (c *Collection) addCounts(r results.CountReport) {
 	for _, s := range r.Settled {
-		if s.Safety.Violations > 0 {
-			continue
-		}
 		for _, f := range figure.Counts() {
-			if e, _ := f.CountValue(s); c.follows(f.Name, true) {
-				c.find(countSubject(s), anyMachine, f).add(Point{r.ID, r.Started, r.Marks, float64(e.Counted)}, f.ExactCount(s))
+			if !c.follows(f.Name, true) {
+				continue
 			}
+			series := c.find(countSubject(s), anyMachine, f)
+			if s.Safety.Violations > 0 {
+				series.Unsafe++
+				continue
+			}
+			e, _ := f.CountValue(s)
+			series.add(Point{r.ID, r.Started, r.Marks, float64(e.Counted)}, f.ExactCount(s))
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -127,7 +128,7 @@ func TestStepsFromAndToZero(t *testing.T) {
 	}
 }
 
-// TestVoidRunsAreLeftOut checks that runs with safety violations and interrupted results are not in a history.
+// TestVoidRunsAreLeftOut checks that results with safety violations and interrupted ones are left out, and counted.
 func TestVoidRunsAreLeftOut(t *testing.T) {
 	var c Collection
 	unsafe, partial := result(1, 100, 200), result(2, 100, 200)
@@ -135,8 +136,43 @@ func TestVoidRunsAreLeftOut(t *testing.T) {
 	for _, f := range []results.File{unsafe, partial} {
 		c.Add(f.ID, f)
 	}
-	if len(c.Series()) != 0 {
-		t.Errorf("%d series", len(c.Series()))
+	want := results.LeftOut{Unsafe: 1, Interrupted: 1}
+	for _, s := range c.Series() {
+		if len(s.Points) > 0 || s.LeftOut != want {
+			t.Errorf("%s: %d points, left out %+v", s.Figure.Name, len(s.Points), s.LeftOut)
+		}
+	}
+	if h := c.History(); h.Verdict != results.Invalid || len(h.Figures) == 0 || h.Figures[0].LeftOut != want {
+		t.Errorf("%d figures, %s", len(h.Figures), h.Verdict)
+	}
+}
+
+// TestASettingThatOlderResultsLack checks that a setting that is off continues the series of results that do not
+// record it, and that one with a value has a series of its own, which its name says.
+func TestASettingThatOlderResultsLack(t *testing.T) {
+	for value, want := range map[string][]string{
+		"": {""}, "0": {""}, "0s": {""}, "false": {""}, "5": {", newsetting not recorded", ", newsetting 5"},
+	} {
+		c := Collection{Figures: []string{"rounds_per_s"}}
+		older, newer := result(1, 100, 200), result(2, 150, 200)
+		older.Runs[0].Settings = map[string]string{"hold": "1ms"}
+		newer.Runs[0].Settings = map[string]string{"hold": "1ms", "newsetting": value}
+		c.Add("r1", older)
+		c.Add("r2", newer)
+		all := c.Series()
+		if len(all) != len(want) {
+			t.Errorf("%q: %d series, want %d", value, len(all), len(want))
+			continue
+		}
+		for i, s := range all {
+			if !strings.HasSuffix(s.Subject, "clients"+want[i]) {
+				t.Errorf("%q: the subject %q, want %q at its end", value, s.Subject, want[i])
+			}
+		}
+		differs := results.Differences(older.Runs, newer.Runs)
+		if (len(differs) > 0) != (len(want) > 1) {
+			t.Errorf("%q: differences %+v", value, differs)
+		}
 	}
 }
 

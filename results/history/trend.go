@@ -40,7 +40,7 @@ func verdict(all []results.Trend) results.Verdict {
 // Trend returns the series with its changes.
 func (s *Series) Trend() results.Trend {
 	t := results.Trend{Figure: s.Figure.Name, About: s.Figure.About, Unit: string(s.Figure.Unit), Of: s.Subject, Machine: s.Machine,
-		Exact: s.Exact, Doubtful: s.Doubtful, Points: []results.TrendPoint{}, Changes: []results.TrendChange{}}
+		Exact: s.Exact, LeftOut: s.LeftOut, Points: []results.TrendPoint{}, Changes: []results.TrendChange{}}
 	if len(s.Points) == 0 {
 		return t
 	}

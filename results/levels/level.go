@@ -44,7 +44,9 @@ func Percentiles() []Percentile {
 func levelsOf(s results.Sweep) []results.Level {
 	var all []results.Level
 	for i, r := range s.Runs {
-		at := slices.IndexFunc(all, func(l results.Level) bool { return s.Runs[l.Runs[0]].Key("duration") == r.Key("duration") })
+		at := slices.IndexFunc(all, func(l results.Level) bool {
+			return l.Backend.URL == r.Backend.URL && s.Runs[l.Runs[0]].Key("duration") == r.Key("duration")
+		})
 		if at < 0 {
 			at = len(all)
 			all = append(all, levelOf(r))

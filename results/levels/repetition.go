@@ -10,7 +10,7 @@ import (
 
 // repeats reports whether the two runs are repetitions of the same measurement.
 func repeats(r, other results.Run) bool {
-	return r.Repetition > 0 && other.Repetition > 0 && r.Key() == other.Key()
+	return r.Repetition > 0 && other.Repetition > 0 && r.Backend.URL == other.Backend.URL && r.Key() == other.Key()
 }
 
 // Repetitions groups the runs that are repetitions of the same measurement, in the order of their

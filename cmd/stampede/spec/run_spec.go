@@ -1,11 +1,13 @@
 package spec
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"slices"
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/backends"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/workloads"
@@ -16,6 +18,7 @@ import (
 func (f *Flags) Plan(s drivers.Service, form workloads.Form, clients, nth int) workloads.Plan {
 	p := f.draft(form, clients)
 	p.Service, p.Seed = form.ServiceFor(s), RunSeed(f.Seed, nth)
+	p.SessionTimeout = cmp.Or(p.SessionTimeout, backends.SessionTimeout(p.Service))
 	if f.faults.nemesis > 0 {
 		p.Faults = append(slices.Clone(p.Faults), p.Nemesis(f.Seed, f.faults.nemesis)...)
 	}
@@ -41,6 +44,7 @@ func (f *Flags) Recorded(p workloads.Plan) results.Setting {
 		Open: f.Load.setting(), Hold: p.Settings.Hold, Think: p.Settings.Think, Ramp: p.Ramp, Warmup: p.Warmup,
 		Reads: f.Mix.Reads, Background: f.background.setting(), Faults: lines(p.Faults), Settings: f.settings(p.Form.Recipe),
 	}
+	setting.Settings[TimeoutFlag] = p.SessionTimeout.String() // the URL may name it too
 	if p.Form.Recipe == "mix" {
 		setting.Mix = f.Mix.setting()
 	}
