@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/reference"
 	"github.com/stampede-bench/stampede/results/units"
 )
 
@@ -70,12 +70,12 @@ func referenceTable(f results.File) Table {
 	if f.Interrupted && len(runs) > 0 {
 		runs = runs[:len(runs)-1] // the last run may be partial
 	}
-	rows := rowsBeside(r, runs)
+	rows := reference.Rows(r, runs)
 	t := Table{Title: "beside " + r.Source, Columns: columns(0, "<"+r.Across), Notes: prefixed("not the same: ", r.Differs)}
 	for _, row := range rows {
-		t.Rows = append(t.Rows, []string{row.label})
+		t.Rows = append(t.Rows, []string{row.Label})
 	}
-	add := func(over string, cell func(besideRow, int) string) {
+	add := func(over string, cell func(reference.Row, int) string) {
 		for i, name := range r.Columns {
 			c := Column{Head: name}
 			if i == 0 {
@@ -84,87 +84,7 @@ func referenceTable(f results.File) Table {
 			t.add(c, func(j int) string { return cell(rows[j], i) })
 		}
 	}
-	add(r.Figure, besideRow.figure)
-	add("of the first", besideRow.share)
+	add(r.Figure, reference.Row.Figure)
+	add("of the first", reference.Row.Share)
 	return t
-}
-
-// A besideRow is a row of the reference's figures or of ours; an unknown figure is 0.
-type besideRow struct {
-	label    string
-	figures  []float64
-	theirs   bool
-	scenario string // of one of our rows, unless the scenarios are the columns
-}
-
-// figure formats the i-th figure: in full in the reference's rows, with three digits in ours.
-func (b besideRow) figure(i int) string {
-	switch v := b.figures[i]; {
-	case v == 0:
-		return units.Absent
-	case b.theirs:
-		return units.Group(strconv.FormatFloat(v, 'f', -1, 64))
-	default:
-		return units.Rate(v)
-	}
-}
-
-// share formats the ratio of the i-th figure to the first.
-func (b besideRow) share(i int) string {
-	if b.figures[i] == 0 {
-		return units.Absent
-	}
-	return units.Rate(b.figures[i] / b.figures[0])
-}
-
-// rowsBeside returns the reference's rows, each followed by our rows of the scenario with its label, and
-// then our rows that belong to none of them.
-func rowsBeside(r *results.Reference, runs []results.Run) (rows []besideRow) {
-	left := ourRows(r, runs)
-	for _, row := range r.Rows {
-		rows = append(rows, besideRow{label: row.Label + ", theirs", figures: row.Figures, theirs: true})
-		left = slices.DeleteFunc(left, func(ours besideRow) bool {
-			if ours.scenario != row.Label {
-				return false
-			}
-			rows = append(rows, ours)
-			return true
-		})
-	}
-	return append(rows, left...)
-}
-
-// ourRows returns our runs as rows. Runs that differ only in what distinguishes the columns share a row.
-func ourRows(r *results.Reference, runs []results.Run) (rows []besideRow) {
-	for _, run := range runs {
-		column, row := fmt.Sprint(run.Clients), besideRow{label: run.Scenario + ", " + run.Form, scenario: run.Scenario}
-		if r.Across == results.AcrossScenarios {
-			column, row = run.Scenario, besideRow{label: fmt.Sprintf("%s/%s, %s", run.Recipe, run.Form, units.Clients(run.Clients))}
-		}
-		row.label += " on " + run.Backend.URL
-		at := slices.Index(r.Columns, column)
-		if at < 0 {
-			continue
-		}
-		i := slices.IndexFunc(rows, func(other besideRow) bool { return other.label == row.label })
-		if i < 0 {
-			i, row.figures = len(rows), make([]float64, len(r.Columns))
-			rows = append(rows, row)
-		}
-		rows[i].figures[at] = referenceFigure(r.Figure, run)
-	}
-	return rows
-}
-
-// referenceFigure returns the figure of a run that a reference has.
-func referenceFigure(name string, run results.Run) float64 {
-	switch {
-	case name == results.Seconds:
-		return run.DurationNS.Seconds()
-	case name == results.CreatesPerS && run.IsMix():
-		return run.ThroughputPerS * (1 - run.ReadRatio.Achieved) * run.Mix.Creates
-	case name == results.CreatesPerS:
-		return 0
-	}
-	return run.ThroughputPerS
 }

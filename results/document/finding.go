@@ -256,26 +256,10 @@ func timesOf(phase string) func(results.Run) *results.Distribution {
 // duration formats a time in ns.
 func duration[T int64 | float64](ns T) string { return units.Duration(time.Duration(ns)) }
 
-// enough is the share of the offered rate that a form must complete to keep up.
-const enough = 0.98
-
-// inProgress returns how many arrivals may be in progress when the window closes if a form keeps
-// up. By Little's law, the mean number in progress is the rate times the mean time that a client takes for one: an
-// arrival that waits for a client is not in progress. inProgress adds three standard deviations of that number, and 1.
-func inProgress(r results.Run) float64 {
-	service := r.ServiceTimes(results.FirstPhase(r))
-	if service == nil {
-		return 1
-	}
-	usual := r.OfferedPerS * (service.Mean/1e9 + r.HoldNS.Seconds())
-	return 1 + usual + 3*math.Sqrt(usual)
-}
-
 // keepsUp says whether the run kept up with the offered rate.
 func keepsUp(r results.Run) string {
 	line := fmt.Sprintf("Offered %s/s, %s/%s with %s", units.Rate(r.OfferedPerS), r.Recipe, r.Form, levels.Crowd(r))
-	missing := (r.OfferedPerS - r.ThroughputPerS) * r.DurationNS.Seconds()
-	if r.Generator.Lost() == 0 && (r.ThroughputPerS >= enough*r.OfferedPerS || missing <= inProgress(r)) {
+	if levels.KeepsUp(r) {
 		return line + " keeps up"
 	}
 	return line + fmt.Sprintf(" does %s/s and falls behind", units.Rate(r.ThroughputPerS))
