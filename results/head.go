@@ -254,6 +254,10 @@ type Host struct {
 	MemoryBytes int64   `json:"memory_bytes"`
 }
 
+// Machine describes the machine for comparisons: its processors and its system, by which times differ. Its kernel and
+// its memory may change: what that costs is one of the things that a comparison should reveal.
+func (h Host) Machine() string { return fmt.Sprintf("%.4g × %s, %s", h.Cores, h.CPU, h.OS) }
+
 // ThisHost describes this machine. Fields that cannot be determined are empty.
 func ThisHost() Host {
 	h := Host{OS: runtime.GOOS, Cores: metrics.Cores()}

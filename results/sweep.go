@@ -1,6 +1,7 @@
 package results
 
 import (
+	"slices"
 	"time"
 )
 
@@ -26,6 +27,11 @@ type Sweep struct {
 
 	// State is the file from which an interrupted sweep can resume, "" if the sweep is complete.
 	State string `json:"-"`
+}
+
+// Undecided reports whether the sweep was a search that could not tell some form's capacity.
+func (s Sweep) Undecided() bool {
+	return slices.ContainsFunc(s.Capacities, func(c Capacity) bool { return c.Undecided })
 }
 
 // An Estimate is a median over repetitions, or a fitted parameter, with its interval.

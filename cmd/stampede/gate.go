@@ -65,16 +65,35 @@ func (a *app) gate(folder archive.Folder, name string, g spec.Judging, output ou
 	if len(asked.Thresholds)+len(undone) == 0 {
 		return cli.Usagef("%s was run without thresholds: give --threshold or --baseline", cmp.Or(name, path))
 	}
-	outs, err := output.Open(results.KindRun, a.out)
+	asked.Judge(&f, undone)
+	judged, err := judgedResult(path, &f)
+	if err != nil {
+		return err
+	}
+	outs, err := output.Open(results.KindOf(judged), a.out)
 	if err != nil {
 		return err
 	}
 	defer outs.Discard()
-	asked.Judge(&f, undone)
-	if err := outs.Write(f, path); err != nil {
+	if err := outs.Write(judged, path); err != nil {
 		return err
 	}
 	return a.conclude(asked, f, outs)
+}
+
+// judgedResult returns the result at the path with the gates and the verdict of the file, as the kind that it is. A
+// sweep whose search was undecided has no better verdict than invalid.
+func judgedResult(path string, f *results.File) (results.Result, error) {
+	read, err := archive.ReadAny(path)
+	s, is := read.(results.Sweep)
+	if err != nil || !is {
+		return *f, err
+	}
+	if s.Undecided() {
+		f.Verdict = results.Worst(f.Verdict, results.Invalid)
+	}
+	s.Gates, s.Verdict = f.Gates, f.Verdict
+	return s, nil
 }
 
 // lastRun is the name of the newest saved result that is a run or a sweep.

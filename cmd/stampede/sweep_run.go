@@ -315,7 +315,7 @@ func (s *sweep) verdict() error {
 	if err := verdictOn(s.file.Runs); err != nil {
 		return err
 	}
-	if slices.ContainsFunc(s.file.Capacities, func(c results.Capacity) bool { return c.Undecided }) {
+	if s.file.Undecided() {
 		return verdictError(results.Invalid, nil, true)
 	}
 	return nil

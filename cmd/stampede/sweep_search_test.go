@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +12,8 @@ import (
 	"github.com/stampede-bench/stampede/cmd/stampede/outputs"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/archive"
+	"github.com/stampede-bench/stampede/results/resulttest"
 	"github.com/stampede-bench/stampede/workloads/sweeps"
 )
 
@@ -90,5 +93,20 @@ func TestSearchWantsTwoRuns(t *testing.T) {
 	f := sweepFlags{repeat: 1, worseBy: 2, slo: []string{"acquire.p99<50ms"}}
 	if err := f.check(); err == nil || cli.ExitCode(err) != cli.ExitUsage || !strings.Contains(err.Error(), "--repeat 1: must be at least 2 with --slo") {
 		t.Errorf("%v", err)
+	}
+}
+
+// A saved sweep whose runs are judged stays a sweep, and an undecided search is invalid whatever the thresholds
+// say.
+func TestAGateKeepsAnUndecidedSearch(t *testing.T) {
+	s, path := resulttest.Undecided(), filepath.Join(t.TempDir(), "sweep.json")
+	if err := archive.Write(path, s); err != nil {
+		t.Fatal(err)
+	}
+	f := s.File
+	f.Verdict = results.Pass
+	judged, err := judgedResult(path, &f)
+	if got, is := judged.(results.Sweep); err != nil || !is || got.Verdict != results.Invalid || f.Verdict != results.Invalid {
+		t.Errorf("%T, %s: %v", judged, f.Verdict, err)
 	}
 }

@@ -378,6 +378,12 @@ func TestUnlikeSettings(t *testing.T) {
 			t.Errorf("%s\nis missing in\n%s", want, text)
 		}
 	}
+	kernel := files([]results.Run{run(9, 1, 1)})
+	kernel[0].Host.Kernel, kernel[0].Host.MemoryBytes = "7.0", 1<<30
+	_, warnings = compare.Rows(files([]results.Run{run(9, 1, 1)}), kernel)
+	if len(warnings) != 2 || !strings.HasPrefix(warnings[0].Text, "not the same kernel: ") || !strings.HasPrefix(warnings[1].Text, "not the same memory: ") {
+		t.Errorf("of one machine with another kernel and memory: %+v", warnings)
+	}
 	other.Form = "one-node"
 	if rows, _ := compare.Rows(files([]results.Run{base}), files([]results.Run{other})); len(rows) != 1 {
 		t.Errorf("one form and another are not compared: %+v", rows)

@@ -10,6 +10,7 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/figure"
+	"github.com/stampede-bench/stampede/results/units"
 )
 
 // Rows matches the runs of the base with those of the candidate, in the order of the latter, and warns about
@@ -160,20 +161,26 @@ func distinct[V any](items []V, of func(V) string) string {
 	return strings.Join(all, ", ")
 }
 
-// hosts warns if the results of base and candidate are from different machines.
+// hosts warns if the results of base and candidate are from different machines, or from one machine with another
+// kernel or another amount of memory.
 func hosts[R results.Result](base, other []R) (lines []results.Warning) {
-	machines := func(of []R) string {
+	described := func(of []R, by func(results.Host) string) string {
 		var all []string
 		for _, r := range of {
-			h := results.HeadOf(r).Host
-			all = append(all, fmt.Sprintf("%.4g × %s, %d MiB, %s %s", h.Cores, h.CPU, h.MemoryBytes>>20, h.OS, h.Kernel))
+			all = append(all, by(results.HeadOf(r).Host))
 		}
 		slices.Sort(all)
 		return strings.Join(slices.Compact(all), "; ")
 	}
-	if a, b := machines(base), machines(other); a != b {
-		lines = append(lines, warning(results.DifferentMachines, metrics.Names{"base": a, "new": b}))
+	differ := func(code string, names metrics.Names, by func(results.Host) string) {
+		if a, b := described(base, by), described(other, by); a != b {
+			names["base"], names["new"] = a, b
+			lines = append(lines, warning(code, names))
+		}
 	}
+	differ(results.DifferentMachines, metrics.Names{}, results.Host.Machine)
+	differ(results.DifferentSettings, metrics.Names{"setting": "kernel"}, func(h results.Host) string { return h.Kernel })
+	differ(results.DifferentSettings, metrics.Names{"setting": "memory"}, func(h results.Host) string { return units.Bytes(h.MemoryBytes) })
 	return lines
 }
 

@@ -109,6 +109,4 @@ func (c evaluation) incomparable(run, base results.Run) string {
 	return ""
 }
 
-func machine(h results.Host) string {
-	return fmt.Sprintf("%.4g × %s, %s", h.Cores, h.CPU, h.OS)
-}
+func machine(h results.Host) string { return h.Machine() }

@@ -166,8 +166,7 @@ func (c *Collection) Series() []*Series {
 	return slices.Clone(c.series)
 }
 
-// machine describes a machine. Its kernel may change: a history should reveal what that costs.
-func machine(h results.Host) string { return fmt.Sprintf("%.4g × %s, %s", h.Cores, h.CPU, h.OS) }
+func machine(h results.Host) string { return h.Machine() }
 
 // Analyze returns the changes of the series. Sizes are shares of the value before: 0.1 is 10 % more, and a
 // change from 0 is infinite.

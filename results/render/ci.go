@@ -247,7 +247,7 @@ func junitCaseOf(c document.Check) junitCase {
 	case c.Verdict == results.Invalid:
 		of.Error = result
 	default:
-		result.Text = fmt.Sprintf("%s: %s", c.About, result.Message)
+		result.Text = strings.TrimPrefix(c.About+": "+result.Message, ": ") // one comparison needs no subject
 		of.Failure = result
 	}
 	return of

@@ -3,6 +3,7 @@ package render
 import (
 	"bytes"
 	"regexp"
+	"strings"
 	"sync"
 	"testing"
 
@@ -65,5 +66,16 @@ func TestRefuse(t *testing.T) {
 				t.Errorf("%s does not support a %s", f.Name, kind)
 			}
 		}
+	}
+}
+
+// A failure of the only comparison names no subject, so its text does not begin with an empty name.
+func TestAFailureWithoutASubject(t *testing.T) {
+	var b bytes.Buffer
+	if err := rendered(writeJUnit)(&b, resulttest.Comparison(), Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if text := b.String(); !strings.Contains(text, ">release.response.p99: measured ") || strings.Contains(text, ">: ") {
+		t.Errorf("%s", text)
 	}
 }

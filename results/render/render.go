@@ -50,7 +50,7 @@ func Formats() []Format {
 		{"svg", "papers, slides: svg=FOLDER gets a file for each chart", tabular, nil, charts.Files},
 		{"markdown", "pull requests, wikis", all, rendered(writeMarkdown), nil},
 		{"json", "programs, later reports", everything, writeJSON, nil},
-		{"csv", "spreadsheets, data frames: a row for each run", tabular, writeCSV, nil},
+		{"csv", "spreadsheets, data frames: a row for each run or figure", tabular, writeCSV, nil},
 		{"junit", "CI systems that show tests", all, rendered(writeJUnit), nil},
 		{"github", "GitHub Actions: annotations, step summary", all, rendered(writeGitHub), nil},
 		{"bench", "benchstat: the Go benchmark format", runs, writeBench, nil},
