@@ -46,7 +46,7 @@ func (s Sample) Like(other Sample) bool {
 	s.DurationNS, s.Settings, other.DurationNS, other.Settings = 0, nil, 0, nil // the duration is a setting
 	given := func(all map[string]string) map[string]string {
 		all = maps.Clone(all)
-		maps.DeleteFunc(all, func(_, value string) bool { return off(value) })
+		maps.DeleteFunc(all, func(_, value string) bool { return isOff(value) })
 		return all
 	}
 	return reflect.DeepEqual(s, other) && maps.Equal(given(settings), given(others))

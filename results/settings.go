@@ -41,9 +41,11 @@ func (r Run) Conditions() map[string]string {
 	return all
 }
 
-// off reports whether a setting is that of a flag that does nothing. An older stampede, which has no such flag and
+// isOff reports whether a setting is that of a flag that does nothing. An older stampede, which has no such flag and
 // records none, does the same.
-func off(value string) bool { return slices.Contains([]string{"", "none", "0", "0s", "false"}, value) }
+func isOff(value string) bool {
+	return slices.Contains([]string{"", "none", "0", "0s", "false"}, value)
+}
 
 // Key identifies the measurement that a run repeats: runs have the same key if nothing that can change a
 // figure differs, except for the machine, the version of the server, and the given settings. A setting that is
@@ -55,7 +57,7 @@ func (r Run) Key(without ...string) string {
 	}
 	parts := []string{r.Scenario, r.Recipe, r.Form, r.Backend.Address(), strconv.Itoa(r.Clients)}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		if !off(all[name]) {
+		if !isOff(all[name]) {
 			parts = append(parts, name+"="+all[name])
 		}
 	}
@@ -83,7 +85,7 @@ func Differences(base, other []Run) (all []Difference) {
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
 		was, is := values[0][name], values[1][name]
-		isOn := func(value string) bool { return !off(value) }
+		isOn := func(value string) bool { return !isOff(value) }
 		if !slices.Equal(was, is) && slices.ContainsFunc(slices.Concat(was, is), isOn) {
 			all = append(all, Difference{name, cmp.Or(strings.Join(was, ", "), notRecorded), cmp.Or(strings.Join(is, ", "), notRecorded)})
 		}
@@ -127,7 +129,7 @@ func Namer(service func(Backend) string, groups ...[]Run) func(Run) string {
 			for _, all := range []map[string]string{first[name], conditions} { // either may lack a setting
 				for setting := range all {
 					was, is := first[name][setting], conditions[setting]
-					if was != is && !(off(was) && off(is)) {
+					if was != is && !(isOff(was) && isOff(is)) {
 						vary[name] = append(vary[name], setting)
 					}
 				}
