@@ -43,7 +43,9 @@ func (r Run) Conditions() map[string]string {
 
 // isOff reports whether a setting is that of a flag that does nothing. An older stampede, which has no such flag and
 // records none, does the same.
-func isOff(value string) bool { return slices.Contains([]string{"", "none", "0", "0s", "false"}, value) }
+func isOff(value string) bool {
+	return slices.Contains([]string{"", "none", "0", "0s", "false"}, value)
+}
 
 // Key identifies the measurement that a run repeats: runs have the same key if nothing that can change a
 // figure differs, except for the machine, the version of the server, and the given settings. A setting that is

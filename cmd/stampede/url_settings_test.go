@@ -72,7 +72,9 @@ func TestEveryKeyOfAURLIsACondition(t *testing.T) {
 func TestATimeOutOfAURLIsThatOfTheFlag(t *testing.T) {
 	const address = "native://127.0.0.1:1" // nothing listens there, and nothing needs to
 	flag := func(flags *pflag.FlagSet) { cli.Must(flags.Set(spec.TimeoutFlag, "4s")) }
-	byFlag, byURL, both := recordedOn(t, address, flag), recordedOn(t, address+"?session-timeout=4s", noFlags), recordedOn(t, address+"?session-timeout=5s", flag)
+	byFlag := recordedOn(t, address, flag)
+	byURL := recordedOn(t, address+"?session-timeout=4s", noFlags)
+	both := recordedOn(t, address+"?session-timeout=5s", flag)
 	for _, r := range []results.Run{byURL, both} {
 		if r.Settings[spec.TimeoutFlag] != "4s" || r.Key() != byFlag.Key() {
 			t.Errorf("%s: %q, key %q, want %q", r.Backend.URL, r.Settings[spec.TimeoutFlag], r.Key(), byFlag.Key())

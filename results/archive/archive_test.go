@@ -45,7 +45,8 @@ func TestSavedIsReadAgain(t *testing.T) {
 func TestSaveOverwritesNothing(t *testing.T) {
 	f := saved(t, "20261121-lock")
 	before, _ := os.ReadFile(f.Path("20261121-lock"))
-	err := f.Save("20261121-lock", results.File{Head: results.Head{Schema: results.Schema, Kind: results.KindRun, ID: "20261121-lock", Seed: 7}})
+	err := f.Save("20261121-lock", results.File{
+		Head: results.Head{Schema: results.Schema, Kind: results.KindRun, ID: "20261121-lock", Seed: 7}})
 	if err == nil || !strings.Contains(err.Error(), "is there already") {
 		t.Errorf("error %v", err)
 	}

@@ -30,13 +30,15 @@ func ofHistory(h results.History) (d Document) {
 		}
 		d.Checks = append(d.Checks, c)
 	}
-	for _, group := range grouped(h.Figures, func(a, b results.Trend) bool { return a.Of == b.Of && a.Machine == b.Machine }) {
+	for _, group := range grouped(h.Figures, sameSubject) {
 		title := group[0].Of + " · " + group[0].Machine
 		d.Tables = append(d.Tables, trendTable(title, group))
 		d.Tables = append(d.Tables, shown(changeTable("changes of "+title, group))...)
 	}
 	return d
 }
+
+func sameSubject(a, b results.Trend) bool { return a.Of == b.Of && a.Machine == b.Machine }
 
 // trendSubject names what the figure is of, with the machine if the history has others.
 func trendSubject(t results.Trend, h results.History) string {
@@ -69,7 +71,8 @@ func historyFindings(h results.History) (findings []string) {
 	for _, t := range h.Figures {
 		if figures[t.Verdict()]++; t.Verdict() == results.Regression {
 			c := t.Newest()
-			worse = append(worse, fmt.Sprintf("%s of %s: %s since %s.", t.Figure, trendSubject(t, h), SizeOf(*c), t.Points[c.At].Started.Format(time.DateOnly)))
+			worse = append(worse, fmt.Sprintf("%s of %s: %s since %s.", t.Figure, trendSubject(t, h), SizeOf(*c),
+				t.Points[c.At].Started.Format(time.DateOnly)))
 		}
 	}
 	left := figures[results.Invalid]
@@ -88,9 +91,10 @@ func historyFindings(h results.History) (findings []string) {
 	if left > 0 {
 		findings = append(findings, fmt.Sprintf("%s cannot be judged: all results are left out.", units.Plural(left, "figure")))
 	}
-	for _, of := range grouped(h.Figures, func(a, b results.Trend) bool { return a.Of == b.Of && a.Machine == b.Machine }) {
+	for _, of := range grouped(h.Figures, sameSubject) {
 		if n := slices.MaxFunc(of, func(a, b results.Trend) int { return a.Unsafe - b.Unsafe }).Unsafe; n > 0 {
-			findings = append(findings, fmt.Sprintf("%s: safety violation in %s, left out.", trendSubject(of[0], h), units.Plural(n, "result")))
+			findings = append(findings, fmt.Sprintf("%s: safety violation in %s, left out.",
+				trendSubject(of[0], h), units.Plural(n, "result")))
 		}
 	}
 	return findings

@@ -39,8 +39,9 @@ func TestFindingsOfAHistory(t *testing.T) {
 		"none":     {h.Figures[4:], []string{"None of 2 figures changed."}},
 		"doubtful": {append([]results.Trend{{Figure: "acquire.p99", LeftOut: results.LeftOut{Doubtful: 3}}}, h.Figures[4:]...),
 			[]string{"None of 2 figures changed.", "1 figure cannot be judged: all results are left out."}},
-		"all doubtful": {[]results.Trend{{LeftOut: results.LeftOut{Doubtful: 3}}}, []string{"1 figure cannot be judged: all results are left out."}},
-		"unsafe": {[]results.Trend{{Figure: "rounds_per_s", Of: "lock", Points: h.Figures[4].Points, LeftOut: results.LeftOut{Unsafe: 12}}},
+		"all doubtful": {[]results.Trend{{LeftOut: results.LeftOut{Doubtful: 3}}},
+			[]string{"1 figure cannot be judged: all results are left out."}},
+		"unsafe": {[]results.Trend{{Of: "lock", Points: h.Figures[4].Points, LeftOut: results.LeftOut{Unsafe: 12}}},
 			[]string{"None of 1 figure changed.", "lock: safety violation in 12 results, left out."}},
 		"nothing": {nil, []string{"No result in this history has a figure to follow."}},
 	} {
@@ -55,7 +56,8 @@ func TestFindingsOfAHistory(t *testing.T) {
 func TestChecksOfAHistory(t *testing.T) {
 	points := resulttest.History().Figures[4].Points
 	here := results.Trend{Figure: "rounds_per_s", Of: "lock", Machine: "a", Points: points}
-	there := results.Trend{Figure: "rounds_per_s", Of: "lock", Machine: "b", LeftOut: results.LeftOut{Doubtful: 1, Unsafe: 2, Interrupted: 3}}
+	there := results.Trend{Figure: "rounds_per_s", Of: "lock", Machine: "b",
+		LeftOut: results.LeftOut{Doubtful: 1, Unsafe: 2, Interrupted: 3}}
 	d := document.New(results.History{Verdict: results.Pass, Figures: []results.Trend{here, there}})
 	for i, want := range []document.Check{
 		{Suite: "lock · a", Subject: "lock · a", About: "lock · a", Verdict: results.Pass},

@@ -107,8 +107,8 @@ func (r Row) sameSubject(other Row) bool {
 		kind(r.URL) == kind(other.URL)
 }
 
-// isBeside reports whether the rows are of one scenario, backend and repetition.
-func (r Row) isBeside(other Row) bool {
+// sharesPlace reports whether the rows are of one scenario, backend and repetition.
+func (r Row) sharesPlace(other Row) bool {
 	return r.Scenario == other.Scenario && r.URL == other.URL && r.repetition == other.repetition
 }
 

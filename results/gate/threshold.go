@@ -214,7 +214,7 @@ func (o operand) partner(at int, rows []Row) (int, error) {
 	var found, kin []int
 	for i, r := range rows {
 		level := o.other.selector.clients > 0 || r.Clients == row.Clients
-		if !o.other.selects(r) || !level || !r.isBeside(row) {
+		if !o.other.selects(r) || !level || !r.sharesPlace(row) {
 			continue
 		}
 		if differs := row.unlike(r); differs != "" {
