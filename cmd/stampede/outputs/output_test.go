@@ -39,7 +39,7 @@ func TestDashIsStandardOutput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := list.Write(results.File{Head: results.Head{ID: "here"}}, ""); err != nil {
+	if err := list.Write(results.File{Head: results.Head{Kind: results.KindRun, ID: "here"}}, ""); err != nil {
 		t.Fatal(err)
 	}
 	files, err := os.ReadDir(".")
