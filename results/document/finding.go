@@ -156,7 +156,7 @@ func slower(naive, calm results.Run, runs []results.Run, shown levels.Shown) []s
 	name += " " + percentile
 	switch {
 	case undecided(e):
-		return []string{fmt.Sprintf("%s: whether it is slower is not known, ratio %.2f%s.", name, ratio, intervalOfRatio(e, times, "", "%.2f"))}
+		return []string{fmt.Sprintf("%s may be slower or faster: ratio %.2f%s.", name, ratio, intervalOfRatio(e, times, "", "%.2f"))}
 	case ratio >= 1.95:
 		within = intervalOfRatio(e, times, "", "%.3g")
 		line := fmt.Sprintf("%s is %s times slower%s.", name, units.Short(ratio), within)
