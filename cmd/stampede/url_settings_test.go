@@ -8,7 +8,9 @@ import (
 
 	"github.com/stampede-bench/stampede/cmd/stampede/cli"
 	"github.com/stampede-bench/stampede/cmd/stampede/spec"
+	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/backends"
+	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
 	"github.com/stampede-bench/stampede/internal/testenv"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
@@ -24,15 +26,7 @@ func recordedOn(t *testing.T, url string, set func(*pflag.FlagSet)) results.Run 
 	if err != nil {
 		t.Fatal(err)
 	}
-	target, err := backends.Parse(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	service, err := target.Open(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer service.Close()
+	service := backendtest.Open(t, url, drivers.Security{})
 	p := j.Flags.Plan(service, j.Chosen[0].Form, 4, 0)
 	return results.FromRecord(j.Flags.Recorded(p), &metrics.Record{})
 }

@@ -52,7 +52,12 @@ type Process struct {
 // Rows returns a row for each process and address that has connections, those with most requests first. The
 // observation has taken so long.
 func (t *Table) Rows(length time.Duration) (all []Row) {
-	for _, o := range t.used() {
+	used := t.used()
+	slices.SortFunc(used, func(x, y *Origin) int {
+		return cmp.Or(cmp.Compare(y.Requests, x.Requests), cmp.Compare(y.Connections, x.Connections),
+			cmp.Compare(x.pid(), y.pid()), cmp.Compare(x.Address, y.Address))
+	})
+	for _, o := range used {
 		r := o.Row
 		if r.Sessions = o.counts().Total(); length > 0 {
 			r.RequestsPerS = float64(r.Requests) / length.Seconds()
@@ -129,7 +134,7 @@ func (t *Table) Open(c traffic.Connection) *Connection {
 	return n
 }
 
-// used returns the processes and addresses that have connections or sessions, those with most requests first.
+// used returns the processes and addresses that have connections or sessions, in no order.
 func (t *Table) used() (all []*Origin) {
 	for _, o := range t.origins {
 		all = append(all, o)
@@ -137,12 +142,7 @@ func (t *Table) used() (all []*Origin) {
 	if t.others != nil {
 		all = append(all, t.others)
 	}
-	all = slices.DeleteFunc(all, func(o *Origin) bool { return o.Connections+o.counts().Total() == 0 })
-	slices.SortFunc(all, func(x, y *Origin) int {
-		return cmp.Or(cmp.Compare(y.Requests, x.Requests), cmp.Compare(y.Connections, x.Connections),
-			cmp.Compare(x.pid(), y.pid()), cmp.Compare(x.Address, y.Address))
-	})
-	return all
+	return slices.DeleteFunc(all, func(o *Origin) bool { return o.Connections+o.counts().Total() == 0 })
 }
 
 func (o *Origin) pid() int {

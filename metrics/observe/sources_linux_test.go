@@ -22,7 +22,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/drivers/backends"
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
 	"github.com/stampede-bench/stampede/drivers/server"
 	"github.com/stampede-bench/stampede/drivers/traffic"
@@ -146,16 +145,8 @@ func portOf(t *testing.T, address string) uint16 {
 // order in which a source sees two connections does not matter.
 func runThrough(t *testing.T, f workloads.Form, url string) {
 	t.Helper()
-	target, err := backends.Parse(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	service, err := target.Open(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer service.Close()
-	_, err = workloads.Run(t.Context(), workloads.Plan{
+	service := backendtest.Open(t, url, drivers.Security{})
+	_, err := workloads.Run(t.Context(), workloads.Plan{
 		Service: service, Form: f, Clients: 8, Seed: 1, Settings: workloads.Settings{Hold: 5 * time.Millisecond}, Rounds: 20, DurationLimit: time.Minute,
 	})
 	if err != nil {

@@ -100,7 +100,7 @@ func (c evaluation) incomparable(run, base results.Run) string {
 	here, there := c.file.Host, c.baseline.Host
 	switch differs := unlike(run, base); {
 	case here.OS != there.OS || here.CPU != there.CPU || here.Cores != there.Cores:
-		return fmt.Sprintf("another machine: %s, the baseline's is %s", machine(here), machine(there))
+		return fmt.Sprintf("another machine: %s, the baseline's is %s", here.Machine(), there.Machine())
 	case run.Backend.Started == "" && run.Backend.Address() != base.Backend.Address():
 		return fmt.Sprintf("another service: the baseline's is %s", base.Backend.Address())
 	case differs != "":
@@ -108,5 +108,3 @@ func (c evaluation) incomparable(run, base results.Run) string {
 	}
 	return ""
 }
-
-func machine(h results.Host) string { return h.Machine() }

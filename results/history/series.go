@@ -112,7 +112,7 @@ func (c *Collection) addRuns(f results.File, key string, runs []results.Run) {
 			c.runs = map[string]results.Run{}
 		}
 		c.runs[key] = runs[0]
-		s := c.find(key, machine(f.Host), m)
+		s := c.find(key, f.Host.Machine(), m)
 		switch {
 		case f.Interrupted:
 			s.Interrupted++
@@ -165,8 +165,6 @@ func (c *Collection) Series() []*Series {
 	}
 	return slices.Clone(c.series)
 }
-
-func machine(h results.Host) string { return h.Machine() }
 
 // Analyze returns the changes of the series. Sizes are shares of the value before: 0.1 is 10 % more, and a
 // change from 0 is infinite.
@@ -294,7 +292,7 @@ func (c *Collection) addObserved(o results.Observation, path string, f figure.Fi
 	}
 	on := anyMachine
 	if f.Timed() {
-		on = machine(o.Host)
+		on = o.Host.Machine()
 	}
 	s := c.find(observedSubject(o, path), on, f)
 	if _, bias := f.ObservationDoubt(o); bias != 0 {
