@@ -23,6 +23,9 @@ UNRACED = ./cmd/... ./dashboards/... ./docker/... ./docs/... ./examples/... ./in
 SEQUENTIAL = ./drivers/server/raftlog ./drivers/server/wal
 MATRICES = ./workloads/catalog ./workloads/check ./workloads/recipetest ./workloads/sweeps
 
+# The packages of the raced step that take longest. They begin first, so that none of them runs alone at the end.
+LONGEST = ./workloads/agents ./workloads
+
 # The program by which tests start members of etcd without the race detector: etcd is
 # not under test.
 PLAIN = .build/stampede
@@ -30,6 +33,12 @@ PLAIN = .build/stampede
 # Packages with concurrency, which make race tests repeatedly.
 CONCURRENT = ./drivers/... ./metrics/... ./workloads/...
 COUNT ?= 20
+
+# The number of rounds of make holders.
+HOLDERS ?= 200
+
+# The number of rounds of make delivery.
+ROUNDS ?= 10000
 
 # How long each fuzzer runs. It spends little of that on minimizing an input:
 # coverage that depends on the scheduler is lost while it does.
@@ -40,7 +49,7 @@ FUZZED ?= .
 SOAK ?= 50
 RECIPES ?= lock,election
 
-.PHONY: help run test check race soak fuzz lint bench bench-servers bench-ensembles aa observe-aa observe-suites duet-power twins docs lab lab-down deps
+.PHONY: help run test check race soak break holders delivery incidents fuzz lint bench bench-servers bench-ensembles aa observe-aa observe-suites duet-power twins docs man completion lab lab-down deps
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 16
@@ -55,11 +64,13 @@ test: deps ## go test -short with one ZooKeeper and one etcd, in some minutes; e
 check: deps ## all tests, those of concurrency under the race detector, faults on ensembles, linters, the gate, fuzzing; three quarters of an hour
 	$(GO) build -o $(PLAIN) ./cmd/stampede
 	$(TESTRUN) -count=1 -timeout=60m $(UNRACED)
-	PLAIN_STAMPEDE=$(abspath $(PLAIN)) $(TESTRUN) $(RACE) -count=1 -timeout=60m \
+	PLAIN_STAMPEDE=$(abspath $(PLAIN)) $(TESTRUN) $(RACE) -count=1 -timeout=60m $(LONGEST) \
 		$$($(GO) list ./drivers/... ./metrics/... ./workloads/... | grep -vxF "$$($(GO) list $(SEQUENTIAL) $(MATRICES))")
 	PLAIN_STAMPEDE=$(abspath $(PLAIN)) $(TESTRUN) $(RACE) -short -count=1 -timeout=60m ./workloads/recipetest
 	$(MAKE) soak SOAK=2 RECIPES=all
 	$(MAKE) lint
+	$(GO) test -run='^$$' -bench=. -benchtime=1x \
+		$$(grep -rl --include='*_test.go' '^func Benchmark' . | xargs -n 1 dirname | sort -u | grep -vx './cmd/stampede\|./workloads/catalog')
 	@code=0; scripts/gate || code=$$?; \
 		[ $$code != 97 ] || { echo "warning: the gate could not measure, because the machine is too busy; its counts pass"; code=0; }; exit $$code
 	$(MAKE) fuzz FUZZTIME=10s FUZZED='./drivers/wire ./drivers/server ./drivers/lean'
@@ -85,6 +96,19 @@ lint: ## gofmt, go vet, staticcheck
 
 bench: ## all benchmarks, without the tests
 	$(GO) test -run='^$$' -bench=. -benchmem ./...
+
+break: deps ## each planted program TIMES (20) times under observe --fault, and as often beside two busy processes; half an hour
+	TIMES=$(or $(TIMES),20) $(GO) test -count=1 -timeout=1h ./examples/break
+	BUSY=2 TIMES=$(or $(TIMES),20) $(GO) test -count=1 -timeout=1h -run TestPlanted ./examples/break
+
+holders: deps ## HOLDERS (200) rounds of two clients that want one lock of native servers, of which one is half alive; a quarter of an hour
+	HOLDERS=$(HOLDERS) $(GO) test -count=1 -timeout=2h -v -run 'TestNoTwoHolders' ./drivers/cluster
+
+delivery: deps ## ROUNDS (10000) rounds of all forms on all backends, also with reconnects: the check of watch delivery reports nothing; twenty minutes
+	ROUNDS=$(ROUNDS) $(GO) test -count=1 -timeout=1h -v -run TestCorrectDelivery ./workloads/catalog
+
+incidents: deps ## each incident TIMES (20) times: its symptom shows each time, and never in its fixed form; half an hour
+	TIMES=$(or $(TIMES),20) $(GO) test -count=1 -timeout=2h -v -run 'TestDocumentation/shown' ./cmd/stampede
 
 bench-servers: deps ## compare the native server with Apache ZooKeeper and with floors, in some minutes
 	$(GO) run ./internal/serverbench
@@ -114,11 +138,21 @@ lab: ## start every service, Prometheus and Grafana in containers, run a scenari
 lab-down: ## take down the containers of a make lab that was killed
 	@scripts/lab down
 
-docs: ## write the list of packages, the schemas of results, the pages of recipes and systems, the manual and the forms that observe recognises; review the changes
+docs: ## write the list of packages, the schemas of results and of scenario files, the pages of recipes, systems and incidents, the manual and the forms that observe recognises; review the changes
 	$(GO) test ./internal/imports -run TestContributing -update
 	$(GO) test ./results/schema -update
 	$(GO) test ./metrics/observe -run TestMatrixIsCurrent -update
-	$(GO) test ./cmd/stampede -run 'TestDocumentation/(recipes|manual|systems)' -update
+	$(GO) test ./cmd/stampede -run 'TestDocumentation/(recipes|manual|schema|systems|incidents)' -update
+
+man: ## the manual pages, section 1, in .build/man, for packages
+	$(GO) run ./cmd/stampede man .build/man
+
+completion: ## write .build/completion, the completion of bash, fish and zsh, for packages
+	@mkdir -p .build/completion
+	$(GO) build -o $(PLAIN) ./cmd/stampede
+	$(PLAIN) completion bash >.build/completion/stampede.bash
+	$(PLAIN) completion fish >.build/completion/stampede.fish
+	$(PLAIN) completion zsh >.build/completion/_stampede
 
 deps:
 	@scripts/install-test-deps

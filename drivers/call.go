@@ -7,17 +7,19 @@ import (
 
 // A Call is one call of a [Conn], without a watch, as a value.
 type Call struct {
-	Op      Op // OpGet, OpChildren, OpSet, OpCreate or OpDelete
+	Op      Op // OpGet, OpChildren, OpSet, OpCreate, OpDelete or OpMulti
 	Path    string
 	Data    []byte // of a Set or Create
 	Version int32  // of a Set or Delete
 	Mode    Mode   // of a Create
+	Sets    []Call // of a Multi, which is a SetAll
 }
 
 // An Answer is the result of a Call.
 type Answer struct {
-	Stat     Stat // of a Get or Set
-	Children int  // number of children that a Children listed
+	Stat     Stat   // of a Get or Set
+	Stats    []Stat // of a Multi
+	Children int    // number of children that a Children listed
 	Err      error
 }
 
@@ -36,6 +38,12 @@ func (c Call) Do(ctx context.Context, conn Conn) (a Answer) {
 		_, a.Err = conn.Create(ctx, c.Path, c.Data, c.Mode)
 	case OpDelete:
 		a.Err = conn.Delete(ctx, c.Path, c.Version)
+	case OpMulti:
+		if t, ok := conn.(Transactor); ok {
+			a.Stats, a.Err = t.SetAll(ctx, c.Sets)
+		} else {
+			a.Err = ErrUnsupported
+		}
 	default:
 		a.Err = ErrUnsupported
 	}
@@ -133,14 +141,16 @@ type Message struct {
 	// path. Replies to reads that arm no watch may have an empty path.
 	Path []byte
 	// Parts are the operations of a transaction with several, in their order. Op, and Path if there
-	// is one, are then those of the single operation as which the transaction is counted.
+	// is one, are then those of the single operation as which the transaction is counted. The request of a
+	// session of ZooKeeper to arm its watches again has a part for each, with the operation that armed it.
 	Parts []TxnOp
 	// Err is nil or one of this package's sentinels; errors that have no sentinel are
 	// ErrUnsupported. Only replies have it. An exists that found no node has ErrNoNode.
 	Err error
 	// Pos is a position. A reply to a write has the position of the write, a reply to a
 	// read that of the last write that the read can have seen. A notification has that of
-	// the change, or 0 if the server does not report it.
+	// the change, or 0 if the server does not report it. A request that arms a watch of etcd has that of the
+	// first change that it asks for, or 0 for the next one.
 	Pos int64
 	// Size is the packet's length on the wire in bytes.
 	Size int
@@ -148,18 +158,74 @@ type Message struct {
 	// Op is the operation asked for. A reply has the Op, Watch and Mode of its
 	// request.
 	Op Op
-	// Watch reports whether the request arms a watch.
-	Watch bool
+	// Watch reports whether the request arms a watch, and Alone whether its connection carries nothing else from
+	// then on.
+	Watch, Alone bool
+	// Number tells the watches of a connection to etcd apart, from 1: several may be on the same path, and each of them
+	// notifies. The reply that arms a watch and the one that ends it have it. It is 0 where a path has one watch.
+	Number int
 	// Mode is the mode of the node that a Create makes.
 	Mode Mode
 	// Event is the change that a notification reports. The reply to a library's watch
-	// (OpOther) has ChildrenChanged if the watch waits for that.
+	// (OpOther) has ChildrenChanged if the watch waits for that. So has the reply (OpUnwatch with Watch) that
+	// ends one watch, if the watch is on all paths below its own.
 	Event EventType
 	// Digest is equal for two replies to the same read if they returned the same; 0 where it is
 	// unknown. Only sources of other programs' traffic set it. It means nothing outside the
 	// connection.
 	Digest uint64
+	// Shown is what a reply shows of nodes, by each read that was executed: of a transaction of etcd, those of the branch
+	// that was. Only sources of other programs' traffic set it. Like Path it is valid only during the call.
+	Shown []Sight
 }
+
+// A Sight is what the answer to a read shows of a node, or of those below it: of ZooKeeper's the children, of etcd's keys all
+// that the path is a prefix of. An answer that leaves out some of them, by a limit or a filter, shows none of them.
+type Sight struct {
+	Path   []byte
+	Pos    int64 // of the last write that the answer can have seen
+	Below  bool  // it shows the nodes below the path
+	Values bool  // it shows their data, else only which of them there are
+}
+
+// A StreamProbe is a Probe that also sees what a stream with several watches carries, as those of etcd do, and not
+// only what the driver makes of it. Stream is called as Message is.
+type StreamProbe interface {
+	Probe
+	Stream(e StreamEvent)
+}
+
+// A StreamEvent is a part of what a stream says of one of its watches.
+type StreamEvent struct {
+	Kind   StreamKind
+	Watch  int64     // number of the watch; of StreamProgress none
+	Path   string    // what the watch covers, or what has changed
+	Covers Cover     // of StreamArmed
+	Event  EventType // of StreamChanged
+	Pos    int64     // of the change, or up to which all changes have been reported; of StreamArmed from which on they will be
+	Now    bool      // of StreamArmed: it was asked for from now on, and may also report changes shortly before Pos
+}
+
+// A StreamKind is what a [StreamEvent] says.
+type StreamKind uint8
+
+// The kinds of a [StreamEvent].
+const (
+	StreamArmed    StreamKind = iota + 1
+	StreamChanged             // a change that the watch covers
+	StreamProgress            // all changes up to a position have been reported, on all watches
+	StreamDisarmed
+	StreamEnded // and all its watches; the connection may last
+)
+
+// A Cover is what a watch of a stream covers, with respect to its path.
+type Cover uint8
+
+// The zero Cover is any other range.
+const (
+	CoversNode     Cover = iota + 1 // the path alone
+	CoversChildren                  // the children of the path
+)
 
 // A TxnOp is one operation of a transaction. Its fields are those of a [Message] of the operation
 // alone. In the reply to a transaction that failed, each write has an error: ErrUnsupported if

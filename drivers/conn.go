@@ -1,6 +1,9 @@
 package drivers
 
-import "context"
+import (
+	"context"
+	"fmt"
+)
 
 // A Conn is one client session with a coordination service. Several goroutines may call
 // its methods at the same time.
@@ -131,10 +134,31 @@ func Join(ctx context.Context, c Conn, path string, data []byte, mode Mode) (mad
 	return made, nil, err
 }
 
+// A Transactor is a Conn that can set several nodes in one transaction.
+type Transactor interface {
+	Conn
+	// SetAll sets all of the nodes or, if it cannot set one of them, none. It is one request, an [OpMulti] with the
+	// sets as its Parts. Each Call is a Set, and no two have the same path. SetAll returns the Stat of each node
+	// after the transaction, in the order of the sets, which it no longer uses.
+	//
+	// ErrNoNode, ErrBadVersion.
+	SetAll(ctx context.Context, sets []Call) ([]Stat, error)
+}
+
 // A Flusher is a Conn that can prove that no notification is outstanding: when Flush
 // returns nil, every notification for a write that was acknowledged to any session before
 // the call has been handed to its Watch. Flushes have an Op of their own on the wire
 // ([OpFlush]) and count neither as reads nor as anything else.
 type Flusher interface {
 	Flush(ctx context.Context) error
+}
+
+// Flush calls the method of that name until the connection lasts until its answer: the leader may
+// just have changed. A Conn that is no [Flusher] is ErrUnsupported.
+func Flush(ctx context.Context, c Conn) error {
+	f, ok := c.(Flusher)
+	if !ok {
+		return fmt.Errorf("flush: %w", ErrUnsupported)
+	}
+	return Repeat(func() error { return f.Flush(ctx) })
 }

@@ -34,8 +34,8 @@ type Security struct {
 // Contents are what the files of a Security contain.
 type Contents struct{ CA, Cert, Key Secret }
 
-// WithContents returns the security with the contents of its files, for a process on a machine that has none of
-// them.
+// WithContents returns the security with the contents of its files, for a process on a machine that has
+// none of them.
 func (s Security) WithContents() (Security, error) {
 	for _, f := range []struct {
 		name    string

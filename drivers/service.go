@@ -45,6 +45,10 @@ func (i Info) Lags() bool {
 	return i.Servers > 1 && (i.Reads == "local" || i.Reads == "serializable")
 }
 
+// Ordered reports whether a notification comes before every reply on its connection that shows the change, as
+// ZooKeeper promises.
+func (i Info) Ordered() bool { return i.Reads == "local" || i.Reads == "sync" }
+
 // Counters are a server's own counts, to compare with ours.
 type Counters struct {
 	Notifications int64 // watch events sent
@@ -204,11 +208,12 @@ type Member interface {
 	Stop() error
 	// Continue resumes a stopped process with SIGCONT.
 	Continue() error
-	// Isolate blocks all traffic between the member and the others, in both directions,
-	// and reports this to none of them: data that is sent waits. Clients with a session
-	// on the member reach it as before. Isolate is an error if the ensemble is not
-	// divisible, and so are Delay, Throttle and Restore.
-	Isolate() error
+	// Isolate blocks the traffic between the member and the others in the given
+	// directions, and new connections between them, and reports this to none of them:
+	// data that is sent waits. Clients with a session on the member reach it as before.
+	// Isolate is an error if the ensemble is not divisible, and so are Delay, Throttle
+	// and Restore.
+	Isolate(Direction) error
 	// Delay delays all traffic between the member and the others by this much, in each
 	// direction.
 	Delay(by time.Duration) error
@@ -225,4 +230,24 @@ type Member interface {
 	// FillDisk makes all the member's writes to files fail until it has been killed and
 	// restarted. The data on its disk stays. A server that cannot write ends by itself.
 	FillDisk() error
+	// CanHangDisk reports whether HangDisk works on this member: it was started with a
+	// file system of its own.
+	CanHangDisk() bool
+	// HangDisk makes the member's writes to files neither fail nor end until ThawDisk.
+	// Until then its process does not react to signals.
+	HangDisk(ctx context.Context) error
+	// ThawDisk undoes HangDisk: the writes end.
+	ThawDisk() error
 }
+
+// A Direction is a way that data takes over a connection, as one end of it sees it, or both.
+type Direction uint8
+
+const (
+	Out  Direction = 1 << iota // what this end sends
+	In                         // what this end receives
+	Both = Out | In
+)
+
+// Reverse returns the direction as the other end sees it.
+func (d Direction) Reverse() Direction { return (d&Out)<<1 | (d&In)>>1 }

@@ -147,6 +147,24 @@ type PersistentWatcher interface {
 	WatchTree(ctx context.Context, path string, w Watch) (stop func(), err error)
 }
 
+// A Resumer is a PersistentWatcher whose service keeps its latest changes, so that a watch
+// can go on where its connection broke.
+type Resumer interface {
+	PersistentWatcher
+	// ResumeTree is WatchTree, but after a reconnect the Watch is called for every change
+	// that it has missed, before later ones, and not with Rearmed. If the service no
+	// longer has all of these changes, it is called with Rearmed as usual.
+	ResumeTree(ctx context.Context, path string, w Watch) (stop func(), err error)
+}
+
+// ResumeTree calls the method of that name if c is a [Resumer], and WatchTree otherwise.
+func ResumeTree(ctx context.Context, c PersistentWatcher, path string, w Watch) (stop func(), err error) {
+	if r, ok := c.(Resumer); ok {
+		return r.ResumeTree(ctx, path, w)
+	}
+	return c.WatchTree(ctx, path, w)
+}
+
 // Persistent returns c with the reads of [Steady] and with persistent watches that, like
 // those reads, are requested again after [ErrConnectionLoss].
 func Persistent(c PersistentWatcher) PersistentWatcher { return persistent{steady{c}, c} }
@@ -167,6 +185,14 @@ func (p persistent) WatchNode(ctx context.Context, path string, w Watch) (stop f
 func (p persistent) WatchTree(ctx context.Context, path string, w Watch) (stop func(), err error) {
 	err = Repeat(func() (err error) {
 		stop, err = p.watcher.WatchTree(ctx, path, w)
+		return err
+	})
+	return stop, err
+}
+
+func (p persistent) ResumeTree(ctx context.Context, path string, w Watch) (stop func(), err error) {
+	err = Repeat(func() (err error) {
+		stop, err = ResumeTree(ctx, p.watcher, path, w)
 		return err
 	})
 	return stop, err

@@ -291,9 +291,9 @@ func (d *FaultLog) Events() FaultEvents {
 	return e
 }
 
-// Add adds the events of another process, whose clients come after those that the log has. here returns what a
-// time of that process is in this log. Faults that both have injected, each into its own clients, are one fault,
-// which lasts from the first injection to the last.
+// Add adds the events of another process, whose clients come after those that the log has. here returns
+// what a time of that process is in this log. Faults that both have injected, each into its own clients,
+// are one fault, which lasts from the first injection to the last.
 func (d *FaultLog) Add(e FaultEvents, here func(time.Duration) time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -220,6 +220,41 @@ func TestRecoveryFromNothing(t *testing.T) {
 	})
 }
 
+// A longer gap that has not ended at the end may be the fault's, although grants came between the two.
+func TestRecoveryThatMayNotHaveBegun(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		var but []time.Duration
+		for at := 9900 * time.Millisecond; at < 10*time.Second; at += 10 * time.Millisecond {
+			but = append(but, at)
+		}
+		d, _ := steady(but...)
+		time.Sleep(5*time.Second + 3*time.Millisecond)
+		d.Broke("hang-disk member 1, the leader", time.Now(), true)
+		if r := d.Recoveries(10 * time.Second)[0]; r.Effect != metrics.Unclear || r.Pause != nil {
+			t.Errorf("%+v", r)
+		}
+		if r := d.Recoveries(9 * time.Second)[0]; r.Effect != metrics.NoEffect {
+			t.Errorf("%+v", r)
+		}
+	})
+}
+
+// Without an outage, the run shows that there was none only if it went on for longer than one that would have
+// been seen.
+func TestRecoveryWithTooLittleTime(t *testing.T) {
+	for span, want := range map[time.Duration]metrics.Effect{30 * time.Millisecond: metrics.Unclear, 31 * time.Millisecond: metrics.NoEffect} {
+		bubble.Test(t, func(t *testing.T) {
+			d, _ := steady()
+			time.Sleep(5*time.Second + 3*time.Millisecond)
+			d.Broke("cut 1 of 1 clients", time.Now(), true)
+			r := d.Recoveries(5*time.Second + 3*time.Millisecond + span)[0]
+			if r.Effect != want || r.Detectable != 30*time.Millisecond || r.Span != span {
+				t.Errorf("%v after the fault: %+v, want %s", span, r, want)
+			}
+		})
+	}
+}
+
 // If clients are notified later that their sessions broke, the gap that begins then is
 // attributed to the fault too.
 func TestOutageBeginsWithTheNotice(t *testing.T) {

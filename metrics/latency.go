@@ -31,6 +31,7 @@ type Latency struct {
 	name string
 
 	mu      sync.Mutex
+	ended   int64 // executions, also those of which no time was recorded
 	service *hdrhistogram.Histogram
 	// response is nil while each response time equals its service time, as in a closed loop.
 	response *hdrhistogram.Histogram
@@ -47,9 +48,16 @@ func (l *Latency) Name() string { return l.name }
 
 // Record adds one execution of the phase. Service time counts from the call, response time from
 // the moment when it was due; in a closed loop they are equal.
-func (l *Latency) Record(service, response time.Duration) {
+func (l *Latency) Record(service, response time.Duration) { l.End(service, response, true) }
+
+// End is Record for an execution that may lie outside the window: only Ended counts it unless counts is true.
+func (l *Latency) End(service, response time.Duration, counts bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.ended++
+	if !counts {
+		return
+	}
 	if l.response == nil && response != service {
 		l.response = l.service.Clone()
 	}
@@ -59,11 +67,12 @@ func (l *Latency) Record(service, response time.Duration) {
 	}
 }
 
-// Count returns how many executions have been recorded.
-func (l *Latency) Count() int64 {
+// Ended returns how many executions have ended, in the window and outside it. In an open loop that is
+// overloaded, those that end in the window were due before it.
+func (l *Latency) Ended() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.service.TotalCount()
+	return l.ended
 }
 
 // responses returns the histogram of all response times.

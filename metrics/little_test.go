@@ -3,6 +3,7 @@ package metrics
 import (
 	"math/rand/v2"
 	"testing"
+	"time"
 )
 
 // simulate runs the turns of the clients through a warm-up and a window, both in seconds, and
@@ -19,13 +20,15 @@ func simulate(r *rand.Rand, clients int, warmup, window float64, took func(clien
 				break
 			}
 			if end > warmup {
-				all.Add(end-began, end-max(began, warmup))
+				all.Add(inSeconds(end-began), inSeconds(end-max(began, warmup)))
 			}
 			began = end
 		}
 	}
-	return all.Little(open, window, clients, false)
+	return all.Little(inSeconds(open), inSeconds(window), clients, false)
 }
+
+func inSeconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
 // Turns of any distribution satisfy Little's law within its error in nearly all runs, if they
 // are long compared with the window only by chance.

@@ -125,7 +125,7 @@ func Jain(shares []int64) float64 {
 // Little checks a closed loop by Little's law: the mean number of turns in progress equals the
 // rate at which turns end times their mean duration.
 type Little struct {
-	InProgress float64 // turns in progress, on average over the window
+	InProgress float64 // turns in progress, on average over the window, also those that failed
 	Ended      float64 // rate times mean duration of the turns that ended in the window
 	Error      float64 // three standard errors of the difference
 	Most       int     // most turns that can be in progress: one per client
@@ -150,17 +150,18 @@ func (l *Little) Warnings() []Warning {
 // Turns sums up the turns of a closed loop that ended in a window. Times are in seconds.
 type Turns struct {
 	Count               int64
-	Sum, Squares, Cubes float64 // of the turns' durations
-	Within              float64 // sum of the parts of the durations within the window
+	Sum, Squares, Cubes float64 // of the turns' durations in nanoseconds
+	Within              float64 // sum, in nanoseconds, of the parts of the durations within the window, also of turns that failed
 }
 
-// Add adds a turn that lasted took seconds, within of them inside the window.
-func (t *Turns) Add(took, within float64) {
+// Add adds a turn that took so long, within of it inside the window.
+func (t *Turns) Add(took, within time.Duration) {
+	d := float64(took)
 	t.Count++
-	t.Sum += took
-	t.Squares += took * took
-	t.Cubes += took * took * took
-	t.Within += within
+	t.Sum += d
+	t.Squares += d * d
+	t.Cubes += d * d * d
+	t.Within += float64(within)
 }
 
 // Plus returns the sum of both.
@@ -169,15 +170,15 @@ func (t Turns) Plus(o Turns) Turns {
 		Within: t.Within + o.Within}
 }
 
-// Little checks the turns of the given number of clients in a window of the given length in
-// seconds. open is the time within the window, in seconds, spent in turns that had not ended
-// when it closed. together says that the clients take their turns together, so that the turns
+// Little checks the turns of the given number of clients in a window of the given length. open is
+// the time within the window that was spent in turns that had not ended when it closed. together says that the clients take their turns together, so that the turns
 // are not independent.
 //
 // A turn in progress at the beginning or end of the window lies only partly in it. By renewal
 // theory, the age of such a turn has the mean E[d²]/2E[d] and the mean square E[d³]/3E[d], so
 // the error follows from the turns themselves. Little returns nil if no turn ended.
-func (t Turns) Little(open, window float64, clients int, together bool) *Little {
+func (t Turns) Little(open, window time.Duration, clients int, together bool) *Little {
+	length := float64(window)
 	if t.Count == 0 || t.Sum <= 0 || window <= 0 {
 		return nil
 	}
@@ -187,6 +188,37 @@ func (t Turns) Little(open, window float64, clients int, together bool) *Little 
 	if together {
 		several = float64(clients)
 	}
-	return &Little{Most: clients, InProgress: (t.Within + open) / window, Ended: t.Sum / window,
-		Error: 3 * several * math.Sqrt(2*variance) / window}
+	return &Little{Most: clients, InProgress: (t.Within + float64(open)) / length, Ended: t.Sum / length,
+		Error: 3 * several * math.Sqrt(2*variance) / length}
+}
+
+// reached is the share of the offered rounds that a run at its rate has ended, however short it is.
+const reached = 0.98
+
+// MissedRate returns the warning that fewer rounds ended in the window than arrived, but for the arrivals that
+// failed, which were not late, and for as many as may be in progress. It is no doubt: arrivals that waited
+// have their times. hold is how long a turn lasts beside the first phase, and most is how many turns can be
+// in progress.
+func (r *Record) MissedRate(hold time.Duration, most int) []Warning {
+	arrived := float64(r.Generator.Offered - r.Generator.Failed)
+	if arrived-float64(r.Rounds) <= max((1-reached)*arrived, min(r.inProgress(hold), float64(most), arrived/2)) {
+		return nil
+	}
+	numbers := Numbers{"rounds": float64(r.Rounds), "offered": float64(r.Generator.Offered)}
+	return []Warning{{Code: Behind, Numbers: numbers}}
+}
+
+// inProgress returns how many arrivals may be in progress when the window closes if the service keeps up. By
+// Little's law, their mean number is the rate times the usual time for one. That is the lower quartile, since
+// all arrivals that a stall meets take long. inProgress adds three standard deviations of the number, and 1.
+func (r *Record) inProgress(hold time.Duration) float64 {
+	if len(r.Phases) == 0 || r.Phases[0].Service == nil || r.Duration <= 0 {
+		return 1
+	}
+	number := func(took float64) float64 {
+		return float64(r.Generator.Offered) * (took + float64(hold)) / float64(r.Duration)
+	}
+	service := r.Phases[0].Service
+	usual := number(float64(service.ValueAtQuantile(25)))
+	return 1 + usual + 3*math.Sqrt(number(min(service.Mean(), float64(r.Duration)/2)))
 }

@@ -42,7 +42,10 @@ type Record struct {
 	Fanout    *Fanout   // only of a workload that measures fan-out; else nil
 	Mix       *Mix      // only of raw operations; nil for a recipe
 	Storm     *Storm    // only of storms of sessions; else nil
-	Little    *Little   // only of a closed loop in which rounds ended; else nil
+	// Reconnects has the attempts of clients that come back after outages; nil if a run has none, or if
+	// several processes share it.
+	Reconnects *Reconnects
+	Little     *Little // only of a closed loop in which rounds ended; else nil
 	// Background holds the measurements of the background load in the same window, by its own
 	// meter; nil where there was none.
 	Background *Record
@@ -53,7 +56,7 @@ type Record struct {
 	// rounds that ended between the two readings. LargestFanout is not limited to the window.
 	Server       *drivers.Counters
 	ServerRounds int64
-	Errors       map[string]int64 // by sentinel text
+	Errors       map[string]int64 // in the window, by sentinel text
 	Warnings     []Warning
 	Doubts       []Warning // the warnings that make the figures unusable
 	Intervals    []Interval
@@ -104,6 +107,7 @@ type Counts struct {
 	WatchedMisses int64 // z: those of WatchedExists that found no node
 	WatchedGets   int64 // answered get requests with a watch, whether or not the node existed
 	MissedGets    int64 // those of WatchedGets that found no node
+	Opens         int64 // requests to open or resume a session
 	Syncs         int64
 	Armings       int64 // persistent watches armed
 	RPCs          int64 // requests of every kind except pings and flushes
@@ -123,22 +127,36 @@ type Herd struct {
 	Foreign  int64 // triggers that no session of the Meter is known to have made: expiry, other processes
 	// Notifications counts the notifications of the triggers.
 	Notifications int64
-	Fanout        Tally                   // notifications per trigger
+	Fanout        Tally                   // sessions notified per trigger
 	Drain         *hdrhistogram.Histogram // first to last notification of a trigger, ns
-	Largest       int64                   // largest fan-out
+	Largest       int64                   // largest fan-out: most sessions notified by one trigger
 	Leftover      int64                   // watches still armed at the end
 	Timeline      Timeline
 }
 
-// Mix counts raw operations: completed reads and writes, and conditional sets that were
-// repeated because another client had changed the node first.
-type Mix struct{ Reads, Writes, Retries int64 }
+// Mix counts raw operations.
+type Mix struct {
+	Reads, Writes int64 // completed; a transaction is one write
+	Transactions  int64 // of the writes
+	// Retries are the conditional sets that were repeated because another client had changed the node first, and
+	// Refused the conditional transactions.
+	Retries, Refused int64
+}
 
 // Storm counts the ordinary client's writes that were due during storms: those made, and those
 // omitted because the previous write had not ended.
 type Storm struct{ Made, Omitted int64 }
 
-// Sessions counts what happened to the sessions of clients.
+// Reconnects counts the attempts of clients to come back after outages, also those that were refused.
+type Reconnects struct {
+	Outage        time.Duration // how long each was
+	Outages       int64
+	Returns       int64 // clients that came back, once for each outage
+	Attempts      int64
+	Second, Tenth int64 // sums over the outages: the attempts in the busiest second and tenth of a second of each
+}
+
+// Sessions counts what happened to the sessions of clients, apart from what a storm of sessions did to them.
 type Sessions struct {
 	Disconnected   int64 // clients that were disconnected at least once
 	Disconnections int64 // how often they were, in all
@@ -153,7 +171,8 @@ type Fairness struct {
 	LongestWait time.Duration // longest time between asking and being served
 }
 
-// Safety is the result of the recipe's safety checker in the run.
+// Safety is the result of the run's safety checkers: of the recipe's, and of that of the delivery of
+// notifications.
 type Safety struct {
 	Checked        int64    // number of checks, for example grants
 	Violations     int64    // for example two holders at the same time; see the recipe's checker
@@ -164,6 +183,23 @@ type Safety struct {
 	// Weaker names the property that this form does not promise, though other forms of its
 	// recipe do, and that was therefore not checked; "" if there is none.
 	Weaker string
+	// Delivery is of the notifications. Violations and Details include those of it.
+	Delivery Delivery
+}
+
+// Delivery is the result of checking that the service delivers notifications as its protocol promises.
+type Delivery struct {
+	Notifications int64    // that were checked
+	Violations    int64    // notifications that broke a promise or are missing
+	Details       []string // the first few, each one sentence
+}
+
+// WithDelivery adds the result of checking the notifications.
+func (s Safety) WithDelivery(d Delivery) Safety {
+	s.Violations += d.Violations
+	s.Details = slices.Concat(s.Details, d.Details)
+	s.Delivery = d
+	return s
 }
 
 // Add returns the sum of both results, with at most the given number of details.
@@ -176,6 +212,10 @@ func (s Safety) Add(other Safety, details int) Safety {
 	s.Details = slices.Concat(s.Details, other.Details)
 	s.Details = s.Details[:min(len(s.Details), details)]
 	s.Weaker = cmp.Or(s.Weaker, other.Weaker)
+	s.Delivery.Notifications += other.Delivery.Notifications
+	s.Delivery.Violations += other.Delivery.Violations
+	s.Delivery.Details = slices.Concat(s.Delivery.Details, other.Delivery.Details)
+	s.Delivery.Details = s.Delivery.Details[:min(len(s.Delivery.Details), details)]
 	return s
 }
 
@@ -189,7 +229,7 @@ type Generator struct {
 	// all are 0 except Unfinished and Oldest. Offered is the sum of Completed, Failed, Skipped
 	// and Unfinished: see Unaccounted.
 	Offered    int64
-	Late       int64 // no client was free when they were due
+	Late       int64 // no client was free when they were due, also those that were skipped
 	Completed  int64
 	Failed     int64 // a client started them and they failed, for example because its session was lost
 	Skipped    int64 // no client ever started them
@@ -250,6 +290,7 @@ func (c Counts) combine(d Counts, sign int64) Counts {
 	c.WatchedMisses += sign * d.WatchedMisses
 	c.WatchedGets += sign * d.WatchedGets
 	c.MissedGets += sign * d.MissedGets
+	c.Opens += sign * d.Opens
 	c.Syncs += sign * d.Syncs
 	c.Armings += sign * d.Armings
 	c.RPCs += sign * d.RPCs
@@ -262,28 +303,6 @@ func (c Counts) combine(d Counts, sign int64) Counts {
 	c.Wasted += sign * d.Wasted
 	c.Cuts += sign * d.Cuts
 	return c
-}
-
-// Fanout describes the notifications of watchers of nodes that are set repeatedly. The zero
-// Fanout has no watchers.
-type Fanout struct {
-	Watchers int // per node
-	// Writes counts the writes whose notifications are complete: each watcher was notified or
-	// never will be. All fields below describe these writes.
-	Writes        int64
-	Notifications int64
-	// Missed counts changes for which a watcher got no notification: they came between a
-	// notification and the next watch, or while the watcher's session was disturbed.
-	Missed int64
-	// Times of notifications after the write's acknowledgement: the first of each write, the
-	// one that completed half of the write's notifications, the last, and all of them.
-	First, Median, Last, Each Signed
-}
-
-// Clone returns a copy that later records do not change.
-func (f Fanout) Clone() *Fanout {
-	f.First, f.Median, f.Last, f.Each = f.First.Clone(), f.Median.Clone(), f.Last.Clone(), f.Each.Clone()
-	return &f
 }
 
 // Identities returns an error if the record violates an identity that holds for every run: each

@@ -86,6 +86,14 @@ func (d *FaultLog) recovery(f fault, until time.Duration, explained []gap) (Reco
 	}
 	felt.to = max(felt.to, outage.to, d.stalls(&r, f, until, outage, explained))
 	r.throughput(all, until, explained)
+	last := f.At
+	if before := upTo(all, until); len(before) > 0 {
+		last = max(last, before[len(before)-1])
+	}
+	// No gap could have been long enough, or the last one is, and only what comes would tell whose it is.
+	if r.Effect == NoEffect && (r.Detectable >= r.Span || until-last > r.Detectable) {
+		r.Effect = Unclear
+	}
 	r.Counts = d.counted(f.At, min(r.settled(), until))
 	for _, e := range d.errors {
 		if e.at >= f.At && e.at < until {
@@ -291,8 +299,9 @@ const (
 	Slowdown Effect = "slowdown"
 	// NoEffect: the data show neither, compared with the same run before the fault.
 	NoEffect Effect = "none"
-	// Unclear: there is no basis for a judgement, because too little happened before the fault
-	// or an outage was in progress when it came.
+	// Unclear: there is no basis for a judgement, because too little happened before the fault, an outage was in
+	// progress when it came, it was observed for no longer than Detectable, or a longer gap that began later had not
+	// ended at the end.
 	Unclear Effect = "unclear"
 )
 
@@ -370,11 +379,11 @@ func gapAt(moments []time.Duration, at, until time.Duration) gap {
 	return g
 }
 
-// gapOf returns the longest of the gaps that a fault can explain: the gap in progress when its
-// injection begins; those that begin before the injection is complete and the operations in
-// progress have ended, for which settle allows; and those in which a client was notified that
-// its session broke, or was connected again. A busy machine may note the last grant long after the notification, so
-// only the gap before the reconnect is sure to be the whole outage.
+// gapOf returns the longest of the gaps that a fault can explain: the gap in progress when its injection
+// begins; those that begin before the injection is complete and the operations in progress have ended, for
+// which settle allows; and those in which a client was notified that its session broke, or was connected
+// again. A busy machine may note the last grant long after the notification, so only the gap before the
+// reconnect is sure to be the whole outage.
 func gapOf(moments []time.Duration, f fault, settle, until time.Duration, disconnections []time.Duration) gap {
 	longest := gapAt(moments, f.At, until)
 	try := func(at time.Duration) {

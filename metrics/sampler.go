@@ -6,7 +6,6 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -91,15 +90,6 @@ func (s *Sampler) sampleLag() {
 		s.mu.Unlock()
 		timer.Reset(time.Until(due))
 	}
-}
-
-// cpuTime returns the processor time that this process has used.
-func cpuTime() time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		return 0 // cannot fail with these arguments
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // gcPause returns the total time for which the garbage collector has stopped this process.
@@ -264,15 +254,6 @@ func startedBy(proc procfs.FS) (family, error) {
 
 // ticksPerSecond is the unit of /proc/PID/stat on every platform that Go supports.
 const ticksPerSecond = 100
-
-// ended returns the processor time of the children that have ended.
-func ended() time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_CHILDREN, &u); err != nil {
-		return 0 // cannot fail with these arguments
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
 
 // threadsWaited returns, by thread of this process, the seconds for which the thread was ready
 // to run and had no processor. It is empty where the kernel does not count this time.

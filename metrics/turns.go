@@ -13,6 +13,7 @@ type TurnTracker struct {
 	mu      sync.Mutex
 	began   time.Time // when the turn in progress began; zero without one; only the client itself sets it
 	since   time.Time // when its work was due; zero while the client pauses or waits; only the client itself sets it
+	inside  bool      // the turn in progress began in the window
 	turns   Turns
 	longest time.Duration // the longest time from when a turn's work was due until the turn ended
 }
@@ -25,7 +26,7 @@ func (t *TurnTracker) Begin() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.began.IsZero() {
-		t.began = time.Now()
+		t.began, t.inside = time.Now(), false
 	}
 	t.since = t.began
 }
@@ -51,37 +52,49 @@ func (t *TurnTracker) Due(since time.Time) {
 	t.since = since
 }
 
-// Stop records that no turn is in progress: the turn failed, or the client takes no more turns.
+// Stop records that no turn is in progress: the turn failed, or the client takes no more turns. A turn that
+// failed was in progress, and is none of those that ended.
 func (t *TurnTracker) Stop() {
 	if t == nil {
 		return
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.turns.Within += float64(t.inWindow(t.window.EndOrNow(time.Now())))
 	t.began, t.since = time.Time{}, time.Time{}
 }
 
-// End records that the turn ended at the given time and the next one begins.
-func (t *TurnTracker) End(now time.Time) {
+// End records that the turn ended at the given time, which lies in the window if counts is true, and the next one
+// begins.
+func (t *TurnTracker) End(now time.Time, counts bool) {
 	if t == nil {
 		return
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.window.Contains(now) {
-		t.turns.Add(now.Sub(t.began).Seconds(), now.Sub(later(t.began, t.window.Opens())).Seconds())
-		if !t.since.IsZero() {
+	if counts {
+		took := now.Sub(t.began)
+		within := took
+		if !t.inside {
+			within = t.inWindow(now)
+		}
+		t.turns.Add(took, within)
+		switch {
+		case t.since == t.began:
+			t.longest = max(t.longest, took)
+		case !t.since.IsZero():
 			t.longest = max(t.longest, now.Sub(t.since))
 		}
 	}
-	t.began, t.since = now, now
+	t.began, t.since, t.inside = now, now, counts
 }
 
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
+// inWindow returns how much of the turn in progress lies between the opening of the window and now.
+func (t *TurnTracker) inWindow(now time.Time) time.Duration {
+	if t.began.IsZero() {
+		return 0
 	}
-	return b
+	return t.window.Opened(t.began, now)
 }
 
 // TurnTrackers holds the trackers of the streams of all clients of a run.
@@ -127,10 +140,12 @@ type TurnsSnapshot struct {
 func (t *TurnTrackers) Snapshot() (s TurnsSnapshot) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if s.window = t.window.Elapsed(time.Now()); s.window == 0 {
+		return s // the run ended before the window: no turn was in progress in it
+	}
 	for _, one := range t.all {
 		one.add(&s)
 	}
-	s.window = t.window.Elapsed(time.Now())
 	return s
 }
 
@@ -139,20 +154,18 @@ func (t *TurnTracker) add(s *TurnsSnapshot) {
 	defer t.mu.Unlock()
 	now := t.window.EndOrNow(time.Now()) // under the lock, so that few turns begin after it
 	s.turns, s.longest = s.turns.Plus(t.turns), max(s.longest, t.longest)
-	if !t.began.IsZero() {
-		s.open += max(now.Sub(later(t.began, t.window.Opens())), 0)
-	}
+	s.open += t.inWindow(now)
 	if !t.since.IsZero() {
 		s.ages = append(s.ages, max(now.Sub(t.since), 0))
 	}
-	if t.turns.Count > 0 || !t.began.IsZero() {
+	if t.turns != (Turns{}) || !t.began.IsZero() {
 		s.clients++
 	}
 }
 
 // Fill fills in the state of a closed loop when its window closed.
 func (s TurnsSnapshot) Fill(r *Record, together bool) {
-	r.Little = s.turns.Little(s.open.Seconds(), s.window.Seconds(), s.clients, together)
+	r.Little = s.turns.Little(s.open, s.window, s.clients, together)
 	g := &r.Generator
 	g.Unfinished, g.Longest = int64(len(s.ages)), s.longest
 	for _, age := range s.ages {
@@ -170,6 +183,7 @@ const overdue = 2
 // Times are the times of a turn, or of a round that several clients share, until it is known whether they
 // count.
 type Times struct {
+	held   atomic.Bool // there is something to settle
 	mu     sync.Mutex
 	all    []timing
 	counts []counted
@@ -190,6 +204,7 @@ func (t *Times) Count(c *atomic.Int64, n int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.counts = append(t.counts, counted{c, n})
+	t.held.Store(true)
 }
 
 // Record adds a service and a response time, which the latency gets if the times count.
@@ -197,21 +212,26 @@ func (t *Times) Record(l *Latency, service, response time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.all = append(t.all, timing{l, service, response})
+	t.held.Store(true)
 }
 
-// Settle records the times and adds the counts if they count, and forgets them.
+// Settle ends the phases, records their times and adds the counts if they count, and forgets them.
 func (t *Times) Settle(count bool) {
+	if !t.held.Load() {
+		return
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	for _, one := range t.all {
+		one.latency.End(one.service, one.response, count)
+	}
 	if count {
-		for _, one := range t.all {
-			one.latency.Record(one.service, one.response)
-		}
 		for _, c := range t.counts {
 			c.by.Add(c.n)
 		}
 	}
 	t.all, t.counts = t.all[:0], t.counts[:0]
+	t.held.Store(false)
 }
 
 // Timings are the times of a workload's phases, in the order that results have them. A lap is one of the

@@ -30,12 +30,17 @@ const (
 	Failed     = "failed"      // arrivals that failed with their session, which count as infinitely late
 	Behind     = "behind"      // fewer rounds ended than arrived
 	LittlesLaw = "littles-law" // the turns that ended do not represent all turns
-	Abandoned  = "abandoned"   // rounds were cut off: identities are not checked; a doubt where they did not end in time
-	Bystanders = "bystanders"  // the background load skipped arrivals, or had work unfinished at the end
+	// Interrupted: the run was interrupted before half of its window, or before the window opened.
+	Interrupted = "interrupted"
+	Abandoned   = "abandoned"  // rounds were cut off: identities are not checked; a doubt where they did not end in time
+	Bystanders  = "bystanders" // the background load skipped arrivals, or had work unfinished at the end
 
 	Disconnected = "disconnected" // sessions were disconnected
 	Stalled      = "stalled"      // for a long time no round, or no operation of one kind, ended
 	ServiceLost  = "service-lost" // the service was gone for longer than its sessions live: the run ended
+
+	PreloadLost = "preload-lost" // sessions of the preload ended, and with them their watches
+	NodesRemain = "nodes-remain" // the run's nodes could not be removed
 
 	AgentLost = "agent-lost" // an agent was lost: what its sessions did is in no count
 

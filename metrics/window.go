@@ -92,6 +92,15 @@ func (w *Window) IsOpen() bool { return moment(&w.opens) != never }
 // Opens returns when the window opens. That must be decided.
 func (w *Window) Opens() time.Time { return w.origin.Add(time.Duration(moment(&w.opens))) }
 
+// Opened returns how much of the time between two moments lies after the opening of the window.
+func (w *Window) Opened(from, to time.Time) time.Duration {
+	since, opens := int64(from.Sub(w.origin)), moment(&w.opens)
+	if opens == never {
+		return 0
+	}
+	return time.Duration(max(int64(to.Sub(w.origin))-max(since, opens), 0))
+}
+
 // ClosesAfter reports whether the window ends after the moment, or its end is not decided.
 func (w *Window) ClosesAfter(at time.Time) bool { return int64(at.Sub(w.origin)) < moment(&w.closes) }
 

@@ -70,17 +70,26 @@ func (l *LaserBeamLock) revoke(ctx context.Context) error {
 
 // depose deletes the node, if it still exists.
 func (l *LaserBeamLock) depose(ctx context.Context, node string) error {
+	deleted, err := burn(ctx, l.conn, node)
+	if deleted {
+		l.deposed.Add(1)
+	}
+	return err
+}
+
+// burn deletes the node, if it still exists, and reports whether it may have
+// deleted it: not even a lost reply leaves the node there.
+func burn(ctx context.Context, conn drivers.Conn, node string) (deleted bool, err error) {
 	for doubt := false; ; doubt = true {
-		err := l.conn.Delete(ctx, node, drivers.AnyVersion)
+		err := conn.Delete(ctx, node, drivers.AnyVersion)
 		switch {
 		case errors.Is(err, drivers.ErrConnectionLoss):
 		case err == nil, errors.Is(err, drivers.ErrNoNode) && doubt:
-			l.deposed.Add(1)
-			return nil
+			return true, nil
 		case errors.Is(err, drivers.ErrNoNode):
-			return nil
+			return false, nil
 		default:
-			return err
+			return false, err
 		}
 	}
 }

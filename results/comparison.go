@@ -21,9 +21,9 @@ type Comparison struct {
 	// UntilSure is about a sequential comparison; left out where the number of pairs
 	// was fixed.
 	UntilSure *UntilSure `json:"until_sure,omitempty"`
-	// NewFirst says of each pair whether the candidate ran first, as the seed drew it:
-	// of the levels of a pair one after the other. In a duet it says whether the candidate began on the first half of the
-	// processors, and both runs of a pair have the same place in the order of the runs.
+	// NewFirst says of each pair whether the candidate ran first, as the seed drew it: of the levels of a pair
+	// one after the other. In a duet it says whether the candidate began on the first half of the processors,
+	// and both runs of a pair have the same place in the order of the runs.
 	NewFirst []bool `json:"new_first,omitempty"`
 	// Needed is how many runs base and candidate each need to show anything, in a
 	// comparison of saved runs; left out where there are enough.
@@ -66,7 +66,8 @@ type UntilSure struct {
 	Ended Ended `json:"ended"` // "" if it was interrupted
 }
 
-// JudgedAfter returns the numbers of pairs after which a comparison was judged that ended after the given number.
+// JudgedAfter returns the numbers of pairs after which a comparison was judged that ended after the given
+// number.
 func (u UntilSure) JudgedAfter(pairs int) (judged []int) {
 	for _, look := range u.Looks {
 		if look >= pairs {

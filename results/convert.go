@@ -1,6 +1,8 @@
 package results
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -71,13 +73,31 @@ func fromRecord(s Setting, r *metrics.Record, write writing) Run {
 	if s := r.Storm; s != nil {
 		run.Storm = &Storm{Made: s.Made, Omitted: s.Omitted}
 	}
-	if n := r.Server; n != nil {
+	run.addReconnects(r)
+	if n := r.Server; n != nil && !slices.ContainsFunc(r.Breaks, endsServers) {
 		run.Server = &Server{Rounds: r.ServerRounds, Notifications: n.Notifications, Reads: n.Reads, Writes: n.Writes}
 		if f := n.Fsyncs; f != nil {
 			run.Server.Fsyncs = &Fsyncs{Count: f.Count, TookNS: f.Took}
 		}
 	}
 	return run
+}
+
+// addReconnects adds the attempts to come back after outages, if there were any.
+func (run *Run) addReconnects(r *metrics.Record) {
+	c := r.Reconnects
+	if c == nil || c.Outages == 0 || c.Returns == 0 {
+		return
+	}
+	mean := func(sum, of int64) float64 { return float64(sum) / float64(of) }
+	run.Reconnects = &Reconnects{OutageNS: c.Outage, Outages: c.Outages, AttemptsPerClient: mean(c.Attempts, c.Returns),
+		BusiestTenth: mean(c.Tenth, c.Outages), BusiestSecond: mean(c.Second, c.Outages), AttemptsPerS: perSecond(c.Attempts, r.Duration)}
+}
+
+// endsServers reports whether the fault ends servers, whose counts are then gone.
+func endsServers(b metrics.Break) bool {
+	verb, _, _ := strings.Cut(b.What, " ")
+	return slices.Contains([]string{"kill", "restart", "fill-disk"}, verb)
 }
 
 // little returns nil for nil.
@@ -226,7 +246,7 @@ func timeline(l metrics.Timeline) *Timeline {
 }
 
 func costs(r *metrics.Record, e *Expected) Cost {
-	c := Cost{Totals: totals(r.Counts), Whole: totals(r.Whole), WholeRounds: r.WholeRounds, Expected: e}
+	c := Cost{Totals: totals(r.Counts), Heartbeats: r.Counts.Pings, Whole: totals(r.Whole), WholeRounds: r.WholeRounds, Expected: e}
 	if c.Writes > 0 {
 		ratio := float64(c.Reads) / float64(c.Writes)
 		c.ReadWriteRatio = &ratio
@@ -254,7 +274,7 @@ func SafetyOf(s metrics.Safety) Safety {
 	return Safety{
 		Checked: s.Checked, Violations: s.Violations, BeliefOverlaps: s.BeliefOverlaps,
 		TokensRefused: s.TokensRefused, Tokens: s.Tokens, Details: append([]string{}, s.Details...),
-		Weaker: s.Weaker,
+		Weaker: s.Weaker, Notifications: s.Delivery.Notifications, Undelivered: s.Delivery.Violations,
 	}
 }
 
@@ -304,7 +324,7 @@ func fanout(f *metrics.Fanout) *Fanout {
 	if f == nil {
 		return nil
 	}
-	return &Fanout{Watchers: f.Watchers, Writes: f.Writes, Notifications: f.Notifications, Missed: f.Missed,
+	return &Fanout{Watchers: f.Watchers, Writes: f.Writes, Notifications: f.Notifications, Missed: f.Missed, Behind: f.Behind,
 		FromAck: FromAck{First: signed(f.First), Median: signed(f.Median), Last: signed(f.Last), Each: signed(f.Each)}}
 }
 

@@ -4,7 +4,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/stampede-bench/stampede/metrics/observe"
+	"github.com/stampede-bench/stampede/drivers/traffic"
+	"github.com/stampede-bench/stampede/metrics/observation"
+	"github.com/stampede-bench/stampede/metrics/recovery"
 )
 
 // A CountReport is what stampede count counted: exactly what each form costs,
@@ -87,9 +89,17 @@ type Observation struct {
 	Source  string `json:"source"`  // "proxy", "capture file" or "interface"
 	// Program is the program around which traffic was observed, and Exit its exit code; null
 	// without one.
-	Program  *string        `json:"program"`
-	Exit     *int           `json:"exit"`
-	Observed observe.Report `json:"observed"`
+	Program *string `json:"program"`
+	Exit    *int    `json:"exit"`
+	// Signal is the signal that ended the program, whose exit code is then 128 and its number, as in a shell.
+	Signal   *string            `json:"signal,omitempty"`
+	Observed observation.Report `json:"observed"`
+	// Faults are those that were asked for, one a line of stampede help faults, and Recovery is how the program
+	// came back from those that were injected; null without any.
+	Faults   []string         `json:"faults,omitempty"`
+	Recovery *recovery.Report `json:"recovery,omitempty"`
+	// Unreached are the servers that the proxy could not connect clients to.
+	Unreached []traffic.Unreached `json:"unreached,omitempty"`
 	// Projected is the number of clients of the projection; 0 without one.
 	Projected int     `json:"projected_clients"`
 	Gates     []Gate  `json:"gates"`

@@ -1,6 +1,7 @@
 package results
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/stampede-bench/stampede/drivers/traffic"
@@ -17,7 +18,7 @@ import (
 //   - Shares, percentiles and times may lie on either side of their limits: invalid (97).
 func (o Observation) Incomplete() string {
 	var clauses []string
-	for _, u := range o.Observed.Traffic.Missing() {
+	for _, u := range traffic.ThatCount(o.Observed.Traffic.Undecoded) {
 		clauses = append(clauses, clause(u))
 	}
 	return strings.Join(clauses, "; ")
@@ -56,6 +57,9 @@ func (o Observation) Losses() (all []string) {
 	if t.Unfollowed > 0 {
 		all = append(all, units.Count(int64(t.Unfollowed))+" watches were not followed: it is not known what they caused")
 	}
+	if unjoined := o.Unjoined(); unjoined != "" {
+		all = append(all, unjoined)
+	}
 	for _, of := range []struct {
 		n         int64
 		one, then string
@@ -65,7 +69,6 @@ func (o Observation) Losses() (all []string) {
 		{t.Beyond.Sessions, "session", beyond},
 		{t.Beyond.Nodes, "node", beyond},
 		{t.Beyond.Requests, "request", beyond},
-		{t.Beyond.Paths, "message", " with too long a path"},
 		{t.Beyond.Early, "change", " or notifications decided early"},
 	} {
 		if of.n > 0 {
@@ -73,4 +76,33 @@ func (o Observation) Losses() (all []string) {
 		}
 	}
 	return all
+}
+
+// Unjoined says that it is not known what sessions did when they were notified, "" if it is.
+func (o Observation) Unjoined() string {
+	n := o.Observed.Traffic.Unjoined
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("what %s led to is not known: nothing joins these watches to their clients' other connections",
+		units.Plural(int(n), "notification"))
+}
+
+// Unreachable names the servers that the proxy could not connect clients to, with a sentence for each.
+func (o Observation) Unreachable() (all []string) {
+	for _, u := range o.Unreached {
+		all = append(all, "the proxy could not reach "+u.Server+" for "+units.Plural(int(u.Connections), "connection")+": "+u.Error)
+	}
+	return all
+}
+
+// Ending says how the observed program ended, "" without one.
+func (o Observation) Ending() string {
+	switch {
+	case o.Program == nil || o.Exit == nil:
+		return ""
+	case o.Signal != nil:
+		return *o.Program + " was ended by a signal: " + *o.Signal
+	}
+	return fmt.Sprintf("%s ended with exit code %d", *o.Program, *o.Exit)
 }

@@ -11,6 +11,18 @@ type Storm struct {
 	Omitted int64 `json:"omitted"`
 }
 
+// Reconnects says how clients tried to come back after outages in the window. Attempts that were refused count.
+type Reconnects struct {
+	OutageNS          time.Duration `json:"outage_ns"` // the length of each outage
+	Outages           int64         `json:"outages"`
+	AttemptsPerClient float64       `json:"attempts_per_client"` // after one outage, on average
+	// BusiestTenth and BusiestSecond are the attempts of all clients in the busiest 100 ms and 1 s since the beginning
+	// of an outage, on average over the outages.
+	BusiestTenth  float64 `json:"busiest_100ms"`
+	BusiestSecond float64 `json:"busiest_1s"`
+	AttemptsPerS  float64 `json:"attempts_per_s"` // in the window: the steady rate beside which the bursts stand
+}
+
 // Little checks a closed loop by Little's law: the mean number of turns in progress is
 // the rate at which turns end times the mean time that they take. The turns that ended
 // take too little where those in progress at the end take longer, as in a form that lets
@@ -37,7 +49,9 @@ type Safety struct {
 	TokensRefused  int64    `json:"tokens_refused"`
 	Tokens         bool     `json:"tokens"` // whether the form has fencing tokens
 	Details        []string `json:"details"`
-	Weaker         string   `json:"weaker,omitempty"` // what the form does not promise, though others of its recipe do
+	Weaker         string   `json:"weaker,omitempty"`        // what the form does not promise, though others of its recipe do
+	Notifications  int64    `json:"notifications,omitempty"` // whose delivery was checked
+	Undelivered    int64    `json:"undelivered,omitempty"`   // notifications that were missing, late, repeated, out of order or wrong: violations, too
 }
 
 // Machine is which programs used the generator's machine in the window, in seconds of
@@ -70,7 +84,7 @@ type Generator struct {
 	// Offered are the arrivals that were due in the window, in an open loop only. Each
 	// is completed, failed, skipped or unfinished: offered is their sum.
 	Offered   int64 `json:"offered,omitempty"`
-	Late      int64 `json:"late"` // no client was free when they were due
+	Late      int64 `json:"late"` // no client was free when they were due, also those that were skipped
 	Completed int64 `json:"completed,omitempty"`
 	Failed    int64 `json:"failed,omitempty"` // a client started them and lost them, with its session for instance
 	Skipped   int64 `json:"skipped"`          // no client ever started them
@@ -147,3 +161,28 @@ type Interval struct {
 	Reads         int64         `json:"reads"`
 	Writes        int64         `json:"writes"`
 }
+
+// Seconds returns the rounds that ended in each whole second of the window, except for seconds whose
+// beginning or end a busy machine missed. It returns nil if there are less than two.
+func (r Run) Seconds() (rounds []int64) {
+	sum, began := int64(0), time.Duration(-1) // of the second that began then; negative: none
+	reach := func(at time.Duration) {
+		if began >= 0 && at == began+time.Second {
+			rounds = append(rounds, sum)
+		}
+		if at%time.Second == 0 {
+			sum, began = 0, at
+		}
+	}
+	for _, i := range r.Intervals {
+		reach(i.T)
+		sum += i.Rounds
+	}
+	if reach(r.DurationNS.Truncate(closedLate)); len(rounds) < 2 {
+		return nil
+	}
+	return rounds
+}
+
+// closedLate is how long after its time a window may close: the last second may be that much longer.
+const closedLate = 20 * time.Millisecond

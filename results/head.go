@@ -120,6 +120,9 @@ func ReadAny(r io.Reader) (Result, error) {
 	}
 	switch err := json.Unmarshal(text, &h); {
 	case err != nil:
+		if what := foreign(text); what != "" {
+			return nil, fmt.Errorf("not a result file: it is %s", what)
+		}
 		return nil, unreadable(err)
 	case h.Schema < 1:
 		return nil, errors.New("not a result file: it has no schema")
@@ -217,6 +220,8 @@ type File struct {
 	Percentiles []float64 `json:"percentiles,omitempty"`
 	// Reference is what the scenario file sets beside the runs.
 	Reference *Reference `json:"reference,omitempty"`
+	// Incident is the report that the scenario file shows in small.
+	Incident *Incident `json:"incident,omitempty"`
 	// Gates are the judged thresholds, and Verdict follows from all of them; both are left out
 	// without thresholds.
 	Gates   []Gate  `json:"gates,omitempty"`
@@ -254,8 +259,8 @@ type Host struct {
 	MemoryBytes int64   `json:"memory_bytes"`
 }
 
-// Machine describes the machine for comparisons: its processors and its system, by which times differ. Its kernel and
-// its memory may change: what that costs is one of the things that a comparison should reveal.
+// Machine describes the machine for comparisons: its processors and its system, by which times differ. Its
+// kernel and its memory may change: what that costs is one of the things that a comparison should reveal.
 func (h Host) Machine() string { return fmt.Sprintf("%.4g × %s, %s", h.Cores, h.CPU, h.OS) }
 
 // ThisHost describes this machine. Fields that cannot be determined are empty.

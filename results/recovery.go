@@ -32,7 +32,7 @@ type Recovery struct {
 	// Effect is "outage": a gap between grants began at the fault that was longer than
 	// DetectableNS; "slowdown": no such gap, but in the second after the fault fewer than
 	// half as many grants came as in the slowest second before it; "none"; or "unclear":
-	// too little happened before, or an outage was in progress.
+	// too little happened before, an outage was in progress, or SpanNS is not longer than DetectableNS.
 	Effect string `json:"effect,omitempty"`
 	// Phase is that of the operations of which none ended during the outage while those of others did; left
 	// out if none of any ended.
@@ -53,7 +53,8 @@ type Recovery struct {
 	AfterPerS      float64        `json:"after_per_s"`   // and from it on
 	Disconnected   int            `json:"disconnected"`  // clients that were, at least once
 	SessionsLost   int            `json:"sessions_lost"` // that the service ended
-	// SessionsGivenUp were disconnected for their time-out and ended by their clients; the service may have kept them.
+	// SessionsGivenUp were disconnected for their time-out and ended by their clients; the service may have
+	// kept them.
 	SessionsGivenUp int              `json:"sessions_given_up"`
 	Errors          map[string]int64 `json:"errors"`
 	// Totals is the traffic on the wire until all clients were back, over at least one second.

@@ -63,23 +63,26 @@ type Run struct {
 	Rounds         int64         `json:"rounds"`      // that ended in it
 	ThroughputPerS float64       `json:"throughput_per_s"`
 
-	Latency   map[string]Latency `json:"latency"` // by phase, in the recipe's own words
-	Phases    []string           `json:"phases"`  // the keys of Latency in the recipe's order
-	Herd      Herd               `json:"herd"`
-	Cost      Cost               `json:"cost"`
-	Fanout    *Fanout            `json:"fanout,omitempty"` // of a fan-out only
-	Fairness  *Fairness          `json:"fairness,omitempty"`
-	Storm     *Storm             `json:"storm,omitempty"`       // of storms of sessions only
-	Little    *Little            `json:"littles_law,omitempty"` // of a closed loop in which rounds ended
-	Safety    Safety             `json:"safety"`
-	Generator Generator          `json:"generator"`
+	Latency  map[string]Latency `json:"latency"` // by phase, in the recipe's own words
+	Phases   []string           `json:"phases"`  // the keys of Latency in the recipe's order
+	Herd     Herd               `json:"herd"`
+	Cost     Cost               `json:"cost"`
+	Fanout   *Fanout            `json:"fanout,omitempty"` // of a fan-out only
+	Fairness *Fairness          `json:"fairness,omitempty"`
+	Storm    *Storm             `json:"storm,omitempty"` // of storms of sessions only
+	// Reconnects has the attempts to come back after outages; left out without outages, and where several
+	// processes shared the clients.
+	Reconnects *Reconnects `json:"reconnects,omitempty"`
+	Little     *Little     `json:"littles_law,omitempty"` // of a closed loop in which rounds ended
+	Safety     Safety      `json:"safety"`
+	Generator  Generator   `json:"generator"`
 	// Agents are the processes that shared the clients; left out where one process had all of them.
 	Agents []Agent `json:"agents,omitempty"`
 	// Server is the server's own account of the window, others' doings
-	// included; left out where it keeps none.
+	// included; left out where it keeps none, or a fault ended a server.
 	Server    *Server          `json:"server,omitempty"`
 	Sessions  Sessions         `json:"sessions"` // what happened to those of the clients, in the window
-	Errors    map[string]int64 `json:"errors"`   // how often, by the error's text
+	Errors    map[string]int64 `json:"errors"`   // how often in the window, by the error's text
 	Warnings  []Warning        `json:"warnings"`
 	Doubts    []Warning        `json:"doubts"` // those of the warnings for which figures prove nothing
 	Intervals []Interval       `json:"intervals"`
@@ -87,9 +90,9 @@ type Run struct {
 	Faults *Breakage `json:"faults,omitempty"`
 }
 
-// Sessions says what happened to the sessions of the clients.
+// Sessions says what happened to the sessions of the clients, apart from what a storm of sessions did to them.
 type Sessions struct {
-	Disconnected   int64 `json:"disconnected"`   // clients that were, at least once
+	Disconnected   int64 `json:"disconnected"`   // clients that had no connection at some time
 	Disconnections int64 `json:"disconnections"` // how often they were, in all
 	Lost           int64 `json:"lost"`           // sessions that the service ended
 	// GivenUp were disconnected for their time-out and ended by their clients; the service may have kept them.
@@ -122,7 +125,8 @@ type Backend struct {
 	Reads      string `json:"reads"`             // "local", "sync", "linearizable", "serializable"
 	Started    string `json:"started"`           // "own process", "3 own processes", "3 own processes behind proxies", "in process", "" for a given address
 	Servers    int    `json:"servers,omitempty"` // over how many the sessions are spread
-	// SessionsOn names the servers on which sessions are opened: "leader" or "followers"; left out for all in turn.
+	// SessionsOn names the servers on which sessions are opened: "leader" or "followers"; left out for all in
+	// turn.
 	SessionsOn string `json:"sessions_on,omitempty"`
 	TLS        bool   `json:"tls,omitempty"` // sessions are encrypted
 }
@@ -179,7 +183,7 @@ type Herd struct {
 	Triggers      int64         `json:"triggers"` // writes that woke at least one client
 	Foreign       int64         `json:"foreign"`  // those made outside this process
 	Notifications int64         `json:"notifications"`
-	Fanout        *Distribution `json:"fanout,omitempty"`   // notifications per trigger
+	Fanout        *Distribution `json:"fanout,omitempty"`   // sessions notified per trigger
 	Drain         *Distribution `json:"drain_ns,omitempty"` // first to last notification of a trigger
 	Useful        int64         `json:"useful"`             // after which a client proceeded
 	Wasted        int64         `json:"wasted"`             // after which the client waited again
@@ -212,7 +216,9 @@ type Fanout struct {
 	Notifications int64 `json:"notifications"`
 	// Missed counts the changes that a watcher was not notified of: they came between a
 	// notification and the next watch, or while its session was disturbed.
-	Missed  int64   `json:"missed"`
+	Missed int64 `json:"missed"`
+	// Behind is the largest number of writes of which the slowest watcher had yet to learn.
+	Behind  int64   `json:"behind"`
 	FromAck FromAck `json:"from_ack_ns"`
 }
 
@@ -274,6 +280,7 @@ func FirstPhase(r Run) string {
 // Cost counts what crossed the wire in the window.
 type Cost struct {
 	Totals
+	Heartbeats     int64     `json:"heartbeats"`       // of sessions, and renewals of etcd's leases
 	ReadWriteRatio *float64  `json:"read_write_ratio"` // null without writes
 	PerRound       *PerRound `json:"per_round"`        // null without rounds
 	// Whole are the same counts over all rounds of the run from first to last,

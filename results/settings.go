@@ -22,7 +22,7 @@ const ClientLibrary = "client library"
 
 // traits returns the known properties of the service that can change figures.
 func (b Backend) traits() map[string]string {
-	all := map[string]string{"server": b.Server, "durability": b.Durability, ClientLibrary: b.Client, "read mode": b.Reads}
+	all := map[string]string{"server": b.Server, "durability": b.Durability, ClientLibrary: b.Client, "consistency": b.Reads}
 	maps.DeleteFunc(all, func(_, value string) bool { return value == "" })
 	all["start of the server"] = cmp.Or(b.Started, "given by its address")
 	all["TLS"] = ""
@@ -41,15 +41,15 @@ func (r Run) Conditions() map[string]string {
 	return all
 }
 
-// isOff reports whether a setting is that of a flag that does nothing. An older stampede, which has no such flag and
-// records none, does the same.
+// isOff reports whether a setting is that of a flag that does nothing. An older stampede, which has no such
+// flag and records none, does the same.
 func isOff(value string) bool {
 	return slices.Contains([]string{"", "none", "0", "0s", "false"}, value)
 }
 
 // Key identifies the measurement that a run repeats: runs have the same key if nothing that can change a
-// figure differs, except for the machine, the version of the server, and the given settings. A setting that is
-// isOff is the same as one that is not recorded.
+// figure differs, except for the machine, the version of the server, and the given settings. A setting that
+// is isOff is the same as one that is not recorded.
 func (r Run) Key(without ...string) string {
 	all := r.repeated()
 	for _, name := range without {
@@ -77,8 +77,8 @@ type Difference struct{ Name, Base, New string }
 // notRecorded stands for a condition that a run does not record.
 const notRecorded = "not recorded"
 
-// Differences returns the conditions in which the runs of base and candidate differ, sorted by name. A setting that
-// is off is the same as one that is not recorded.
+// Differences returns the conditions in which the runs of base and candidate differ, sorted by name. A
+// setting that is off is the same as one that is not recorded.
 func Differences(base, other []Run) (all []Difference) {
 	values := [2]map[string][]string{valuesOf(base), valuesOf(other)}
 	names := slices.AppendSeq(slices.Collect(maps.Keys(values[0])), maps.Keys(values[1]))

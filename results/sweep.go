@@ -9,7 +9,8 @@ import (
 // analysis of them. It can be read as a File with every run.
 type Sweep struct {
 	File
-	// Axes are the settings with several levels; curves are drawn over the first: "clients", "rate", "groups", "hold", "session-timeout", and of a mix "reads", "size".
+	// Axes are the settings with several levels; curves are drawn over the first: "clients", "rate", "groups",
+	// "hold", "session-timeout", and of a mix "reads", "size".
 	Axes   []string `json:"axes"`
 	Repeat int      `json:"repeat"` // how often each level is measured, or confirmed
 	// Planned is the number of runs in all, 0 for a search, whose number is not
@@ -24,6 +25,9 @@ type Sweep struct {
 	// Capacities are the highest that did; both are of a search only.
 	Objective  string     `json:"objective,omitempty"`
 	Capacities []Capacity `json:"capacities,omitempty"`
+
+	// Warnings are those about nodes that remain of a run that was interrupted, which is not among the runs.
+	Warnings []Warning `json:"warnings,omitempty"`
 
 	// State is the file from which an interrupted sweep can resume, "" if the sweep is complete.
 	State string `json:"-"`

@@ -96,22 +96,21 @@ func ofMachine(code string, w metrics.Warning) string {
 	n := w.Numbers
 	switch code {
 	case metrics.ClientBound:
-		return fmt.Sprintf("client-bound: the generator used %.1f of %.3g cores; the service may be faster than this", n["generator_cores"], n["machine_cores"])
+		return fmt.Sprintf("client-bound: the generator used %.1f of %.3g cores; the service may be faster", n["generator_cores"], n["machine_cores"])
 	case metrics.Others:
-		return fmt.Sprintf("other programs used %.1f of %.3g cores, the generator %.1f, the servers it started %.1f, and the generator's threads waited for a core %.0f %% of the time that they had work; latencies are overstated",
-			n["others_cores"], n["machine_cores"], n["generator_cores"], n["started_cores"], 100*n["waiting_share"])
+		return fmt.Sprintf("other programs used %.1f of %.3g cores (generator %.1f, its servers %.1f): latencies are too high",
+			n["others_cores"], n["machine_cores"], n["generator_cores"], n["started_cores"])
 	case metrics.Stolen:
-		return fmt.Sprintf("time stolen: other virtual machines used %.2f of the %.3g cores; latencies are overstated", n["stolen_cores"], n["machine_cores"])
+		return fmt.Sprintf("CPU steal %.0f %%: latencies are too high", 100*n["stolen_cores"]/n["machine_cores"])
 	case metrics.Starved:
-		tail := fmt.Sprintf("the 99th percentile of %s is %v", w.Names["phase"], duration(n["phase_p99_ns"]))
+		tail := fmt.Sprintf("%s p99 is %s", w.Names["phase"], duration(n["phase_p99_ns"]))
 		if longest, few := n["phase_max_ns"]; few {
-			tail = fmt.Sprintf("the longest %s took %v", w.Names["phase"], duration(longest))
+			tail = fmt.Sprintf("the longest %s took %s", w.Names["phase"], duration(longest))
 		}
-		return fmt.Sprintf("load generator short of CPU: 1 %% of its timers fired %v late or later, so latencies are overstated by up to that much; %s",
-			duration(n["late_p99_ns"]), tail)
+		return fmt.Sprintf("generator short of CPU: latencies are too high by up to %s (timers late, p99); %s", duration(n["late_p99_ns"]), tail)
 	case metrics.Shared:
-		return fmt.Sprintf("the machine was %.0f %% busy: the generator used %.1f of %.3g cores and the servers it started %.1f; servers on a machine of their own may be faster",
-			100*n["busy_share"], n["generator_cores"], n["machine_cores"], n["started_cores"])
+		return fmt.Sprintf("machine %.0f %% busy (generator %.1f, its servers %.1f of %.3g cores): servers on their own machine may be faster",
+			100*n["busy_share"], n["generator_cores"], n["started_cores"], n["machine_cores"])
 	}
 	return ""
 }
@@ -124,61 +123,75 @@ func ofRounds(code string, w metrics.Warning) string {
 	}
 	switch code {
 	case metrics.NotWarm:
-		return fmt.Sprintf("throughput still rose after a warm-up of %v: the server may be faster than this", duration(n["warmup_ns"]))
+		return fmt.Sprintf("not warm: throughput still rose after %v; the server may be faster", duration(n["warmup_ns"]))
 	case metrics.Abandoned:
 		if _, queued := n["remaining_ns"]; !queued {
-			return "rounds did not end in time and were abandoned: counts are not of whole rounds"
+			return "rounds were cut off at the end: counts are not of whole rounds"
 		}
-		return fmt.Sprintf("%.0f turns were in progress when the window closed and would have taken %v more: they were abandoned, and identities are not checked",
-			n["unfinished"], duration(n["remaining_ns"]))
+		return fmt.Sprintf("%s turns were cut off at the end, %v before they would have ended: counts are not checked",
+			count(n["unfinished"]), duration(n["remaining_ns"]))
 	case metrics.AgentLost:
 		when := "before the window opened"
 		if ns := n["noticed_ns"]; ns > 0 {
 			when = fmt.Sprintf("%s after the window opened", duration(ns))
 		}
-		return fmt.Sprintf("lost %s: what its %.0f sessions did, %.0f rounds or more, is in no figure, so that identities are invalid", when, n["sessions"], n["rounds"])
+		return fmt.Sprintf("lost %s: no figure has what its %s sessions did (at least %s rounds)", when, count(n["sessions"]), count(n["rounds"]))
 	case metrics.Skipped:
-		return fmt.Sprintf("%.0f of %.0f %sarrivals were not served before the end: they count as infinitely late in percentiles", n["skipped"], n["offered"], whose)
+		return fmt.Sprintf("%s of %s %sarrivals were not served: they count as infinitely late", count(n["skipped"]), count(n["offered"]), whose)
 	case metrics.Unfinished:
 		if _, closed := n["overdue"]; closed {
 			longest := "none had ended"
 			if n["longest_ns"] > 0 {
 				longest = fmt.Sprintf("the longest that ended took %v", duration(n["longest_ns"]))
 			}
-			return fmt.Sprintf("%s%.0f turns had not ended when the window closed, the oldest after %v; %s: no time includes them",
-				prefix, n["overdue"], duration(n["oldest_ns"]), longest)
+			return fmt.Sprintf("%stoo short: %s turns had not ended, the oldest after %v, and are in no time (%s): use a longer --duration",
+				prefix, count(n["overdue"]), duration(n["oldest_ns"]), longest)
 		}
-		return fmt.Sprintf("%.0f of %.0f %sarrivals did not end, the oldest was due for %v: they count as infinitely late in percentiles",
-			n["unfinished"], n["offered"], whose, duration(n["oldest_ns"]))
+		return fmt.Sprintf("%s of %s %sarrivals did not end, the oldest was due %v before: they count as infinitely late",
+			count(n["unfinished"]), count(n["offered"]), whose, duration(n["oldest_ns"]))
 	case metrics.Failed:
-		return fmt.Sprintf("%.0f of %.0f %sarrivals failed with their session or their connection: they count as infinitely late in percentiles", n["failed"], n["offered"], whose)
+		return fmt.Sprintf("%s of %s %sarrivals failed with their session or connection: they count as infinitely late", count(n["failed"]), count(n["offered"]), whose)
 	case metrics.LittlesLaw:
-		return fmt.Sprintf("%sLittle's law does not hold: %.3g turns were in progress on average, those that ended account for %.3g (error %.2g): "+
-			"their times do not stand for all, so measure for longer", prefix, n["in_progress"], n["ended"], n["error"])
+		return fmt.Sprintf("%stimes do not stand for all turns: on average %.3g were in progress, those that ended explain %.3g (Little's law); use a longer --duration",
+			prefix, n["in_progress"], n["ended"])
 	case metrics.Behind:
-		return fmt.Sprintf("rate not reached: %.0f rounds of %.0f that were offered", n["rounds"], n["offered"])
-	case metrics.Disconnected:
-		times := "throughout"
-		if n["times"] > 0 {
-			times = fmt.Sprintf("%.0f times in all", n["times"])
+		return fmt.Sprintf("rate not reached: %s of %s rounds", count(n["rounds"]), count(n["offered"]))
+	case metrics.Interrupted:
+		if n["measured_share"] == 0 {
+			return "interrupted before the window opened: nothing was measured"
 		}
-		return fmt.Sprintf("in the window %.0f sessions were disconnected, %s; the service ended %.0f of them, and clients gave %.0f up",
-			n["sessions"], times, n["lost"], n["given_up"])
+		return fmt.Sprintf("interrupted after %.2g %% of the window that was asked for", 100*n["measured_share"])
+	case metrics.Disconnected:
+		times := "before the window opened"
+		if n["times"] > 0 {
+			times = units.CountOf(int64(n["times"]), "time")
+		}
+		return fmt.Sprintf("%s disconnected (%s): the service ended %s, clients gave up %s",
+			units.CountOf(int64(n["sessions"]), "session"), times, count(n["lost"]), count(n["given_up"]))
 	case metrics.Stalled:
 		what := "round"
 		if phase := w.Names["phase"]; phase != "" {
-			what = phase
+			what = "operation of the phase " + phase
 		}
-		return fmt.Sprintf("stalled: no %s ended for %v; otherwise one ended every %v on average", what, duration(n["longest_ns"]), duration(n["typical_ns"]))
+		return fmt.Sprintf("stalled: no %s ended for %v, otherwise one every %v on average", what, duration(n["longest_ns"]), duration(n["typical_ns"]))
 	case metrics.ServiceLost:
 		when := "before the window opened"
 		if n["answered_ns"] >= 0 {
 			when = fmt.Sprintf("%v after the window opened", duration(n["answered_ns"]))
 		}
-		return fmt.Sprintf("the service was gone: it last answered %s, and %v later all %.0f sessions had ended; the figures include what of that lies in the window",
-			when, duration(n["gone_ns"]), n["sessions"])
+		return fmt.Sprintf("service lost: it last answered %s; %v later all %s sessions had ended",
+			when, duration(n["gone_ns"]), count(n["sessions"]))
+	case metrics.PreloadLost:
+		return fmt.Sprintf("%s of %s sessions of the preload ended, and their watches with them", count(n["lost"]), count(n["sessions"]))
+	case metrics.NodesRemain:
+		text := fmt.Sprintf("nodes may remain below %s (%s): remove them with stampede clean --backend '%s'",
+			w.Names["path"], w.Names["why"], w.Names["backend"])
+		if n := w.Names["namespace"]; n != "/stampede" {
+			text += " --namespace '" + n + "'"
+		}
+		return text
 	case metrics.BackgroundSessionsLost:
-		return fmt.Sprintf("sessions that the background lost: %.0f", n["sessions"])
+		return fmt.Sprintf("the background lost %s", units.CountOf(int64(n["sessions"]), "session"))
 	}
 	return ""
 }
@@ -203,15 +216,14 @@ func ofComparison(code string, w metrics.Warning) string {
 		return fmt.Sprintf("%s: IDENTITY BROKEN in %.0f of %.0f runs: %s", variantOf(w), n["broken"], n["runs"], names["formula"])
 	case LowPower:
 		wanted := units.Rate(100 * n["wanted_share"])
-		text := fmt.Sprintf("low power: a true change of %s %% is shown in fewer than %.0f %% of such comparisons; "+
-			"that takes a change of: %s", wanted, 100*n["power_share"], names["figures"])
+		text := fmt.Sprintf("a change of %s %% can be missed", wanted)
 		if needed := n["needed"]; needed > 0 {
-			text += fmt.Sprintf("; %s %% take about %.0f %s, or longer runs", wanted, needed, names["unit"])
+			text = fmt.Sprintf("too few pairs for a change of %s %%: --pairs %s", wanted, count(needed))
 		}
-		return text
+		return fmt.Sprintf("%s; %.0f %% of such comparisons find: %s", text, 100*n["power_share"], names["figures"])
 	case WindowsApart:
-		return fmt.Sprintf("windows apart: in %.0f of %.0f pairs the windows opened more than %.0f %% of their length apart, up to %v: noise of that time does not cancel",
-			n["apart"], n["pairs"], 100*n["limit_share"], duration(n["most_ns"]))
+		return fmt.Sprintf("windows apart: in %s of %s pairs by over %.0f %% of their length, up to %v: noise of that time does not cancel",
+			count(n["apart"]), count(n["pairs"]), 100*n["limit_share"], duration(n["most_ns"]))
 	case SafetyViolated:
 		return "safety violation: nothing was saved"
 	}
@@ -228,3 +240,6 @@ func variantOf(w metrics.Warning) string {
 
 // duration formats a time in ns.
 func duration(ns float64) string { return units.Duration(time.Duration(ns)) }
+
+// count formats a count, which is a float among the numbers of a warning.
+func count(n float64) string { return units.Count(int64(n)) }

@@ -28,7 +28,7 @@ func (b Background) plan(p Plan) Plan {
 		Service: p.Service, Form: b.Form, Clients: b.Clients,
 		Settings: Settings{Mix: b.Mix, Namespace: p.Settings.Namespace}, Warmup: p.Warmup, Duration: endless,
 		Seed:   p.Seed + 1, // other random choices than the recipe's
-		window: p.window, faulty: p.faulty, serversFail: p.serversFail,
+		window: p.window, faulty: p.faulty,
 	}
 	mix.Open.Rate = openloop.PerSecond(b.Rate)
 	return mix
@@ -101,9 +101,9 @@ func (b *backgroundLoad) finish(ctx context.Context) *metrics.Record {
 	b.halt()
 	b.awaitEnd(b.clients, b.abandon, &b.record)
 	b.abandon()
-	b.record.Disturbed = len(b.errors) > 0 || b.cut
+	b.record.Disturbed = b.allErrs > 0 || b.cut
 	b.fillRounds(&b.record)
-	b.record.Safety = b.pool.instances.verdict()
+	b.record.Safety = b.pool.instances.verdict().WithDelivery(b.pool.Meter.Delivery())
 	b.record.Errors = b.errors
 	return &b.record
 }

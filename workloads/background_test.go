@@ -41,7 +41,7 @@ func TestBackgroundIsCountedByItself(t *testing.T) {
 				}
 				model, _ := costmodel.ModelOf(form.Recipe, form.Name)
 				for _, i := range model.Identities {
-					if left, right, holds := i.Check(r.Whole, r.WholeRounds); !holds {
+					if left, right, holds := i.Check(r.Whole, r.WholeRounds, 5); !holds {
 						t.Errorf("%s: %d and %d", i.Formula, left, right)
 					}
 				}

@@ -19,6 +19,7 @@ type clientFaults struct {
 	throughLink bool // the slot's connections go through link
 
 	link        faults.Link
+	relays      bool                         // and through its relay
 	conn        atomic.Pointer[drivers.Conn] // the current session
 	replyToDrop atomic.Uint32                // the operation whose next reply is dropped; 0 for none
 	frozen      faults.Pauser
@@ -33,6 +34,9 @@ func (h *clientFaults) options(o drivers.Options) drivers.Options {
 	if h.throughLink {
 		o.Through = h.link.Wrap
 	}
+	if h.relays {
+		o.Through = h.link.WrapRelayed
+	}
 	o.LoseReply = h.dropsReply
 	return o
 }
@@ -46,10 +50,17 @@ func (h *clientFaults) opened(c drivers.Conn) {
 	h.log.State(h.number, drivers.Connected)
 }
 
-func (h *clientFaults) state(s drivers.State) {
-	if h != nil {
-		h.log.State(h.number, s)
+// learn takes note of a state of the session when the client learns it: now, or when it is thawed. The
+// driver's own timers run in a frozen client too.
+func (h *clientFaults) learn(s drivers.State, note func()) {
+	if h == nil {
+		note()
+		return
 	}
+	h.frozen.Do(func() {
+		note()
+		h.log.State(h.number, s)
+	})
 }
 
 func (h *clientFaults) failed(err error) {
@@ -97,17 +108,14 @@ func (h *clientFaults) dropsReply(m drivers.Message) bool {
 	return m.Err == nil && m.Op != drivers.OpOther && h.replyToDrop.CompareAndSwap(uint32(m.Op), 0)
 }
 
-// amongOthers returns the targets among those of all processes, of which they begin at first. What is done to the
-// others, their processes do.
+// amongOthers returns the targets among those of all processes, of which they begin at first. What is done
+// to the others, their processes do.
 func amongOthers(own []faults.Client, first, all int) []faults.Client {
 	clients := make([]faults.Client, all)
 	for i := range clients {
-		if i >= first && i < first+len(own) {
-			clients[i] = own[i-first]
-		} else {
-			clients[i] = &otherTarget{}
-		}
+		clients[i] = &otherTarget{}
 	}
+	copy(clients[first:], own)
 	return clients
 }
 
@@ -121,10 +129,7 @@ func (*otherTarget) Thaw()                        {}
 func (*otherTarget) Lose(drivers.Op)              {}
 
 // A faultTarget is a client as the target of faults.
-type faultTarget struct {
-	*Slot
-	service drivers.Service
-}
+type faultTarget struct{ *Slot }
 
 // Link returns the link that the slot's connections go through.
 func (v *faultTarget) Link() *faults.Link { return &v.faults.link }
@@ -132,12 +137,8 @@ func (v *faultTarget) Link() *faults.Link { return &v.faults.link }
 // Expire makes the service end the slot's current session. While the service cannot be reached,
 // because it has no leader, Expire retries for a while.
 func (v *faultTarget) Expire(ctx context.Context) error {
-	e, ok := v.service.(drivers.Expirer)
-	if !ok {
-		return drivers.ErrUnsupported
-	}
 	for began := time.Now(); ; Sleep(ctx, lookEvery) {
-		err := e.Expire(ctx, *v.faults.conn.Load())
+		err := v.expire(ctx, *v.faults.conn.Load())
 		if errors.Is(err, drivers.ErrSessionLost) { // the session has just ended by itself
 			return nil
 		}
@@ -147,7 +148,7 @@ func (v *faultTarget) Expire(ctx context.Context) error {
 	}
 }
 
-// Freeze stops the client at the end of its hold, until Thaw.
+// Freeze stops the client at the end of its hold, or when its session is lost, until Thaw.
 func (v *faultTarget) Freeze() { v.faults.frozen.Pause() }
 
 // Thaw lets the client continue.

@@ -26,9 +26,10 @@ func (f Form) Holds() bool {
 // powers returns what faults can target in the run.
 func (p Plan) powers() faults.Powers {
 	i := p.Service.Info()
-	powers := faults.Powers{Service: i.URL, Forgets: i.Durability == "memory", Clients: p.Clients, Holder: p.Form.Holds(), Window: p.Duration}
+	powers := faults.Powers{Service: i.URL, Forgets: i.Durability == "memory", Clients: p.Clients, Holder: p.Form.Holds(), Window: p.Duration, Etcd: i.Name == "etcd"}
 	if e, ok := p.Service.(drivers.Ensemble); ok {
 		powers.Servers, powers.Divisible, powers.Disks = len(e.Members()), e.Divisible(), e.Members()[0].CanFillDisk()
+		powers.OwnDisks = e.Members()[0].CanHangDisk()
 	}
 	return powers
 }
@@ -36,9 +37,7 @@ func (p Plan) powers() faults.Powers {
 // checkFaults takes note of what faults of the run can break, and returns an error if one of the plan is not
 // possible. of are those of a part; nil if they are the plan's.
 func (p *Plan) checkFaults(of *PartFaults) error {
-	servers, _ := p.Faults.Split()
-	p.faulty, p.serversFail = len(p.Faults) > 0 || of != nil, len(servers) > 0 || of != nil && of.Servers
-	if !p.faulty {
+	if p.faulty = len(p.Faults) > 0 || of != nil; !p.faulty {
 		return nil
 	}
 	return p.Faults.Check(p.powers())
@@ -55,7 +54,6 @@ func (p Plan) Nemesis(seed uint64, every time.Duration) faults.Schedule {
 // without faults.
 type activeFaults struct {
 	schedule faults.Schedule
-	service  drivers.Service
 	targets  faults.Subjects
 	log      *metrics.FaultLog
 	cancel   context.CancelFunc
@@ -70,7 +68,7 @@ func newActiveFaults(p Plan, part *Part) *activeFaults {
 	if part.Faults == nil {
 		return nil
 	}
-	t := &activeFaults{schedule: p.Faults, service: p.Service, log: part.Faults.Log,
+	t := &activeFaults{schedule: p.Faults, log: part.Faults.Log,
 		done: make(chan struct{}), isolated: make(map[int]bool)}
 	t.targets.Seed = p.Seed
 	if e, ok := p.Service.(drivers.Ensemble); ok {
@@ -85,15 +83,15 @@ func (t *activeFaults) prepare(c *Pool) {
 		return
 	}
 	for i, s := range c.Slots {
-		s.faults = &clientFaults{number: i, log: t.log, throughLink: t.schedule.OnClients()}
-		t.targets.Clients = append(t.targets.Clients, &faultTarget{s, t.service})
+		s.faults = &clientFaults{number: i, log: t.log, throughLink: t.schedule.OnClients(), relays: t.schedule.Relays()}
+		t.targets.Clients = append(t.targets.Clients, &faultTarget{s})
 	}
 	t.targets.Holder = c.holder
 	t.targets.Clients = amongOthers(t.targets.Clients, c.part.First, c.part.Faults.Sessions)
 	t.targets.Claims = c.part.Faults.Claims
 }
 
-// holder returns the number, among the slots of all processes, of a slot of this one that holds, in any instance.
+// holder returns the number, among the slots of all processes, of a slot of this one that holds.
 func (c *Pool) holder() (int, bool) {
 	for i, s := range c.Slots {
 		w, ok := c.instances[s.instance].(holder)
@@ -129,15 +127,15 @@ func (t *activeFaults) do(ctx context.Context, told func()) error {
 	return t.schedule.Do(ctx, t.targets, func(d faults.Done) {
 		t.log.Broke(d.What, d.Began, d.Step == 0)
 		told()
-		if len(d.Servers) > 0 {
+		if len(d.Servers) > 0 && d.Verb != faults.Thaw { // what a disk has not taken the lead from leads on
 			t.recordIsolation(d)
 			t.watching.Go(func() { t.awaitLeader(ctx, d) })
 		}
 	})
 }
 
-// InjectFaults injects the plan's faults, which must be those of servers, into the plan's service, whose clients other
-// processes have. It undoes them when the context ends.
+// InjectFaults injects the plan's faults, which must be those of servers, into the plan's service, whose
+// clients other processes have. It undoes them when the context ends.
 func InjectFaults(ctx context.Context, p Plan, log *metrics.FaultLog) error {
 	t := newActiveFaults(p, &Part{Faults: &PartFaults{Log: log}})
 	err := t.do(ctx, func() {})
@@ -150,12 +148,7 @@ func (t *activeFaults) recordIsolation(d faults.Done) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, i := range d.Servers {
-		switch d.Verb {
-		case faults.Isolate:
-			t.isolated[i] = true
-		case faults.Restore:
-			delete(t.isolated, i)
-		}
+		t.isolated[i] = d.Verb == faults.Isolate || t.isolated[i] && d.Verb != faults.Restore
 	}
 }
 
@@ -165,10 +158,10 @@ const (
 )
 
 // awaitLeader waits until a member that is not isolated reports that it leads. A leader whose disk
-// has been filled reports so until its next write, so awaitLeader first waits until it no longer
+// has been filled, or hangs, reports so until its next write, so awaitLeader first waits until it no longer
 // does.
 func (t *activeFaults) awaitLeader(ctx context.Context, d faults.Done) {
-	for d.Verb == faults.FillDisk && ctx.Err() == nil && t.led(ctx, d.Servers) {
+	for (d.Verb == faults.FillDisk || d.Verb == faults.HangDisk) && ctx.Err() == nil && t.led(ctx, d.Servers) {
 		Sleep(ctx, lookEvery)
 	}
 	var all []int
@@ -230,6 +223,20 @@ func (t *activeFaults) interval() time.Duration {
 		return lapTime
 	}
 	return faultLap
+}
+
+// explain reports whether faults may keep all clients away: any until it is undone, then those of servers.
+func (t *activeFaults) explain() bool {
+	if t == nil {
+		return true
+	}
+	select {
+	case <-t.done:
+		servers, clients := t.schedule.Split()
+		return len(servers) > 0 || len(clients) == 0 // else another process breaks servers
+	default:
+		return true
+	}
 }
 
 // sample records the counts of messages so far.

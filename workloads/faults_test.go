@@ -76,6 +76,9 @@ func TestRecoveryFromAHolderThatIsGone(t *testing.T) {
 			got.Served == nil || *got.Served > *got.Pause || got.Back == nil || *got.Back < *got.Served {
 			t.Errorf("%s", told(got))
 		}
+		if *got.Noticed < 20*time.Second || *got.Noticed > 21*time.Second {
+			t.Errorf("a client that is frozen for 20 s is notified after %v", *got.Noticed)
+		}
 		if got.Lost != 0 || got.GivenUp != 1 || got.Disconnected != 1 || got.Usual > 100*time.Millisecond || *got.LongestStall < 20*time.Second || got.Before < 45 || got.Before > 50 {
 			t.Errorf("%s", told(got))
 		}

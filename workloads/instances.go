@@ -16,7 +16,7 @@ type instances []Workload
 
 // newInstances creates n instances, at least one, for the clients of a part.
 func newInstances(n int, f Form, s Settings, part *Part) instances {
-	s.timings, s.fanout = make(map[string]*metrics.Latency), new(FanoutTimes)
+	s.timings, s.fanout = make(map[string]*metrics.Latency), new(metrics.FanoutTimes)
 	all := make(instances, max(n, 1))
 	for i := range all {
 		s.steps, s.exchange = part.Steps.ForGroup(i), part.Exchange.Instance(i)
@@ -78,7 +78,7 @@ func (all instances) fill(r *metrics.Record) (timed int64) {
 			*now.Fairness = now.Fairness.Add(*before)
 		}
 	}
-	r.Phases, r.Fairness, r.Fanout, r.Mix, r.Storm = now.Phases, now.Fairness, now.Fanout, now.Mix, now.Storm
+	r.Phases, r.Fairness, r.Fanout, r.Mix, r.Storm, r.Reconnects = now.Phases, now.Fairness, now.Fanout, now.Mix, now.Storm, now.Reconnects
 	return now.Rounds
 }
 

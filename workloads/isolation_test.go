@@ -2,6 +2,7 @@ package workloads_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -28,9 +29,12 @@ type paperMember struct {
 
 func (m *paperMember) Name() string                        { return m.name }
 func (m *paperMember) Leads(context.Context) (bool, error) { return m.leads(), nil }
-func (m *paperMember) Isolate() error                      { m.isolate(); return nil }
+func (m *paperMember) Isolate(drivers.Direction) error     { m.isolate(); return nil }
 func (m *paperMember) Restore() error                      { return nil }
 func (m *paperMember) CanFillDisk() bool                   { return false }
+func (m *paperMember) CanHangDisk() bool                   { return false }
+func (m *paperMember) HangDisk(context.Context) error      { return errors.ErrUnsupported }
+func (m *paperMember) ThawDisk() error                     { return errors.ErrUnsupported }
 
 // TestIsolatedLeaderIsNoLeader checks that an isolated leader does not count as one, although it
 // reports that it leads until it notices the isolation.

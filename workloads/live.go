@@ -88,8 +88,8 @@ func warnOfGenerator(r *metrics.Record) {
 	}
 }
 
-// SoFar returns the results since the window opened: a Record without safety, without warnings and
-// doubts other than the generator's, and without the server's counts. The caller must not change its intervals.
+// SoFar returns the results since the window opened: a Record without safety, without warnings and doubts
+// other than the generator's, and without the server's counts. The caller must not change its intervals.
 func (l *Live) SoFar() metrics.Record {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -110,7 +110,7 @@ func (l *Live) SoFar() metrics.Record {
 	return r
 }
 
-// failures returns the errors so far.
+// failures returns the errors in the window so far.
 func (r *runner) failures() map[string]int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -126,7 +126,7 @@ func (l *Live) Hold() { l.runner.pool.Meter.Hold() }
 // Unfollow ends following.
 func (l *Live) Unfollow() { l.runner.pool.Meter.Unfollow() }
 
-// Woken returns what a typical followed write, the one with the median fan-out, did to each
+// Woken returns what a typical followed write did to each
 // session, by slot: the sessions of the clients, of a leader and of observers. drain is the time
 // from the first notification to the last, and writes the number of writes from which the typical
 // one was chosen.

@@ -51,10 +51,10 @@ type timed interface{ Latencies() []*metrics.Latency }
 
 // startMonitor watches the run until stop is called.
 func (r *runner) startMonitor() (_ *monitor, stop func()) {
-	m := &monitor{r: r, paces: []metrics.Pace{{Counted: r.all.Load}}, answered: time.Now()}
+	m := &monitor{r: r, paces: []metrics.Pace{{Counted: r.all}}, answered: time.Now()}
 	if w, ok := r.pool.instances[0].(timed); ok && !r.pool.instances[0].Together() {
 		for _, l := range w.Latencies() {
-			m.paces = append(m.paces, metrics.Pace{Phase: l.Name(), Counted: l.Count})
+			m.paces = append(m.paces, metrics.Pace{Phase: l.Name(), Counted: l.Ended})
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -109,7 +109,7 @@ func (m *monitor) begin() {
 }
 
 // serviceGone reports whether every session has ended, one of them because the service did not answer
-// for as long as it lives, and no client has been able to open another since. Faults explain that.
+// for as long as it lives, and no client has been able to open another since, although no fault explains that.
 func (m *monitor) serviceGone() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -131,7 +131,7 @@ func (m *monitor) serviceGone() bool {
 	if m.without.IsZero() {
 		m.without = now
 	}
-	if m.r.plan.faulty || !givenUp || now.Sub(m.without) < goneTime {
+	if m.r.plan.faulty && m.r.pool.faults.explain() || !givenUp || now.Sub(m.without) < goneTime {
 		return false
 	}
 	m.lost = &ServiceLost{Answered: -1, Gone: now.Sub(m.answered)}
@@ -152,19 +152,22 @@ func (r *runner) loseService(why *ServiceLost) {
 	r.halt()
 }
 
-// warn records what a reader must know of how evenly the run went, and of its sessions. Faults and storms
-// explain that.
+// warn records what a reader must know of how evenly the run went, and of its sessions. Faults explain
+// that, and storms the former.
 func (m *monitor) warn(record *metrics.Record) {
 	if lost := m.r.lost; lost != nil {
 		record.Doubt(metrics.Warning{Code: metrics.ServiceLost, Numbers: metrics.Numbers{
 			"answered_ns": float64(lost.Answered), "gone_ns": float64(lost.Gone), "sessions": float64(len(m.r.pool.Slots))}})
 	}
-	if m.r.plan.faulty || record.Storm != nil {
+	if m.r.plan.faulty {
 		return
 	}
 	if s := record.Sessions; s.Disconnected > 0 {
 		record.Warn(metrics.Warning{Code: metrics.Disconnected, Numbers: metrics.Numbers{"sessions": float64(s.Disconnected),
 			"times": float64(s.Disconnections), "lost": float64(s.Lost), "given_up": float64(s.GivenUp)}})
+	}
+	if record.Storm != nil {
+		return
 	}
 	pause := m.r.plan.Settings.Hold + m.r.plan.Settings.Think
 	clients := 0 // where one change serves all clients, the ends of a phase come in bursts

@@ -103,3 +103,26 @@ func TestStallsAreWarnedOf(t *testing.T) {
 		})
 	}
 }
+
+// TestBacklogIsNoStall offers loads twice what their clients can serve from the beginning of the warm-up. In
+// the first half of the window ends only work that was due before it, as evenly as later: nothing stalled.
+func TestBacklogIsNoStall(t *testing.T) {
+	for _, form := range []string{"lock/predecessor", "queue/relist", "fanout/one-shot", "mix/operations"} {
+		t.Run(form, func(t *testing.T) {
+			capacity := 0.0
+			run := func(rate float64) {
+				inRelay(t, replyTime, 0, func(t *testing.T, s drivers.Service, r *relay) {
+					p := edgePlan(s, r, formOf(t, form), 8, rate, nil)
+					p.Settings.Hold = 20 * time.Millisecond
+					rec := ran(t, p)
+					capacity = float64(rec.Rounds) / edgeWindow.Seconds()
+					if rec.Rounds == 0 || rec.Rounds > rec.Generator.Offered*3/5 || has(rec.Warnings, metrics.Stalled) {
+						t.Errorf("%d rounds of %+v, %+v", rec.Rounds, rec.Generator, rec.Warnings)
+					}
+				})
+			}
+			run(1500)
+			run(2 * capacity)
+		})
+	}
+}

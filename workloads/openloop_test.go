@@ -23,11 +23,15 @@ func TestOpenLoopOfEveryForm(t *testing.T) {
 		if form.Family == workloads.Library || form.Needs != "" {
 			continue
 		}
+		rate, window := 16.0, 5*time.Second
+		if form.Recipe == "reconnect" { // a round takes as long as the clients wait
+			rate, window = 0.8, 100*time.Second
+		}
 		t.Run(form.String(), func(t *testing.T) {
 			runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
 				r, err := workloads.Run(t.Context(), workloads.Plan{Service: s, Form: form, Clients: 6,
-					Settings: workloads.Settings{Hold: 20 * time.Millisecond}, Warmup: time.Second, Duration: 5 * time.Second, Seed: 1,
-					Open: openloop.Options{Rate: openloop.PerSecond(16), Arrival: openloop.Poisson}})
+					Settings: workloads.Settings{Hold: 20 * time.Millisecond}, Warmup: time.Second, Duration: window, Seed: 1,
+					Open: openloop.Options{Rate: openloop.PerSecond(rate), Arrival: openloop.Poisson}})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -39,6 +43,9 @@ func TestOpenLoopOfEveryForm(t *testing.T) {
 					t.Errorf("%d rounds of %d offered", done, g.Offered)
 				}
 				for _, p := range r.Phases {
+					if p.Name == "give-up" { // no update is refused ten times
+						continue
+					}
 					if p.Service.TotalCount() == 0 || p.Response.TotalCount() != p.Service.TotalCount() || p.Response.Mean() < p.Service.Mean() {
 						t.Errorf("%s: %d of %v on average, responses %d of %v", p.Name, p.Service.TotalCount(),
 							time.Duration(p.Service.Mean()), p.Response.TotalCount(), time.Duration(p.Response.Mean()))

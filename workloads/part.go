@@ -10,6 +10,7 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads/check"
 	"github.com/stampede-bench/stampede/workloads/exchange"
+	"github.com/stampede-bench/stampede/workloads/namespace"
 )
 
 // A Part is the sessions of a run that one process has. A run in one process has one part. Package agents
@@ -44,7 +45,7 @@ func NewPart(at exchange.Place, base string) *Part {
 	began := time.Now()
 	return &Part{
 		Place: at, Base: base, Exchange: exchange.Alone(at), EndTime: endless,
-		Steps:    check.NewSteps(func() time.Duration { return time.Since(began) }),
+		Steps:    check.NewSteps(func(at time.Time) time.Duration { return at.Sub(began) }),
 		Probe:    func(_ int, p drivers.Probe) drivers.Probe { return p },
 		Meet:     func(context.Context, Point) error { return nil },
 		Window:   func(_ context.Context, due func() time.Time) (time.Time, error) { return due(), nil },
@@ -57,7 +58,6 @@ func NewPart(at exchange.Place, base string) *Part {
 type PartFaults struct {
 	Log      *metrics.FaultLog // of what they do to this process's clients
 	Sessions int               // of the run
-	Servers  bool              // there may be faults of servers, which another process injects
 	Claims   faults.Claims     // decides which process injects a fault into the holder; nil: this one
 }
 
@@ -112,7 +112,7 @@ func NewSite(p Plan) (*Site, error) {
 }
 
 // Create creates the subtree and what the plan has on the service before its clients arrive. The caller must
-// call Close whether or not Create fails.
+// call Conclude whether or not Create fails.
 func (s *Site) Create(ctx context.Context) error {
 	if err := s.pool.create(ctx, s.plan); err != nil || s.background == nil {
 		return err
@@ -131,15 +131,29 @@ func (s *Site) BackgroundBase() string {
 	return s.background.base
 }
 
-// Close closes all sessions and removes the subtrees.
-func (s *Site) Close() error {
-	var failed []error
+// Conclude closes all sessions and removes the subtrees. It returns the error of the run. Nodes that remain
+// are a warning of its record, if it has one, unless they go with their service.
+func (s *Site) Conclude(m *metrics.Record, err error) error {
+	var left *namespace.RemainError
 	for _, p := range []*Pool{s.background, s.pool} {
-		if p != nil {
-			failed = append(failed, p.Close())
+		if p == nil {
+			continue
+		}
+		if lost := p.preloadLost.Load(); lost > 0 && m != nil {
+			m.Warn(metrics.Warning{Code: metrics.PreloadLost, Numbers: metrics.Numbers{
+				"lost": float64(lost), "sessions": float64(len(p.watchers))}})
+		}
+		failed, on := p.Close(), p.Service.Info()
+		switch is := errors.As(failed, &left); {
+		case failed == nil:
+		case m == nil || !is:
+			err = errors.Join(err, failed)
+		case on.Started == "":
+			m.Warn(metrics.Warning{Code: metrics.NodesRemain, Names: metrics.Names{
+				"path": left.Base, "namespace": string(p.namespace), "backend": on.URL, "why": left.Err.Error()}})
 		}
 	}
-	return errors.Join(failed...)
+	return err
 }
 
 // exchange exchanges with the other processes of the run. The caller must call end when the run has ended.
@@ -199,7 +213,13 @@ func (r *runner) awaitWindow(ctx context.Context) {
 	if r.window.IsOpen() {
 		r.wait(ctx, time.Until(r.window.Opens()))
 	}
-	r.openWindow()
+	never := ctx.Err() != nil || r.stopping.Load() // the run ended before: nothing belongs to the window
+	if never {
+		r.window.CloseNow()
+	}
+	if r.openWindow(); never {
+		r.shutAt(r.before)
+	}
 }
 
 // nextRound returns the present. In a closed loop with a window of so many rounds it first waits until one
@@ -219,8 +239,8 @@ func (r *runner) nextRound(ctx context.Context) time.Time {
 	return time.Now()
 }
 
-// agreeTurns makes the processes agree, when they stop, on the last turn that all clients of an instance take:
-// the last that any of them has begun.
+// agreeTurns makes the processes agree, when they stop, on the last turn that all clients of an instance
+// take: the last that any of them has begun.
 func (r *runner) agreeTurns() {
 	go func() {
 		select {
@@ -271,16 +291,4 @@ func (r *runner) awaitRounds() {
 			close(r.enough)
 		}
 	}()
-}
-
-// doneTogether returns how many rounds have ended in the windows of all processes when they were to end for
-// the n-th time.
-func (r *runner) doneTogether(ctx context.Context, n int64) int64 {
-	x := r.part.Exchange
-	x.Instance(noInstance).AnnounceValue(windowTopic, n, r.done())
-	all, err := x.Instance(noInstance).AwaitTally(ctx, windowTopic, n, exchange.Counted(x.Processes))
-	if err != nil {
-		return r.plan.LeastRounds // the run ends
-	}
-	return all.Sum
 }

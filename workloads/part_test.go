@@ -50,52 +50,105 @@ func (m *meeting) meet(ctx context.Context, at workloads.Point) error {
 	}
 }
 
-// TestPartsOfALock runs one lock with its clients in two parts, as two processes would.
+// runInParts runs the plan with its clients in two parts, as two processes would: 2 clients in the first.
+func runInParts(t *testing.T, plan workloads.Plan, with func(*workloads.Part)) ([]*workloads.Part, []*metrics.Record) {
+	t.Helper()
+	site, err := workloads.NewSite(plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := site.Conclude(nil, nil); err != nil {
+			t.Error(err)
+		}
+	}()
+	if err := site.Create(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var parts []*workloads.Part
+	records := make([]*metrics.Record, 2)
+	var running sync.WaitGroup
+	for i, at := range []exchange.Place{{Processes: 2, Count: 2}, {Process: 1, Processes: 2, First: 2, Count: plan.Clients - 2}} {
+		p := workloads.NewPart(at, site.Base())
+		with(p)
+		parts = append(parts, p)
+		running.Go(func() {
+			var err error
+			if records[i], err = workloads.RunPart(t.Context(), plan, p); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	running.Wait()
+	if t.Failed() {
+		t.FailNow()
+	}
+	return parts, records
+}
+
+// TestExtendedWindowsEndTogether runs two parts whose messages take 300 ms to the first and none to the second. Both
+// extend their windows until enough rounds have ended in all. The windows end when they are due, or as late as the
+// message that ended them: what an earlier message took does not add up.
+func TestExtendedWindowsEndTogether(t *testing.T) {
+	InBubble(t, func(t *testing.T, s drivers.Service) {
+		plan := LockPlan(s, Predecessor)
+		plan.Settings.Hold, plan.Duration, plan.LeastRounds, plan.DurationLimit = 100*time.Millisecond, time.Second, 25, time.Minute
+		met, origin := newMeeting(2), time.Now()
+		messages := []chan []byte{make(chan []byte, 100), make(chan []byte, 100)}
+		_, records := runInParts(t, plan, func(p *workloads.Part) {
+			own, others := messages[p.Exchange.Process], messages[1-p.Exchange.Process]
+			p.Exchange = exchange.New(p.Exchange.Place, func(_ context.Context, text []byte) error {
+				others <- text
+				return nil
+			}, func(ctx context.Context, take func([]byte) error) error {
+				for {
+					select {
+					case text := <-own:
+						if p.Exchange.Process == 0 {
+							time.Sleep(300 * time.Millisecond)
+						}
+						if err := take(text); err != nil {
+							return err
+						}
+					case <-ctx.Done():
+						return nil
+					}
+				}
+			})
+			p.Steps, p.Meet = check.KeepSteps(sinceOf(origin)), met.meet
+		})
+		for i, r := range records {
+			// Of 25 rounds at most 10 end in a second.
+			if want := []time.Duration{3300 * time.Millisecond, 3 * time.Second}[i]; r.Duration != want {
+				t.Errorf("the window of part %d lasted %v, want %v", i, r.Duration, want)
+			}
+		}
+	})
+}
+
+// sinceOf returns a clock that started at origin.
+func sinceOf(origin time.Time) func(time.Time) time.Duration {
+	return func(at time.Time) time.Duration { return at.Sub(origin) }
+}
+
+// TestPartsOfALock runs one lock with its clients in two parts.
 func TestPartsOfALock(t *testing.T) {
 	InBubble(t, func(t *testing.T, s drivers.Service) {
 		plan := LockPlan(s, Predecessor)
 		plan.LeastRounds = 0
-		site, err := workloads.NewSite(plan)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() {
-			if err := site.Close(); err != nil {
-				t.Error(err)
-			}
-		}()
-		if err := site.Create(t.Context()); err != nil {
-			t.Fatal(err)
-		}
 		met, origin := newMeeting(2), time.Now()
-		now := func() time.Duration { return time.Since(origin) }
-		var parts []*workloads.Part
-		for _, at := range []exchange.Place{{Processes: 2, Count: 2}, {Process: 1, Processes: 2, First: 2, Count: plan.Clients - 2}} {
-			parts = append(parts, workloads.NewPart(at, site.Base()))
-		}
-		records := make([]*metrics.Record, len(parts))
+		since := sinceOf(origin)
 		tapped := map[int]bool{}
 		var mu sync.Mutex
-		var running sync.WaitGroup
-		for i, p := range parts {
-			p.Steps, p.Meet = check.KeepSteps(now), met.meet
+		parts, records := runInParts(t, plan, func(p *workloads.Part) {
+			p.Steps, p.Meet = check.KeepSteps(since), met.meet
 			p.Probe = func(session int, probe drivers.Probe) drivers.Probe {
 				mu.Lock()
 				defer mu.Unlock()
 				tapped[session] = true
 				return probe
 			}
-			running.Go(func() {
-				var err error
-				if records[i], err = workloads.RunPart(t.Context(), plan, p); err != nil {
-					t.Error(err)
-				}
-			})
-		}
-		running.Wait()
-		if t.Failed() {
-			return
-		}
+		})
 		if want := []workloads.Point{workloads.SessionsOpen, workloads.RoundsEnded, workloads.NotificationsIn}; !slices.Equal(met.order, want) {
 			t.Errorf("the parts met at %v, want %v", met.order, want)
 		}
@@ -143,7 +196,7 @@ func TestAPartThatCannotMeetFails(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer site.Close()
+		defer site.Conclude(nil, nil)
 		if err := site.Create(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -172,7 +225,7 @@ func TestAPartWhoseWindowIsNotDecidedEnds(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer site.Close()
+			defer site.Conclude(nil, nil)
 			if err := site.Create(t.Context()); err != nil {
 				t.Fatal(err)
 			}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"sync/atomic"
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
@@ -25,40 +26,36 @@ type Pool struct {
 	Window    *metrics.Window
 	seed      uint64
 	namespace namespace.Path
-	// admin creates and removes the subtree and the paths of rounds, uncounted. Only its
-	// heartbeats, flushes and re-armed watches are metered, because a server counts them among the
-	// reads.
-	admin        drivers.Conn
-	base         string
-	watchers     []drivers.Conn // the sessions of the preload
-	clients      int            // of all processes
-	nodes        int            // approximate number of nodes in the subtree
-	part         *Part          // the sessions of this process
-	Slots        []*Slot
-	turns        *metrics.TurnTrackers
-	faults       *activeFaults // nil in a run without faults
-	timeout      time.Duration // of its clients' sessions; 0 if that was not chosen
-	adminTimeout time.Duration // the session timeout of admin; 0: the default
+	// admin creates and removes the subtree and the paths of rounds, uncounted, in one session after the
+	// other. Only its heartbeats, flushes and re-armed watches are metered: a server counts them as reads.
+	admin    drivers.Conn
+	base     string
+	watchers []drivers.Conn // the sessions of the preload
+	// preloadLost counts those that ended by themselves, and their watches with them.
+	preloadLost atomic.Int64
+	clients     int   // of all processes
+	nodes       int   // approximate number of nodes in the subtree
+	grows       bool  // each write may add one
+	part        *Part // the sessions of this process
+	Slots       []*Slot
+	turns       *metrics.TurnTrackers
+	faults      *activeFaults // nil in a run without faults
+	timeout     time.Duration // of its clients' sessions; 0 if that was not chosen
 }
 
-// ReadsLag reports whether reads may be older than what the session has already seen. etcd answers a serializable
-// read from whichever member is asked, with that member's data, and tells of a change before such a read shows it.
+// ReadsLag reports whether reads may be older than what the session has already seen. A member of etcd
+// answers a serializable read with its own data, and tells of a change before such a read shows it.
 func (p Plan) ReadsLag() bool { return p.Service.Info().Reads == "serializable" }
 
 func newPool(p Plan, part *Part) *Pool {
 	s := p.Settings
 	s.ReadsLag, s.ReadsFresh = p.ReadsLag(), p.Service.Info().Reads == "linearizable"
-	var patience time.Duration
-	if p.serversFail {
-		patience = faultsSessionTimeout
-	}
 	window := p.window
 	s.window, s.atRate = window, p.Open.Rate.Open()
 	c := &Pool{Service: p.Service, Form: p.Form, instances: newInstances(p.Groups, p.Form, s, part),
-		Meter: fanout.NewMeter(window), Window: window, part: part,
-		namespace: s.namespace(), seed: p.Seed, clients: p.Clients, nodes: p.Clients + p.Preload.Nodes + max(p.Groups, 1)*s.Mix.Keys,
-		faults: newActiveFaults(p, part), timeout: p.SessionTimeout, adminTimeout: patience,
-		turns: metrics.NewTurnTrackers(window)}
+		Meter: fanout.NewCheckedMeter(window, p.Service.Info().Ordered()), Window: window, part: part,
+		namespace: s.namespace(), seed: p.Seed, clients: p.Clients, nodes: p.Clients + p.Preload.Nodes + max(p.Groups, 1)*s.Mix.Keys, grows: s.Mix.Grow,
+		faults: newActiveFaults(p, part), timeout: p.SessionTimeout, turns: metrics.NewTurnTrackers(window)}
 	if p.Bin > 0 {
 		c.Meter.SetBin(p.Bin)
 	}
@@ -78,10 +75,21 @@ func (c *Pool) create(ctx context.Context, p Plan) error {
 	if err := c.Prepare(ctx, p.Clients); err != nil {
 		return err
 	}
-	if err := c.preload(ctx, p.Preload); err != nil {
+	sessions, err := p.Preload.Create(ctx, c.admin, c.base+"/preload", c.preload)
+	c.watchers = sessions
+	if err != nil {
 		return fmt.Errorf("preload: %w", err)
 	}
 	return nil
+}
+
+// preload opens a session for watches of the preload.
+func (c *Pool) preload(ctx context.Context) (drivers.Conn, error) {
+	return c.Service.Dial(ctx, drivers.Options{Probe: heartbeats{c.Meter.Session()}, OnState: func(s drivers.State) {
+		if s == drivers.SessionLost || s == drivers.SessionGivenUp {
+			c.preloadLost.Add(1)
+		}
+	}})
 }
 
 // Prepare creates the subtree and the nodes that n clients share.
@@ -90,6 +98,9 @@ func (c *Pool) Prepare(ctx context.Context, n int) error {
 		return err
 	}
 	if err := c.namespace.MakeBase(ctx, c.admin, c.base); err != nil {
+		if errors.Is(err, drivers.ErrRefused) {
+			c.base = "" // nothing was made
+		}
 		return err
 	}
 	if err := c.instances.setup(ctx, c.admin, c.base); err != nil {
@@ -100,11 +111,17 @@ func (c *Pool) Prepare(ctx context.Context, n int) error {
 
 // attach prepares the pool for n clients of all processes, whose nodes are in the part's subtree.
 func (c *Pool) attach(ctx context.Context, n int) error {
+	o := drivers.Options{Probe: heartbeats{c.Meter.Session()}}
+	opened := false
 	err := c.retry(func() (err error) {
-		admin, err := c.Service.Dial(ctx, drivers.Options{Probe: heartbeats{c.Meter.Session()}, SessionTimeout: c.adminTimeout})
-		if err == nil {
-			c.admin = admin
-		}
+		c.admin, err = drivers.Lasting(ctx, func(ctx context.Context) (drivers.Conn, error) {
+			conn, err := c.Service.Dial(ctx, o)
+			if err == nil && opened && c.base != "" {
+				namespace.Mark(ctx, conn, c.base)
+			}
+			opened = opened || err == nil
+			return conn, err
+		})
 		return err
 	})
 	if err == nil {
@@ -182,16 +199,8 @@ func (c *Pool) Flush(ctx context.Context) error {
 		if i < len(c.Slots) {
 			conn = c.Slots[i].Conn
 		}
-		return flush(ctx, conn)
+		return drivers.Flush(ctx, conn)
 	})
-}
-
-func flush(ctx context.Context, c drivers.Conn) error {
-	f, ok := c.(drivers.Flusher)
-	if !ok {
-		return fmt.Errorf("flush: %w", drivers.ErrUnsupported)
-	}
-	return drivers.Repeat(func() error { return f.Flush(ctx) }) // the leader may just have changed
 }
 
 // Close closes all sessions and removes the subtree. It has its own timeout, since the run's
@@ -206,7 +215,12 @@ func (c *Pool) Close() error {
 	if c.admin == nil {
 		return errs[0]
 	}
-	errs = append(errs, c.closePreload())
+	for _, s := range c.watchers { // before their nodes are removed
+		errs = append(errs, s.Close())
+	}
+	if c.grows {
+		c.nodes += int(c.Meter.Counts().Writes)
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), closeTime+time.Duration(c.nodes)*removeTime)
 	defer cancel()
 	if c.base != "" {
@@ -214,11 +228,6 @@ func (c *Pool) Close() error {
 	}
 	return errors.Join(append(errs, c.admin.Close())...)
 }
-
-// faultsSessionTimeout is the session timeout of admin in a run with faults of servers, which that session has to
-// survive. The service may grant less. Faults of clients do not affect admin: what a killed run has left can
-// be removed once this session has expired.
-const faultsSessionTimeout = 2 * time.Minute
 
 // closeTime bounds how long Close may take on a service that has stopped answering.
 const closeTime = 10 * time.Second

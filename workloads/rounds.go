@@ -82,7 +82,7 @@ func (r *Rounds) Join(ctx context.Context, s *Slot) (*Round, error) {
 		return nil, err
 	}
 	if s.lags { // its server may not know the path yet
-		if err := flush(ctx, s.Conn); err != nil {
+		if err := drivers.Flush(ctx, s.Conn); err != nil {
 			return nil, err
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/cluster/faults"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads/openloop"
+	"github.com/stampede-bench/stampede/workloads/preload"
 )
 
 // A Plan describes one run: one form on one service with a number of clients.
@@ -44,7 +45,7 @@ type Plan struct {
 	// when its last one has ended and it has thought.
 	Open openloop.Options
 	// Preload exists on the service before the clients arrive, below the run's own node.
-	Preload Preload
+	Preload preload.Data
 	// Background runs beside the recipe and is counted separately.
 	Background Background
 	// Faults are injected into the service and the clients during the window.
@@ -62,8 +63,6 @@ type Plan struct {
 	window *metrics.Window // shared with the background
 	// faulty: faults are injected, so connections may be broken for a long time.
 	faulty bool
-	// serversFail: some of them concern servers, or may do so.
-	serversFail bool
 }
 
 // Progress is the state of a run in progress.
@@ -71,9 +70,9 @@ type Progress struct {
 	Measuring bool          // false during the warm-up and while the run ends
 	Elapsed   time.Duration // of the window
 	Rounds    int64
-	Lap       metrics.Lap // of the first phase, in the last interval
-	Errors    int64
-	CPUCores  float64 // the generator's own
+	Lap       metrics.Lap // of the first phase, in the last interval; zero behind the last one
+	Errors    int64       // also those before and after the window
+	CPUCores  float64     // the generator's own
 }
 
 // ErrInterrupted is the error of a run whose context ended. Its Record holds the measurements up
@@ -82,16 +81,12 @@ var ErrInterrupted = errors.New("interrupted")
 
 // Run executes the plan in this process and returns its measurements. With an error other than ErrInterrupted
 // and ServiceLost it returns no Record.
-func Run(ctx context.Context, p Plan) (_ *metrics.Record, err error) {
+func Run(ctx context.Context, p Plan) (m *metrics.Record, err error) {
 	s, err := NewSite(p)
 	if err != nil {
 		return nil, err
 	}
-	defer func() {
-		if e := s.Close(); err == nil {
-			err = e
-		}
-	}()
+	defer func() { err = s.Conclude(m, err) }()
 	if err := s.pool.create(ctx, s.plan); err != nil {
 		return nil, err
 	}
@@ -160,7 +155,7 @@ func (r *runner) complete(m *metrics.Record) {
 		r.background.addUp(b)
 	}
 	m.Safety = WithBackground(m.Safety, m.Background)
-	m.Warn(MissedRate(m, r.plan.Clients)...)
+	m.Warn(r.plan.MissedRate(m)...)
 }
 
 // addUp fills in what rounds and arrivals add up to.
@@ -250,12 +245,15 @@ func (r *runner) run(ctx context.Context) *metrics.Record {
 	r.awaitEnd(clients, abandon, record)
 	r.meet(ctx, RoundsEnded)
 	r.awaitNotifications(ctx)
-	record.Whole, record.WholeRounds = meter.Counts().Sub(start), r.all.Load()
+	record.Whole, record.WholeRounds = meter.Counts().Sub(start), r.all()
 	r.meet(ctx, NotificationsIn) // then other processes close their sessions, which may wake clients of this one
-	record.Disturbed = record.Whole.Cuts > 0 || len(r.errors) > 0 || r.cut
+	if r.allErrs > 0 {           // some may have come after the last report
+		r.reportProgress(record.Duration, metrics.Lap{}, record.Generator.CPUCores)
+	}
+	record.Disturbed = record.Whole.Cuts > 0 || r.allErrs > 0 || r.cut
 	r.fillRounds(record)
 	record.Herd = meter.Herd()
-	record.Safety = r.pool.instances.verdict()
+	record.Safety = r.pool.instances.verdict().WithDelivery(meter.Delivery())
 	record.Errors = r.errors
 	stopWatching()
 	r.warn(record)

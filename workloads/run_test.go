@@ -136,7 +136,7 @@ func TestRunEndsAtAnErrorThatIsNotOfTheSession(t *testing.T) {
 func TestRunSurvivesALostSession(t *testing.T) {
 	runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
 		var left atomic.Int64
-		left.Store(20)
+		left.Store(100) // in the window
 		r, err := workloads.Run(t.Context(), runtest.LockPlan(s, func(c drivers.Conn, path string) recipe.Lock {
 			return sessionLoser{recipes.NewLock(c, path), c, &left}
 		}))
@@ -150,6 +150,54 @@ func TestRunSurvivesALostSession(t *testing.T) {
 			t.Errorf("%d violations, %d rounds; want none, and the others to go on", r.Safety.Violations, r.Rounds)
 		}
 	})
+}
+
+// TestErrorsAreThoseOfTheWindow checks that a run counts the errors of its window, as it counts all else, and
+// that its progress counts those before and after it, too.
+func TestErrorsAreThoseOfTheWindow(t *testing.T) {
+	for name, c := range map[string]struct {
+		from func(workloads.Plan) time.Duration // the first lock after that loses its session
+		want int64
+	}{
+		"warm-up": {func(workloads.Plan) time.Duration { return 0 }, 0},
+		"window":  {func(p workloads.Plan) time.Duration { return p.Warmup + p.Duration/2 }, 1},
+		"drain":   {func(p workloads.Plan) time.Duration { return p.Warmup + p.Duration }, 0},
+	} {
+		runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
+			var p workloads.Plan
+			var began time.Time
+			var reported, losses atomic.Int64
+			p = runtest.LockPlan(s, func(conn drivers.Conn, path string) recipe.Lock {
+				return windowLoser{recipes.NewLock(conn, path), conn, func() bool {
+					return time.Since(began) >= c.from(p) && losses.Add(1) == 1
+				}}
+			})
+			p.Progress = func(now workloads.Progress) { reported.Store(now.Errors) }
+			began = time.Now()
+			r, err := workloads.Run(t.Context(), p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := r.Errors[drivers.ErrSessionLost.Error()]; n != c.want || reported.Load() != 1 || !r.Disturbed {
+				t.Errorf("%s: %d errors, want %d; %d reported, want 1; disturbed: %v", name, n, c.want, reported.Load(), r.Disturbed)
+			}
+		})
+	}
+}
+
+// A windowLoser closes its session after it has acquired the lock, when loses says so.
+type windowLoser struct {
+	recipe.Lock
+	conn  drivers.Conn
+	loses func() bool
+}
+
+func (l windowLoser) Acquire(ctx context.Context) (context.Context, error) {
+	held, err := l.Lock.Acquire(ctx)
+	if err == nil && l.loses() {
+		l.conn.Close()
+	}
+	return held, err
 }
 
 // A sessionLoser closes its session once, after it has acquired the lock.

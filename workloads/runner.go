@@ -29,7 +29,7 @@ type runner struct {
 	stopOnce    sync.Once
 	gathered    chan struct{} // closed when all clients have arrived; nil if they arrive at the same time
 	interrupted bool          // the run was interrupted
-	all         atomic.Int64  // rounds that have ended since the start
+	outside     atomic.Int64  // rounds that ended before or after the window
 
 	window      *metrics.Window
 	inWindow    atomic.Int64  // rounds that ended in the window
@@ -42,8 +42,9 @@ type runner struct {
 	before, met metrics.Counts // the messages before the window and until its end
 
 	mu      sync.Mutex
-	turns   []int64 // where a round takes all clients: how many turns at least one client has begun, by instance
-	errors  map[string]int64
+	turns   []int64          // where a round takes all clients: how many turns at least one client has begun, by instance
+	errors  map[string]int64 // in the window
+	allErrs int64            // errors at any time
 	failure error
 	lost    *ServiceLost // why the run ended without its service
 	abandon func()       // ends the context of rounds
@@ -140,10 +141,12 @@ func (r *runner) client(s *Slot) {
 		if err == nil {
 			return
 		}
-		if r.plan.faulty && !errors.Is(err, drivers.ErrSessionLost) && sessionEnded(s.Conn) {
+		at := time.Now()
+		s.faults.waitWhileFrozen()
+		if !errors.Is(err, drivers.ErrSessionLost) && r.rounds.Err() == nil && sessionEnded(s.Conn) {
 			err = fmt.Errorf("%w: %w", drivers.ErrSessionLost, err)
 		}
-		if r.countError(s, err); r.failed() || r.rounds.Err() != nil {
+		if r.countError(s, at, err); r.failed() || r.rounds.Err() != nil {
 			return
 		}
 		if !errors.Is(err, drivers.ErrSessionLost) {
@@ -178,7 +181,7 @@ func (r *runner) reopen(s *Slot) bool {
 		if err == nil {
 			return true
 		}
-		if r.countError(s, err); r.failed() || r.rounds.Err() != nil {
+		if r.countError(s, time.Now(), err); r.failed() || r.rounds.Err() != nil {
 			return false
 		}
 		Sleep(r.rounds, lapTime)
@@ -256,17 +259,20 @@ func (r *runner) ended(rounds int64, counts bool) {
 	if rounds == 0 {
 		return
 	}
-	r.all.Add(rounds)
-	if r.opensWith.Load() && r.opensWith.CompareAndSwap(true, false) {
+	opens := r.opensWith.Load() && r.opensWith.CompareAndSwap(true, false)
+	if counts && !opens {
+		r.countRounds(rounds)
+		return
+	}
+	r.outside.Add(rounds)
+	if opens {
 		r.openWindow()
 		close(r.opened)
-		return
 	}
-	if !counts {
-		return
-	}
-	r.countRounds(rounds)
 }
+
+// all returns how many rounds have ended, in the window and outside it.
+func (r *runner) all() int64 { return r.outside.Load() + r.inWindow.Load() }
 
 // done returns how many rounds have ended in the window.
 func (r *runner) done() int64 { return r.inWindow.Load() }
@@ -277,9 +283,9 @@ func (r *runner) failed() bool {
 	return r.failure != nil
 }
 
-// countError counts an error. Sessions may be lost in any run; in a run with faults, connections
-// may also be lost or fail to open. Any other error ends the run.
-func (r *runner) countError(s *Slot, err error) {
+// countError counts an error, in the window if it happened in it. Sessions may be lost in any run; in a run
+// with faults, connections may also be lost or fail to open. Any other error ends the run.
+func (r *runner) countError(s *Slot, at time.Time, err error) {
 	sentinel := drivers.ErrSessionLost
 	if !errors.Is(err, sentinel) {
 		sentinel = drivers.ErrConnectionLoss
@@ -290,7 +296,9 @@ func (r *runner) countError(s *Slot, err error) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.errors[sentinel.Error()]++
+	if r.allErrs++; r.window.Contains(at) {
+		r.errors[sentinel.Error()]++
+	}
 	s.faults.failed(sentinel)
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads/check"
 	"github.com/stampede-bench/stampede/workloads/costmodel"
+	"github.com/stampede-bench/stampede/workloads/draw"
 	"github.com/stampede-bench/stampede/workloads/exchange"
 	"github.com/stampede-bench/stampede/workloads/namespace"
 )
@@ -16,8 +17,9 @@ import (
 // Settings are the user's settings of a workload. The zero Settings have no hold time and no think
 // time.
 type Settings struct {
-	Hold  time.Duration // how long a holder keeps what it acquired
-	Think time.Duration // how long a client pauses between two rounds
+	Hold   time.Duration // how long a holder keeps what it acquired
+	Think  time.Duration // how long a client pauses between two rounds
+	Outage time.Duration // how long the service refuses connections before clients can come back
 	// Polls is how often each waiting client of a polling form polls during one hold in a settled
 	// run, where ticks are injected; 0 means once.
 	Polls int
@@ -33,9 +35,8 @@ type Settings struct {
 	// AbortRate is the share of the transactions of a two-phase commit in which a site votes to
 	// abort, 0 to 1.
 	AbortRate float64
-
-	Queue QueueSettings
-	Mix   MixSettings
+	Queue     QueueSettings
+	Mix       MixSettings
 
 	// Updates is how often a settled run changes the value that all clients see; 0 means twice.
 	Updates int64
@@ -53,7 +54,7 @@ type Settings struct {
 	atRate  bool                        // work arrives at a rate
 	window  *metrics.Window             // of the run; nil: of a settled run
 	timings map[string]*metrics.Latency // by phase; nil: each workload has its own
-	fanout  *FanoutTimes                // of a fan-out; nil: each workload has its own
+	fanout  *metrics.FanoutTimes        // of a fan-out; nil: each workload has its own
 	used    map[string]bool             // the settings that the workload being created uses; nil: not recorded
 }
 
@@ -80,15 +81,24 @@ const DefaultPriorities = 8
 type MixSettings struct {
 	Reads float64 // the share of the operations that read; all others write
 	Lists float64 // the share of the reads that list nodes instead of reading one
-	// Creates is the share of the writes that create a fresh node, at most 0.5: equally many
-	// delete one of these nodes. All other writes set a key.
+	// Creates is the share of the writes that create a fresh node. Equally many delete one of these
+	// nodes, so that it is at most 0.5, unless Grow keeps them all. All other writes set a key.
 	Creates float64
+	Grow    bool
+	// Txns is the share of the writes that are transactions, each of TxnOps sets of different keys; 0 TxnOps means
+	// DefaultTxnOps.
+	Txns   float64
+	TxnOps int
 	// Conditional sets use the version that a read just before has returned. If the set finds
-	// another version, because another client wrote first, read and set are repeated.
+	// another version, because another client wrote first, read and set are repeated. A conditional transaction
+	// reads all its keys first.
 	Conditional bool
-	Keys        int    // how many nodes are read and set; 0 means DefaultKeys
-	KeysBy      KeysBy // how keys are chosen; "" means Uniform
-	Size        int    // of a value, in bytes
+	Keys        int               // how many nodes are read and set; 0 means DefaultKeys
+	KeysBy      draw.Distribution // how keys are chosen; "" means Uniform
+	ListSize    int               // how many keys are children of one node; 0 means DefaultListSize
+	NameLength  int               // of the names of keys and fresh nodes at least, in bytes
+	Size        int               // of a value at most, in bytes
+	SizeBy      draw.Distribution // how sizes are chosen; "" means Constant
 	// InFlight is how many requests each client's session keeps in flight; 0 means one.
 	InFlight int
 	// Watchers is the number of sessions, besides the clients', that each watch some keys and
@@ -96,18 +106,11 @@ type MixSettings struct {
 	Watchers int
 }
 
-// DefaultKeys is the default number of keys.
-const DefaultKeys = 1000
-
-// A KeysBy is the distribution by which keys are chosen.
-type KeysBy string
-
+// The defaults of MixSettings.
 const (
-	// Uniform chooses every key with the same probability.
-	Uniform KeysBy = "uniform"
-	// Zipfian chooses the k-th key with a probability proportional to 1/k^1.1, so that a few keys
-	// are hot.
-	Zipfian KeysBy = "zipfian"
+	DefaultKeys     = 1000
+	DefaultListSize = 100
+	DefaultTxnOps   = 10
 )
 
 // A workload reads the settings that are flags of stampede run only through the methods below, and
@@ -152,6 +155,12 @@ func (s Settings) ThinkTime() time.Duration {
 	return s.Think
 }
 
+// OutageTime returns how long the service refuses connections before clients can come back.
+func (s Settings) OutageTime() time.Duration {
+	s.uses("outage")
+	return s.Outage
+}
+
 // ReadersPerWriter returns the number of readers of a shared lock per writer.
 func (s Settings) ReadersPerWriter() int {
 	s.uses("readers")
@@ -184,24 +193,20 @@ func (s Settings) PriorityCount() int {
 
 // MixChoices returns the settings of a mix.
 func (s Settings) MixChoices() MixSettings {
-	s.uses("reads", "lists", "creates", "conditional", "keys", "keys-by", "size", "in-flight", "watchers")
+	s.uses("reads", "lists", "list-size", "creates", "grow", "txns", "txn-ops", "conditional", "keys", "keys-by", "name-length",
+		"size", "size-by", "in-flight", "watchers")
 	return s.Mix
 }
 
-// DefaultRevokeEvery is the default of RevokeEvery. Revocations are rare, since clients that
-// cannot wait are rare.
+// DefaultRevokeEvery is the default of RevokeEvery: clients that cannot wait are rare.
 const DefaultRevokeEvery = 10
 
-// DefaultReaders is the default number of readers per writer. Readers dominate, as they do where
-// sharing a lock pays. But with as few as eight clients one writer still queues behind another,
-// which is where the forms differ.
+// DefaultReaders is the default number of readers per writer. Readers dominate, as where sharing a lock pays,
+// but of eight clients one writer still queues behind another, which is where the forms differ.
 const DefaultReaders = 3
 
 func (s Settings) readers() int {
-	if s.Readers > 0 {
-		return s.Readers
-	}
-	return DefaultReaders
+	return cmp.Or(max(s.Readers, 0), DefaultReaders)
 }
 
 // Writers returns how many of the clients are writers when each either always reads or always
@@ -232,7 +237,9 @@ func (s Settings) NewQueue(clients int) *metrics.Queue {
 
 // FanoutTimes returns where the workload records the times of its notifications, which all
 // instances of a run share.
-func (s Settings) FanoutTimes() *FanoutTimes { return cmp.Or(s.fanout, new(FanoutTimes)) }
+func (s Settings) FanoutTimes() *metrics.FanoutTimes {
+	return cmp.Or(s.fanout, new(metrics.FanoutTimes))
+}
 
 func (s Settings) namespace() namespace.Path {
 	return namespace.Path(cmp.Or(s.Namespace, namespace.Default))

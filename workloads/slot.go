@@ -2,7 +2,6 @@ package workloads
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"sync"
@@ -12,9 +11,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/metrics/fanout"
-	"github.com/stampede-bench/stampede/workloads/namespace"
 	"github.com/stampede-bench/stampede/workloads/openloop"
-	"github.com/stampede-bench/stampede/workloads/parallel"
 )
 
 // A Slot is one client's place in a run: its session and its state.
@@ -53,8 +50,10 @@ type Slot struct {
 	lags         bool          // see [drivers.Info.Lags]
 	disturbances atomic.Int64
 	state        atomic.Uint32                           // a drivers.State, the session's last
-	states       [drivers.SessionClosed + 1]atomic.Int64 // how often the session came to each
+	states       [drivers.SessionClosed + 1]atomic.Int64 // how often the session came to each, not meant
+	meant        atomic.Uint32                           // the state to which the client itself brings the session; 0 for none
 	before       [drivers.SessionClosed + 1]int64        // as the window opened
+	away         bool                                    // the client had no connection then
 	faults       *clientFaults                           // nil in a run without faults
 }
 
@@ -86,18 +85,7 @@ func (s *Slot) StartOf(due time.Time) time.Time {
 
 // ArrivalFailed records that the client's arrival, if it has one, failed: its turn ends without completing
 // it.
-func (s *Slot) ArrivalFailed() {
-	if s.ticket != nil {
-		s.ticket.Fail()
-	}
-}
-
-// arrivalCompleted completes the client's arrival, if it has one.
-func (s *Slot) arrivalCompleted() {
-	if s.ticket != nil {
-		s.ticket.Finish()
-	}
-}
+func (s *Slot) ArrivalFailed() { s.ticket.Fail() }
 
 // Record records how long a phase of the client's turn took. The time counts if the turn does: in an open
 // loop if its arrival was due in the window, in a closed loop if it ends in the window.
@@ -112,6 +100,14 @@ func (s *Slot) RecordIn(round *metrics.Times, l *metrics.Latency, service, respo
 		return
 	}
 	round.Record(l, service, response)
+}
+
+// RecordLast is Record for the last time of a turn, which ends at the given time, and returns whether that lies
+// in the window. It need not be kept until it is known whether the turn counts.
+func (s *Slot) RecordLast(l *metrics.Latency, service, response time.Duration, now time.Time) (inWindow bool) {
+	s.endsAt(now)
+	l.End(service, response, s.window == nil || s.belongs(s.ticket, s.counts))
+	return s.counts
 }
 
 // Count adds to a counter what the client did in its turn, which counts if the turn does.
@@ -129,8 +125,8 @@ func (s *Slot) belongs(arrival *openloop.Ticket, ended bool) bool {
 	return ended
 }
 
-// EndsAt sets the time at which the turn in progress ends, for a client that has just read the clock.
-func (s *Slot) EndsAt(now time.Time) { s.ended, s.counts = now, s.window.Contains(now) }
+// endsAt sets the time at which the turn in progress ends.
+func (s *Slot) endsAt(now time.Time) { s.ended, s.counts = now, s.InWindow(now) }
 
 // EndRound records that a round that several clients share ends with the turn in progress. arrival is the
 // round's, nil in a closed loop and in a process that does not have it; the round was due at the given time,
@@ -139,7 +135,7 @@ func (s *Slot) EndRound(round *metrics.Times, arrival *openloop.Ticket, due time
 	if s.window == nil {
 		return
 	}
-	s.EndsAt(time.Now())
+	s.endsAt(time.Now())
 	count := s.counts
 	if !due.IsZero() {
 		count = s.window.Contains(due)
@@ -150,13 +146,13 @@ func (s *Slot) EndRound(round *metrics.Times, arrival *openloop.Ticket, due time
 // endTurn records that the turn in progress has ended, and so many rounds with it.
 func (s *Slot) endTurn(rounds int64) {
 	if s.ended.IsZero() {
-		s.EndsAt(time.Now())
+		s.endsAt(time.Now())
 	}
 	now := s.ended
 	s.ended = time.Time{}
 	s.times.Settle(s.belongs(s.ticket, s.counts))
-	s.Tracker.End(now)
-	s.arrivalCompleted()
+	s.Tracker.End(now, s.counts)
+	s.ticket.Finish()
 	s.faults.turned()
 	s.ends(rounds, s.counts)
 }
@@ -200,12 +196,18 @@ func (s *Slot) awaitArrival(ctx context.Context, t *openloop.Ticket, taken func(
 
 // onState is the callback drivers.Options.OnState of the slot's session.
 func (s *Slot) onState(state drivers.State) {
-	s.state.Store(uint32(state))
-	s.states[state].Add(1)
-	if state != drivers.Connected {
-		s.disturbances.Add(1)
-	}
-	s.faults.state(state)
+	s.faults.learn(state, func() {
+		s.state.Store(uint32(state))
+		if uint32(state) > s.meant.Load() {
+			s.states[state].Add(1)
+		}
+		if state == drivers.Connected {
+			s.meant.CompareAndSwap(uint32(drivers.Disconnected), 0)
+		}
+		if state != drivers.Connected {
+			s.disturbances.Add(1)
+		}
+	})
 }
 
 // beginStates opens the window in which addStates counts.
@@ -213,14 +215,16 @@ func (s *Slot) beginStates() {
 	for i := range s.states {
 		s.before[i] = s.states[i].Load()
 	}
+	state := drivers.State(s.state.Load())
+	s.away = state != drivers.Connected && state != drivers.SessionClosed && s.meant.Load() == 0
 }
 
-// addStates adds what has happened to the slot's session in the window.
+// addStates adds what has happened to the slot's session in the window, apart from what the client itself did.
 func (s *Slot) addStates(all *metrics.Sessions) {
 	since := func(state drivers.State) int64 { return s.states[state].Load() - s.before[state] }
 	times, lost, givenUp := since(drivers.Disconnected), since(drivers.SessionLost), since(drivers.SessionGivenUp)
 	all.Disconnections, all.Lost, all.GivenUp = all.Disconnections+times, all.Lost+lost, all.GivenUp+givenUp
-	if times+lost+givenUp > 0 {
+	if s.away || times+lost+givenUp > 0 {
 		all.Disconnected++
 	}
 }
@@ -265,17 +269,29 @@ func (s *Slot) Open(ctx context.Context) error {
 	}
 	s.Conn = conn
 	s.state.Store(uint32(drivers.Connected))
+	s.meant.Store(0)
 	s.faults.opened(conn)
 	return nil
 }
 
+// Cut breaks the connection of the current session, which must be a [drivers.Cutter].
+func (s *Slot) Cut() {
+	s.meant.Store(uint32(drivers.Disconnected))
+	s.Conn.(drivers.Cutter).Cut()
+}
+
 // Expire makes the service end the current session.
 func (s *Slot) Expire(ctx context.Context) error {
+	s.meant.Store(uint32(drivers.SessionLost))
+	return s.expire(ctx, s.Conn)
+}
+
+func (s *Slot) expire(ctx context.Context, c drivers.Conn) error {
 	e, ok := s.service.(drivers.Expirer)
 	if !ok {
 		return fmt.Errorf("expire a session of %T: %w", s.service, drivers.ErrUnsupported)
 	}
-	return e.Expire(ctx, s.Conn)
+	return e.Expire(ctx, c)
 }
 
 // Hold waits for d within a round; a frozen client continues only when it is thawed. While clients
@@ -378,51 +394,4 @@ func (s *Slot) FirstStream() *Slot {
 	v := s.view(0, s.Rand)
 	s.Tracker = nil
 	return v
-}
-
-// A Preload is data that is on the service throughout the run and that the run does not use: a
-// server with much data may be slower than an empty one.
-type Preload struct {
-	Nodes   int
-	Watches int // on the nodes; none of them fires; 0 without nodes
-}
-
-// preloadPerFolder bounds the lists of children used to remove the nodes.
-const preloadPerFolder = 1000
-
-// preload creates the preload. A session can have one watch per node, so preload opens as many
-// sessions as the watches need.
-func (c *Pool) preload(ctx context.Context, p Preload) error {
-	if p.Nodes == 0 {
-		return nil
-	}
-	all := namespace.Folders{Path: c.base + "/preload", Nodes: p.Nodes, PerFolder: preloadPerFolder}
-	if err := all.Create(ctx, c.admin, nil); err != nil {
-		return err
-	}
-	for armed := 0; armed < p.Watches; armed += p.Nodes {
-		s, err := c.Service.Dial(ctx, drivers.Options{Probe: heartbeats{c.Meter.Session()}})
-		if err != nil {
-			return err
-		}
-		c.watchers = append(c.watchers, s)
-		conn := drivers.Steady(s)
-		err = parallel.ForEach(min(p.Nodes, p.Watches-armed), func(i int) error {
-			_, _, err := conn.Exists(ctx, all.NodePath(i), func(drivers.Event) {})
-			return err
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// closePreload closes the sessions of the preload. That happens before its nodes are removed.
-func (c *Pool) closePreload() error {
-	errs := make([]error, len(c.watchers))
-	for i, s := range c.watchers {
-		errs[i] = s.Close()
-	}
-	return errors.Join(errs...)
 }

@@ -7,13 +7,24 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 )
 
-// behind is the least share of the offered rounds that must have ended.
-const behind = 0.95
+// leastShare is the least share of the window that an interrupted run must have measured.
+const leastShare = 0.5
+
+// measuredShare returns which share of the window that was asked for the run has measured.
+func (r *runner) measuredShare(m *metrics.Record) float64 {
+	if r.plan.Rounds > 0 {
+		return float64(m.Rounds) / float64(r.plan.Rounds)
+	}
+	return m.Duration.Seconds() / r.plan.Duration.Seconds()
+}
 
 // warn records the warnings about the results, and which of them make the results doubtful.
 func (r *runner) warn(m *metrics.Record) {
 	if w := m.Warmup; r.plan.Cold && len(w.Rates) > 0 && !w.Steady {
 		m.Warn(metrics.Warning{Code: metrics.NotWarm, Numbers: metrics.Numbers{"warmup_ns": float64(w.Took)}})
+	}
+	if share := r.measuredShare(m); r.interrupted && share < leastShare {
+		m.Doubt(metrics.Warning{Code: metrics.Interrupted, Numbers: metrics.Numbers{"measured_share": share}})
 	}
 	switch g := m.Generator; {
 	case r.cut && r.queued:
@@ -74,15 +85,9 @@ func lostArrivals(g metrics.Generator) (all []metrics.Warning) {
 	return all
 }
 
-// MissedRate returns the warning that fewer rounds ended in the window than were offered, where no arrivals
-// were lost, which explains it. It is no doubt: the arrivals that waited were served after the window, and
-// have their times.
-func MissedRate(m *metrics.Record, clients int) []metrics.Warning {
-	g := m.Generator
-	if g.Skipped+g.Unfinished+g.Failed > 0 || float64(m.Rounds+int64(clients)) >= behind*float64(g.Offered) {
-		return nil
-	}
-	return []metrics.Warning{{Code: metrics.Behind, Numbers: metrics.Numbers{"rounds": float64(m.Rounds), "offered": float64(g.Offered)}}}
+// MissedRate returns the warning that the service was too slow for the rate.
+func (p Plan) MissedRate(m *metrics.Record) []metrics.Warning {
+	return m.MissedRate(p.Settings.Hold, p.Clients*max(p.Settings.Mix.InFlight, 1))
 }
 
 // leastOverdue is the least age of a turn in progress that is worth a warning.

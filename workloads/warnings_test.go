@@ -116,8 +116,9 @@ func TestStarvedCitesWhatIsKnown(t *testing.T) {
 func TestMissedRateIsNoDoubt(t *testing.T) {
 	m := &metrics.Record{Rounds: 900}
 	m.Generator.Offered, m.Generator.Completed = 1000, 1000
-	(&runner{plan: Plan{Clients: 4}}).warn(m)
-	m.Warn(MissedRate(m, 4)...)
+	r := &runner{plan: Plan{Clients: 4}}
+	r.warn(m)
+	m.Warn(r.plan.MissedRate(m)...)
 	if len(m.Warnings) != 1 || m.Warnings[0].Code != metrics.Behind || len(m.Doubts) != 0 {
 		t.Errorf("warnings %v, doubts %v; want one warning", m.Warnings, m.Doubts)
 	}

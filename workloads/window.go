@@ -2,13 +2,13 @@ package workloads
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/workloads/exchange"
 )
 
 // wait waits for d, or until the run ends.
@@ -34,12 +34,17 @@ func (r *runner) openWindow() {
 	r.opening.Do(func() { r.before = r.pool.Meter.Counts() })
 }
 
-// closeWindow closes the window now, unless it is closed, and takes the counts of its messages. It never closes
-// it in the past: other clients may have been told since that their work is in the window.
+// closeWindow closes the window now, unless it is closed, and takes the counts of its messages. It never
+// closes it in the past: other clients may have been told since that their work is in the window.
 func (r *runner) closeWindow() {
+	r.window.CloseNow()
+	r.shutAt(r.pool.Meter.Counts())
+}
+
+// shutAt sets the counts at the end of the window, unless they are set.
+func (r *runner) shutAt(counts metrics.Counts) {
 	r.closing.Do(func() {
-		r.window.CloseNow()
-		r.met = r.pool.Meter.Counts()
+		r.met = counts
 		r.shut.Store(true)
 	})
 }
@@ -55,7 +60,8 @@ func (r *runner) windowCounts() metrics.Counts {
 // measure waits until the window ends, closes it, and divides it into intervals.
 func (r *runner) measure(ctx context.Context, live *Live) {
 	defer r.closeWindow()
-	laps := time.NewTicker(r.pool.faults.interval())
+	interval := r.pool.faults.interval()
+	laps := time.NewTicker(interval)
 	defer laps.Stop()
 	var end *time.Timer
 	var ends <-chan time.Time
@@ -66,37 +72,41 @@ func (r *runner) measure(ctx context.Context, live *Live) {
 		ends = end.C
 	}
 	last, from, rounds := r.before, time.Duration(0), int64(0)
-	lap := func() {
+	lap := func(closing bool) {
 		now, elapsed, done := r.pool.Meter.Counts(), r.window.Elapsed(time.Now()), r.done()
+		// However late this process is, intervals begin when they were due. The last tick may come before the end.
+		due := elapsed.Truncate(interval)
+		if due <= from && (!closing || elapsed-from < time.Millisecond) {
+			return
+		}
 		i, d := metrics.Interval{Start: from, Rounds: done - rounds}, now.Sub(last)
 		first := r.pool.instances[0].Lap() // all instances share it
 		i.P50, i.P90, i.P99 = first.P50, first.P90, first.P99
 		i.Notifications, i.Reads, i.Writes = d.Notifications, d.Reads, d.Writes
 		live.lap(i)
-		last, from, rounds = now, elapsed, done
+		last, from, rounds = now, due, done
 		r.pool.faults.sample(now)
-		r.reportProgress(elapsed, first, live.self)
+		r.reportProgress(elapsed, first, live.self.CPUCores())
 	}
 	windows := int64(0) // how often the window was to end
 	for {
 		select {
 		case <-laps.C:
-			lap()
+			lap(false)
+			continue
 		case <-ends:
-			lap()
-			if windows++; !r.extends(ctx, windows) {
-				return
+			if windows++; r.extends(ctx, windows) {
+				// As due, not from now: what the processes wait for each other must not make one window longer than another.
+				end.Reset(time.Until(opened.Add(time.Duration(windows+1) * r.plan.Duration)))
+				continue
 			}
-			end.Reset(r.plan.Duration)
 		case <-r.enough:
-			lap()
-			return
 		case <-r.stop:
-			lap()
-			return
 		case <-ctx.Done():
 			return
 		}
+		lap(true)
+		return
 	}
 }
 
@@ -106,18 +116,21 @@ func (r *runner) extends(ctx context.Context, n int64) bool {
 	if r.pacer != nil || r.plan.LeastRounds == 0 || time.Duration(n+1)*r.plan.Duration > r.plan.DurationLimit {
 		return false
 	}
-	return r.doneTogether(ctx, n) < r.plan.LeastRounds
+	x := r.part.Exchange.Instance(noInstance)
+	x.AnnounceValue(windowTopic, n, r.done())
+	all, err := x.AwaitTally(ctx, windowTopic, n, exchange.Counted(x.Processes))
+	return err == nil && all.Sum < r.plan.LeastRounds
 }
 
-func (r *runner) reportProgress(elapsed time.Duration, first metrics.Lap, self *metrics.Sampler) {
+func (r *runner) reportProgress(elapsed time.Duration, first metrics.Lap, cores float64) {
 	if r.plan.Progress == nil {
 		return
 	}
-	p := Progress{Measuring: true, Elapsed: elapsed, Rounds: r.done(), Lap: first, CPUCores: self.CPUCores()}
-	for _, n := range r.failures() {
-		p.Errors += n
-	}
-	r.plan.Progress(p)
+	r.mu.Lock()
+	errors := r.allErrs
+	r.mu.Unlock()
+	r.plan.Progress(Progress{Measuring: !r.stopping.Load(), Elapsed: elapsed, Rounds: r.done(), Lap: first,
+		Errors: errors, CPUCores: cores})
 }
 
 // A serverReading has the server's own counters, and the rounds that had ended when they were read.
@@ -144,14 +157,14 @@ func serverCounters(service drivers.Service) func(context.Context) (*drivers.Cou
 // readServer reads the server's own counters, outside the window. The server reads them at some time between
 // request and reply, so the rounds are those at the middle.
 func (r *runner) readServer(ctx context.Context) serverReading {
-	asked := r.all.Load()
+	asked := r.all()
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), countersTime)
 	defer cancel()
 	c, err := r.part.Counters(limited)
 	if err != nil || c == nil {
 		return serverReading{}
 	}
-	return serverReading{c, (asked + r.all.Load()) / 2}
+	return serverReading{c, (asked + r.all()) / 2}
 }
 
 // countServer sets the record's Server and ServerRounds to what was counted since the first reading.
@@ -187,10 +200,10 @@ func (r *runner) warmUp(ctx context.Context) (w metrics.Warmup) {
 	if r.plan.Cold {
 		slice = max(slice, coldSlice)
 	}
-	for done := r.all.Load(); time.Since(began)+slice <= r.plan.WarmupLimit && ctx.Err() == nil && !r.stopping.Load(); {
+	for done := r.all(); time.Since(began)+slice <= r.plan.WarmupLimit && ctx.Err() == nil && !r.stopping.Load(); {
 		from := time.Now()
 		r.wait(ctx, slice)
-		now := r.all.Load()
+		now := r.all()
 		if w.Add(float64(now-done)/time.Since(from).Seconds()) && time.Since(began) >= r.plan.Warmup {
 			return w
 		}
@@ -202,53 +215,6 @@ func (r *runner) warmUp(ctx context.Context) (w metrics.Warmup) {
 // coldSlice is the length of a slice on a server that has done no work yet: long enough to see
 // throughput rise slowly while a just-in-time compiler works.
 const coldSlice = 500 * time.Millisecond
-
-// FanoutTimes accumulates the times of notifications after the write's acknowledgement, in all
-// instances of a run.
-type FanoutTimes struct {
-	mu  sync.Mutex
-	all metrics.Fanout
-}
-
-// Add adds a write whose watchers were all notified. The times, in ascending order, are those from the
-// request to the acknowledgement and to the notifications; missed is the number of watchers that missed
-// the write.
-func (f *FanoutTimes) Add(acknowledged time.Duration, notified []time.Duration, missed int) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.all.Writes++
-	f.all.Notifications += int64(len(notified))
-	f.all.Missed += int64(missed)
-	if n := len(notified); n > 0 {
-		f.all.First.Record(notified[0] - acknowledged)
-		f.all.Median.Record(notified[(n-1)/2] - acknowledged)
-		f.all.Last.Record(notified[n-1] - acknowledged)
-	}
-	for _, d := range notified {
-		f.all.Each.Record(d - acknowledged)
-	}
-}
-
-// Merge adds the times of another instance.
-func (f *FanoutTimes) Merge(other *FanoutTimes) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	o := other.all
-	f.all.Writes, f.all.Notifications, f.all.Missed = f.all.Writes+o.Writes, f.all.Notifications+o.Notifications, f.all.Missed+o.Missed
-	f.all.First.Add(o.First)
-	f.all.Median.Add(o.Median)
-	f.all.Last.Add(o.Last)
-	f.all.Each.Add(o.Each)
-}
-
-// Sum returns the totals so far.
-func (f *FanoutTimes) Sum(watchers int) *metrics.Fanout {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	sum := f.all.Clone()
-	sum.Watchers = watchers
-	return sum
-}
 
 // MostForeign is the share of the processors that programs outside the run may use. The processors, also
 // below, are those that the generator and its servers may use.

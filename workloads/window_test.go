@@ -1,6 +1,10 @@
 package workloads_test
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
 	"slices"
 	"testing"
 	"time"
@@ -8,6 +12,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/openloop"
 	"github.com/stampede-bench/stampede/workloads/runtest"
 )
 
@@ -76,6 +81,98 @@ func TestShortQueuesAreServed(t *testing.T) {
 		}
 		if r.Disturbed || r.WholeRounds < r.Rounds+12 {
 			t.Errorf("disturbed %v, %d rounds, %d in all; want all that waited", r.Disturbed, r.Rounds, r.WholeRounds)
+		}
+	})
+}
+
+// TestInterruptedWindow interrupts runs at known times. One that is interrupted before its window opens has
+// measured nothing, and one whose window was cut to less than half is doubtful.
+func TestInterruptedWindow(t *testing.T) {
+	// The last client arrives before the end of the ramp.
+	const ramp, warmup, window = time.Second, time.Second, 4 * time.Second
+	for name, c := range map[string]struct {
+		after  time.Duration
+		share  float64
+		doubts bool
+	}{
+		"in the ramp": {ramp / 2, 0, true}, "in the warm-up": {ramp + warmup/2, 0, true},
+		"early": {ramp + warmup + window/5, 0.2, true}, "late": {ramp + warmup + window*4/5, 0.8, false},
+	} {
+		for _, rate := range []float64{0, 40} {
+			t.Run(fmt.Sprintf("%s, %v a second", name, rate), func(t *testing.T) {
+				runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
+					p := runtest.LockPlan(s, runtest.Predecessor)
+					p.Ramp, p.Warmup, p.Duration = ramp, warmup, window
+					p.Open.Rate = openloop.PerSecond(rate)
+					ctx, interrupt := context.WithCancel(t.Context())
+					defer time.AfterFunc(c.after, interrupt).Stop()
+					if p.Open.Rate.Open() { // it has no ramp
+						p.Warmup += ramp
+					}
+					r, err := workloads.Run(ctx, p)
+					if !errors.Is(err, workloads.ErrInterrupted) {
+						t.Fatal(err)
+					}
+					if got := r.Duration.Seconds() / window.Seconds(); math.Abs(got-c.share) > 0.06 {
+						t.Errorf("the window lasted %v, want %.0f %%", r.Duration, 100*c.share)
+					}
+					of := slices.IndexFunc(r.Doubts, func(w metrics.Warning) bool { return w.Code == metrics.Interrupted })
+					if (of >= 0) != c.doubts || of >= 0 && math.Abs(r.Doubts[of].Numbers["measured_share"]-c.share) > 0.06 {
+						t.Errorf("%+v", r.Doubts)
+					}
+					if c.share == 0 && (r.Rounds > 0 || r.Counts.RPCs > 0 || has(r.Doubts, metrics.Unfinished)) {
+						t.Errorf("%d rounds, %d requests, %+v", r.Rounds, r.Counts.RPCs, r.Doubts)
+					}
+				})
+			})
+		}
+	}
+}
+
+// TestSessionsWithoutConnectionAtTheEdges closes all connections around the edges of the window and refuses
+// new ones for a while. Each client that was without a connection at any time of the window was disconnected.
+func TestSessionsWithoutConnectionAtTheEdges(t *testing.T) {
+	const away = 300 * time.Millisecond
+	for name, at := range map[string]time.Duration{
+		"before the window": -900 * time.Millisecond, "across its opening": -200 * time.Millisecond,
+		"inside it": time.Second, "across its end": edgeWindow - 200*time.Millisecond,
+	} {
+		inRelay(t, replyTime, 0, func(t *testing.T, s drivers.Service, r *relay) {
+			p := edgePlan(s, r, formOf(t, "mix/operations"), 4, 100, nil)
+			r.whenAsked(func() { time.AfterFunc(p.Warmup+at, func() { r.drop(away) }) })
+			rec := ran(t, p)
+			want := int64(4)
+			if name == "before the window" {
+				want = 0
+			}
+			warned := has(rec.Warnings, metrics.Disconnected)
+			if rec.Sessions.Disconnected != want || warned != (want > 0) || rec.Sessions.Lost > 0 {
+				t.Errorf("%s: %+v, %+v, want %d disconnected", name, rec.Sessions, rec.Warnings, want)
+			}
+		})
+	}
+}
+
+// TestIntervalsOfALateSampler delays the process that divides the window: an interval begins when it was due,
+// however late it is noted, so that intervals of several processes have the same times.
+func TestIntervalsOfALateSampler(t *testing.T) {
+	runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
+		p := runtest.LockPlan(s, runtest.Predecessor)
+		p.Duration = 2 * time.Second
+		late := 600 * time.Millisecond
+		p.Progress = func(workloads.Progress) {
+			time.Sleep(late)
+			late = 0
+		}
+		r := ran(t, p)
+		var starts []time.Duration
+		rounds := int64(0)
+		for _, i := range r.Intervals {
+			starts, rounds = append(starts, i.Start/time.Millisecond), rounds+i.Rounds
+		}
+		want := []time.Duration{0, 250, 750, 1000, 1250, 1500, 1750}
+		if !slices.Equal(starts, want) || rounds != r.Rounds {
+			t.Errorf("intervals begin at %d ms, want %d; %d rounds, want %d", starts, want, rounds, r.Rounds)
 		}
 	})
 }

@@ -91,9 +91,6 @@ servers at once change what is measured: each side has half of the machine.`,
 		Args:              twoVariants,
 		ValidArgsFunction: a.completeVariants,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := cli.FromEnvironment(cmd.Flags()); err != nil {
-				return err
-			}
 			f.given = spec.Changed(cmd.Flags())
 			return a.ab(cmd, args, f)
 		},
@@ -237,6 +234,11 @@ func (a *app) ab(cmd *cobra.Command, args []string, f abFlags) error {
 		return err
 	}
 	defer outs.Discard()
+	if f.DryRun {
+		j.describeServices(a.out, (*spec.Selection).WritePlan)
+		j.writeRules(a.out, gated)
+		return a.dryRun()
+	}
 	j.announce(gated)
 	return j.finish(outs, args, j.run(cmd.Context()))
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stampede-bench/stampede/cmd/stampede/defaults"
 	"github.com/stampede-bench/stampede/cmd/stampede/spec"
 )
 
@@ -21,5 +22,16 @@ func TestOtherStampedeGetsNoPasswordThatItDoesNotNeed(t *testing.T) {
 		if got := slices.Contains(env, spec.PasswordVariable+"=hunter2"); got != c.want {
 			t.Errorf("user %q, password file %q: password passed on: %v, want %v", c.user, c.file, got, c.want)
 		}
+	}
+}
+
+// Another stampede reads the project's defaults that this process has read. Other variables of flags are in its
+// arguments, where one would count twice.
+func TestOtherStampedeReadsTheSameDefaults(t *testing.T) {
+	t.Setenv(defaults.Variable, defaults.Off)
+	t.Setenv("STAMPEDE_CLIENTS", "2,4")
+	env := childEnvironment(spec.Flags{})
+	if !slices.Contains(env, defaults.Variable+"="+defaults.Off) || slices.Contains(env, "STAMPEDE_CLIENTS=2,4") {
+		t.Errorf("the environment of another stampede is %q", env)
 	}
 }

@@ -16,8 +16,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/stampede-bench/stampede/cmd/stampede/cli"
+	"github.com/stampede-bench/stampede/cmd/stampede/defaults"
 	"github.com/stampede-bench/stampede/cmd/stampede/duet"
 	"github.com/stampede-bench/stampede/cmd/stampede/spec"
+	"github.com/stampede-bench/stampede/drivers/cluster/reexec"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/compare"
@@ -76,7 +78,7 @@ func (d *pairedRuns) kindOfPairs() string {
 
 // together does the two runs of a pair, the nth of all, at the same time.
 func (d *pairedRuns) together(ctx context.Context, level int, seed uint64, newFirst bool, nth int) (runs [2]results.Run, err error) {
-	d.progress.note("%sbase and candidate together", d.progress.ahead())
+	d.progress.note("base and candidate together")
 	p, err := d.startPair(ctx, level, seed, newFirst)
 	if err == nil {
 		err = p.play(ctx)
@@ -92,7 +94,7 @@ func (d *pairedRuns) together(ctx context.Context, level int, seed uint64, newFi
 	}
 	excludeOtherSide(&runs)
 	d.duet.Pairs = append(d.duet.Pairs, p.DuetPair)
-	d.progress.done(2)
+	d.course.end(2)
 	return runs, nil
 }
 
@@ -265,6 +267,9 @@ func (s variant) runBinary(ctx context.Context, f spec.Flags) (*results.Run, err
 func (s variant) child(ctx context.Context, program string, f spec.Flags) *childRun {
 	child := &childRun{Cmd: exec.CommandContext(ctx, program, childArguments(f, s.form.Recipe)...), program: s.binary}
 	child.Stdout, child.Stderr, child.Env = &child.stdout, &child.stderr, childEnvironment(f)
+	if s.binary == "" { // an older program would refuse the variable; both read the same file as this process
+		child.Env = append(child.Env, defaults.Variable+"="+defaults.Off)
+	}
 	// The child has its own process group, so that an interruption from the terminal reaches only
 	// this process, which passes it on once: a second signal would kill the child before it removes
 	// its nodes.
@@ -272,7 +277,7 @@ func (s variant) child(ctx context.Context, program string, f spec.Flags) *child
 	// Note: the parent-death signal (PDEATHSIG) is not used. The kernel would send it when the
 	// thread that started the child ends, which may be long before this process ends. Without it, a
 	// child whose parent was killed still ends its run and removes its nodes.
-	child.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	child.SysProcAttr = reexec.OwnGroup()
 	child.Cancel = func() error { return child.Process.Signal(syscall.SIGTERM) }
 	child.WaitDelay = childGrace
 	return child
@@ -313,12 +318,12 @@ func childArguments(f spec.Flags, recipe string) []string {
 }
 
 // childEnvironment returns the environment without the variables that stand for flags: the
-// arguments already carry their values. It keeps the password variable only if a user is given
+// arguments already carry their values. It keeps the variable that names the project's defaults, and the password variable only if a user is given
 // whose password is not in a file.
 func childEnvironment(f spec.Flags) []string {
 	needed := f.Security.User != "" && f.Security.PasswordFile == ""
 	env := slices.DeleteFunc(os.Environ(), func(v string) bool {
-		return strings.HasPrefix(v, "STAMPEDE_") && !(needed && strings.HasPrefix(v, spec.PasswordVariable+"="))
+		return strings.HasPrefix(v, "STAMPEDE_") && !strings.HasPrefix(v, defaults.Variable+"=") && !(needed && strings.HasPrefix(v, spec.PasswordVariable+"="))
 	})
 	if f.Security.User != "" {
 		env = append(env, "STAMPEDE_USER="+f.Security.User)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -71,12 +72,18 @@ func (j *comparison) announce(gated int) {
 	if j.flags.Quiet {
 		return
 	}
-	j.announceServices()
+	j.describeServices(j.err, (*spec.Selection).Announce)
+	fmt.Fprint(j.err, "stampede: ")
+	j.writeRules(j.err, gated)
+}
+
+// writeRules prints the number of pairs and the rules by which ab decides.
+func (j *comparison) writeRules(w io.Writer, gated int) {
 	most := ""
 	if j.flags.untilSure {
 		most = "at most "
 	}
-	fmt.Fprintf(j.err, "stampede: %s%d %s, %d runs%s\n", most, j.flags.pairs, j.kindOfPairs(), j.runs(), j.takes())
+	fmt.Fprintf(w, "%s%d %s, %d runs%s\n", most, j.flags.pairs, j.kindOfPairs(), j.runs(), j.takes())
 	var names []string
 	for _, m := range j.metrics[:gated] {
 		name := m.Name
@@ -106,7 +113,7 @@ func (j *comparison) announce(gated int) {
 	if j.flags.confirm {
 		rows = append(rows, []string{"confirms", fmt.Sprintf("a regression by %d further pairs", j.flags.pairs)})
 	}
-	_ = render.WriteColumns(j.err, "  ", rows) // what is announced on standard error may get lost
+	_ = render.WriteColumns(w, "  ", rows) // what is announced on standard error may get lost
 }
 
 // run runs the pairs, and as many again if --confirm is given and there is a regression.
@@ -120,7 +127,7 @@ func (j *comparison) run(ctx context.Context) (err error) {
 	if err := j.open(ctx); err != nil {
 		return err
 	}
-	j.progress.beginSweep(j.runs(), 0)
+	j.course.begin(j.work(), 0)
 	if err := j.judge(ctx); err != nil {
 		return err
 	}
@@ -128,7 +135,7 @@ func (j *comparison) run(ctx context.Context) (err error) {
 	if !j.flags.confirm || len(regressed) == 0 {
 		return nil
 	}
-	j.progress.beginSweep(j.runs(), 0)
+	j.course.begin(j.work(), 0)
 	j.file.NewFirst = append(j.file.NewFirst, j.orders(1)...)
 	again, err := j.set(ctx, 1)
 	j.take(again)

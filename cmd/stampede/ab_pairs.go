@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"time"
 
@@ -36,7 +37,7 @@ type pairedRuns struct {
 
 // newPairedRuns checks everything that can be checked before anything is started.
 func (a *app) newPairedRuns(asked *pflag.FlagSet, words []string, f pairFlags) (*pairedRuns, error) {
-	d := &pairedRuns{app: a, flags: f, progress: newProgress(a.err, f.Quiet), services: map[string]reachedService{}}
+	d := &pairedRuns{app: a, flags: f, progress: newProgress(a.err, f.Quiet, &a.course), services: map[string]reachedService{}}
 	for i, name := range []string{"BASE", "CANDIDATE"} {
 		var err error
 		if d.variants[i], err = a.variant(name, words[i], asked); err != nil {
@@ -195,7 +196,7 @@ func (d *pairedRuns) pair(ctx context.Context, level int, seed uint64, newFirst 
 		}
 		run.Order = 2*nth + place + 1
 		runs[variant] = *run
-		d.progress.done(1)
+		d.course.end(1)
 	}
 	return runs, nil
 }
@@ -204,7 +205,7 @@ func (d *pairedRuns) pair(ctx context.Context, level int, seed uint64, newFirst 
 func (d *pairedRuns) measure(ctx context.Context, s variant, level int, seed uint64) (*results.Run, error) {
 	f := s.flagsAt(level, seed)
 	if s.binary != "" {
-		d.progress.note("%s%s", d.progress.ahead(), s.label)
+		d.progress.note(s.label)
 		return s.runBinary(ctx, f)
 	}
 	clients := f.Clients[0]
@@ -221,34 +222,46 @@ func (d *pairedRuns) runSet(ctx context.Context) (subjects []compare.Subject, er
 	if err := d.open(ctx); err != nil {
 		return nil, err
 	}
-	d.progress.beginSweep(d.runs(), 0)
+	d.course.begin(d.work(), 0)
 	return d.set(ctx, 0)
+}
+
+// work returns how long each run of a set is asked to take. The runs of a duet share their time.
+func (d *pairedRuns) work() []time.Duration {
+	var pair []time.Duration
+	for _, s := range d.variants {
+		each := workOf(&s.flags)
+		if d.duet != nil {
+			each /= 2
+		}
+		pair = append(pair, each)
+	}
+	return slices.Repeat(pair, d.runs()/2)
 }
 
 // takes says about how long a set takes. It returns "" if that is unknown.
 func (d *pairedRuns) takes() string {
-	var all time.Duration
-	for _, s := range d.variants {
-		if s.flags.WindowRounds() > 0 {
-			return ""
-		}
-		each := time.Duration(d.flags.pairs*d.levels()) * (s.flags.Run.Warmup + s.flags.Run.Duration)
-		if d.duet != nil {
-			all = max(all, each)
-		} else {
-			all += each
-		}
+	work := d.work()
+	if slices.Contains(work, 0) {
+		return ""
 	}
-	return fmt.Sprintf(": about %v", all.Round(time.Second))
+	return fmt.Sprintf(": about %v", sum(work).Round(time.Second))
 }
 
-// announceServices prints what the runs will do to services that were given by address.
-func (d *pairedRuns) announceServices() {
-	announced := map[string]bool{}
+// describeServices prints what the runs do to each service, in one of the two forms that spec.Selection has.
+func (d *pairedRuns) describeServices(w io.Writer, print func(*spec.Selection, io.Writer, []spec.Source, spec.Announcement)) {
+	described := map[string]bool{}
 	for _, s := range d.variants {
-		if !announced[s.sharedBy()] {
-			s.flags.Announce(d.err, []spec.Source{s.source}, s.flags.Announcement(d.flags.pairs))
+		if described[s.sharedBy()] {
+			continue
 		}
-		announced[s.sharedBy()] = true
+		described[s.sharedBy()] = true
+		var forms []catalog.Choice
+		for _, other := range d.variants {
+			if other.sharedBy() == s.sharedBy() {
+				forms = append(forms, other.form)
+			}
+		}
+		print(&s.flags.Selection, w, []spec.Source{s.source}, s.flags.Announcement(forms, d.flags.pairs))
 	}
 }

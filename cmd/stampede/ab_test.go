@@ -204,7 +204,7 @@ func TestAbExitCodes(t *testing.T) {
 		{results.Inconclusive, "warn", cli.ExitOK}, {results.Inconclusive, "fail", cli.ExitInvalid},
 		{results.Invalid, "warn", cli.ExitInvalid}, {results.Regression, "warn", cli.ExitRegression}, {results.Fail, "warn", cli.ExitViolation},
 	} {
-		j := &comparison{pairedRuns: &pairedRuns{progress: newProgress(io.Discard, true)}, flags: abFlags{inconclusive: c.inconclusive}}
+		j := &comparison{pairedRuns: &pairedRuns{app: new(app), progress: newProgress(io.Discard, true, new(course))}, flags: abFlags{inconclusive: c.inconclusive}}
 		if c.want == cli.ExitViolation {
 			j.file.New.Runs = []results.Run{{Safety: results.Safety{Violations: 1}}}
 		}
@@ -222,7 +222,7 @@ func TestAbExitCodes(t *testing.T) {
 // TestAbTellsBrokenIdentities checks that a run whose counts are impossible under any schedule does
 // not pass, whichever figures are compared.
 func TestAbTellsBrokenIdentities(t *testing.T) {
-	j := &comparison{pairedRuns: &pairedRuns{progress: newProgress(io.Discard, true)}}
+	j := &comparison{pairedRuns: &pairedRuns{app: new(app), progress: newProgress(io.Discard, true, new(course))}}
 	j.file.Changes = []results.Change{{Figure: "rounds_per_s", Gated: true, Verdict: results.Improvement}}
 	j.file.New.Runs = []results.Run{{Cost: results.Cost{Expected: &results.Expected{Identities: []results.Identity{{Formula: "lists = N+K", Left: 1, Right: 2}}}}}}
 	err := j.finish(nil, nil, nil)

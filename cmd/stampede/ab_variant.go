@@ -32,8 +32,8 @@ type variantWords struct {
 	settings                      [][2]string // flags of run and their values
 }
 
-// variant parses the words of a variant. The command's flags, which have the names of run's, set what the words
-// leave open.
+// variant parses the words of a variant. The command's flags, which have the names of run's, set what the
+// words leave open.
 func (a *app) variant(name, text string, asked *pflag.FlagSet) (variant, error) {
 	var words variantWords
 	for _, w := range strings.Fields(text) {
@@ -177,7 +177,7 @@ func (s variant) job() spec.Job {
 
 // sharedBy returns a key: variants with the same key share one service.
 func (s variant) sharedBy() string {
-	return fmt.Sprintf("%s %s %q", s.source.Name, s.flags.Reads, s.flags.Security.Arguments())
+	return fmt.Sprintf("%s %s %q", s.source.Name, s.flags.Consistency, s.flags.Security.Arguments())
 }
 
 // flagsAt returns the flags for one number of clients and one seed.

@@ -34,7 +34,7 @@ func TestPrintedCommandSetsEveryFlag(t *testing.T) {
 		asked.Flags().VisitAll(func(f *pflag.Flag) {
 			want := f.Value.String()
 			switch {
-			case slices.Contains([]string{spec.MetricsFlag, spec.ListenFlag, "output", "color", "save", "no-save", "subject", "tag", "quiet", "resume", "seed"}, f.Name):
+			case slices.Contains([]string{spec.MetricsFlag, spec.ListenFlag, "output", "color", "save", "no-save", "subject", "tag", "quiet", "dry-run", "resume", "seed"}, f.Name):
 				want = f.DefValue
 			case f.Name == "user":
 				want = "redacted"

@@ -46,9 +46,6 @@ no secret is given over a control plane that others can read.`,
 		Example: `  stampede agent --join etcd://10.0.0.5:2379/bench --name $(hostname)`,
 		Args:    cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := cli.FromEnvironment(cmd.Flags()); err != nil {
-				return err
-			}
 			return a.joinRuns(cmd.Context(), f)
 		},
 	}
@@ -151,7 +148,7 @@ func (a *app) gather(ctx context.Context, f spec.Agents, patience time.Duration,
 	}
 	a.fleet, err = agents.Gather(ctx, plane, agents.Options{
 		Agents: f.Count, Continue: f.OnLoss == spec.Continue, Version: versionLine(), Address: f.Listen,
-		Present: func(n int) { p.note("waiting for agents: %d of %d", n, f.Count) },
+		Present: func(n int) { p.note(fmt.Sprintf("waiting for agents: %d of %d", n, f.Count)) },
 	})
 	if err != nil {
 		end()
@@ -192,7 +189,7 @@ func (a *app) runOnAgents(ctx context.Context, p workloads.Plan, s results.Setti
 	p.Progress = progressOf(observers)
 	record, parts, err := a.fleet.Run(ctx, p)
 	if record == nil {
-		return nil, interrupted(ctx, err)
+		return nil, err
 	}
 	s.Ceiling, s.Expected = 0, spec.Expected(p.Form, p, record)
 	run := results.FromRecord(s, record)

@@ -52,7 +52,7 @@ func TestAStarvedAgentIsNamed(t *testing.T) {
 	}
 	for _, all := range [][]results.Warning{f.Runs[0].Warnings, f.Runs[0].Doubts} {
 		if !slices.ContainsFunc(all, func(w results.Warning) bool {
-			return w.Agent() == "starved" && w.Code == "cpu-starved" && strings.HasPrefix(w.Text, "agent starved: load generator short of CPU: ")
+			return w.Agent() == "starved" && w.Code == "cpu-starved" && strings.HasPrefix(w.Text, "agent starved: generator short of CPU: ")
 		}) {
 			t.Errorf("nothing of the agent in %+v", all)
 		}

@@ -63,9 +63,6 @@ measure of any service. Later runs report how close they came to it.`,
 					return err
 				}
 			}
-			if err := cli.FromEnvironment(cmd.Flags()); err != nil {
-				return err
-			}
 			f.given = spec.Changed(cmd.Flags())
 			if ceiling {
 				return a.calibrateCeiling(cmd, f)
@@ -98,8 +95,12 @@ func (a *app) calibrate(cmd *cobra.Command, args []string, f pairFlags) error {
 		return err
 	}
 	defer outs.Discard()
+	if f.DryRun {
+		d.describeServices(a.out, (*spec.Selection).WritePlan)
+		return a.dryRun()
+	}
 	if !f.Quiet {
-		d.announceServices()
+		d.describeServices(a.err, (*spec.Selection).Announce)
 		fmt.Fprintf(a.err, "stampede: %d pairs of %s against itself, %d runs%s\n", f.pairs, d.variants[0].label, d.runs(), d.takes())
 	}
 	file := results.Calibration{Head: results.NewHead(results.KindCalibration, tool(), spec.PairCommand("calibrate", args, f.given, f.Seed), nil, f.Seed),
@@ -206,6 +207,9 @@ func checkCeiling(flags *pflag.FlagSet, args []string) (err error) {
 // calibrateCeiling measures how many requests a second each client library can make to a server
 // that does no work, and saves the numbers for later runs.
 func (a *app) calibrateCeiling(cmd *cobra.Command, f pairFlags) error {
+	if f.DryRun { // from its variable: checkCeiling refuses the flag
+		return cli.Flagf("dry-run", "has no effect on stampede calibrate --ceiling, which uses no service")
+	}
 	f.DrawSeed()
 	given := []string{"--ceiling"}
 	if flag := cmd.Flags().Lookup("noise"); flag.Changed {

@@ -31,9 +31,6 @@ time-out after the run was killed.`,
 		Example: `  stampede clean --backend zookeeper://zk1:2181,zk2:2181/bench --dry-run`,
 		Args:    cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := cli.FromEnvironment(cmd.Flags()); err != nil {
-				return err
-			}
 			return a.clean(cmd.Context(), f)
 		},
 	}

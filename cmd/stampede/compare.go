@@ -52,9 +52,6 @@ it, and so finds large changes only: stampede ab interleaves its runs, and finds
   stampede compare old1.json old2.json old3.json old4.json old5.json -- @-4 @-3 @-2 @-1 @`,
 		ValidArgsFunction: completeRuns(&f.folder),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := cli.FromEnvironment(cmd.Flags()); err != nil {
-				return err
-			}
 			f.given = spec.Changed(cmd.Flags())
 			return a.compare(args, cmd.ArgsLenAtDash(), f)
 		},

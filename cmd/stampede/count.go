@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/backends"
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/units"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/catalog"
 	"github.com/stampede-bench/stampede/workloads/costmodel"
@@ -48,9 +50,6 @@ Without --backend it uses a server inside this process, and takes no time.`,
   stampede count lock --backend zookeeper: --clients 8`,
 		ValidArgsFunction: a.completeRecipes,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := cli.FromEnvironment(cmd.Flags()); err != nil {
-				return err
-			}
 			f.given = spec.Changed(cmd.Flags())
 			return a.count(cmd.Context(), args, f)
 		},
@@ -99,14 +98,29 @@ func (a *app) count(ctx context.Context, recipes []string, f countFlags) error {
 		inProcess := func(context.Context) (drivers.Service, error) { return backends.InProcess() }
 		sources = []spec.Source{{Name: "a server in this process", Open: inProcess}}
 	}
-	f.Announce(a.err, sources, spec.Announcement{
+	plan := spec.Announcement{
 		Rate:     "one step at a time, at rest in between",
+		Requests: f.Requests(forms, f.settings(), 1, true),
 		Duration: cli.Counted(len(f.Clients)*len(forms), "short run"),
-	})
+	}
+	if f.DryRun {
+		f.WritePlan(a.out, sources, plan)
+		return a.dryRun()
+	}
+	f.Announce(a.err, sources, plan)
 	command := slices.Concat([]string{"stampede", "count"}, recipes, f.given)
 	t := counter{app: a, flags: f, report: results.CountReport{Head: results.NewHead(results.KindCount, tool(), command, []string{results.KindCount}, 0),
 		Settled: []results.Settled{}}}
+	t.progress = newProgress(a.err, false, &a.course)
 	t.report.Marks = f.saving.Marks()
+	var work []time.Duration // in proportion to the clients, which act one after the other
+	for range sources {
+		for _, clients := range f.Clients {
+			work = append(work, slices.Repeat([]time.Duration{time.Duration(clients)}, len(forms))...)
+		}
+	}
+	a.course.beginCounted(work)
+	defer t.progress.clear()
 	for _, s := range sources {
 		if err := t.countOn(ctx, s, forms); err != nil {
 			return interrupted(ctx, f.Explained(s, err))
@@ -124,8 +138,9 @@ func (a *app) count(ctx context.Context, recipes []string, f countFlags) error {
 // A counter is the state of one stampede count.
 type counter struct {
 	*app
-	flags  countFlags
-	report results.CountReport
+	flags    countFlags
+	report   results.CountReport
+	progress *progress
 }
 
 func (t *counter) countOn(ctx context.Context, s spec.Source, forms []catalog.Choice) (err error) {
@@ -139,8 +154,10 @@ func (t *counter) countOn(ctx context.Context, s spec.Source, forms []catalog.Ch
 		return err
 	}
 	t.report.Skipped = append(t.report.Skipped, skipped...)
+	t.course.leaveOut((len(forms) - len(can)) * len(t.flags.Clients))
 	for _, clients := range t.flags.Clients {
 		for _, form := range can {
+			t.progress.note(fmt.Sprint(form), units.Clients(clients))
 			if err := t.countForm(ctx, service.Service, form, clients); err != nil {
 				return fmt.Errorf("%v with %d clients: %w", form, clients, err)
 			}
@@ -155,6 +172,8 @@ func (t *counter) countForm(ctx context.Context, s drivers.Service, form workloa
 	if err != nil {
 		return err
 	}
+	t.course.end(1)
+	t.progress.clear()
 	if t.flags.trace {
 		t.printTrace(form, clients, run.Trace)
 	}

@@ -23,7 +23,10 @@ func TestDocumentation(t *testing.T) {
 	t.Run("counts of the lock", readmeCountsTheLock)
 	t.Run("recipes", long(recipePages))
 	t.Run("manual", manualPages)
+	t.Run("schema", publishedSchema)
 	t.Run("systems", long(systemsPage))
+	t.Run("incidents", incidentsPage)
+	t.Run("shown incidents", long(shownIncidents))
 	t.Run("wrong commands", wrongCommands)
 	t.Run("commands", long(documentedCommands))
 }

@@ -33,9 +33,6 @@ given; the exit codes are those of run.`,
 		Args:              oneResult,
 		ValidArgsFunction: completeRuns(&folder),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := cli.FromEnvironment(cmd.Flags()); err != nil {
-				return err
-			}
 			return a.gate(archive.Folder(folder), append(args, lastRun)[0], g, output)
 		},
 	}
@@ -81,8 +78,8 @@ func (a *app) gate(folder archive.Folder, name string, g spec.Judging, output ou
 	return a.conclude(asked, f, outs)
 }
 
-// judgedResult returns the result at the path with the gates and the verdict of the file, as the kind that it is. A
-// sweep whose search was undecided has no better verdict than invalid.
+// judgedResult returns the result at the path with the gates and the verdict of the file, as the kind that
+// it is. A sweep whose search was undecided has no better verdict than invalid.
 func judgedResult(path string, f *results.File) (results.Result, error) {
 	read, err := archive.ReadAny(path)
 	s, is := read.(results.Sweep)
@@ -187,9 +184,6 @@ same run always gives the same file, so that it can be put under version control
 		Args:              oneResult,
 		ValidArgsFunction: completeRuns(&folder),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := cli.FromEnvironment(cmd.Flags()); err != nil {
-				return err
-			}
 			return a.updateBaseline(archive.Folder(folder), append(args, lastRun)[0], path)
 		},
 	}
@@ -227,9 +221,6 @@ func (a *app) baselineShowCommand() *cobra.Command {
 		Short: "Show the baseline, in any format",
 		Args:  cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := cli.FromEnvironment(cmd.Flags()); err != nil {
-				return err
-			}
 			f, err := spec.ReadBaseline(path)
 			if err != nil {
 				return err

@@ -5,12 +5,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 )
 
 // TestGateScriptNeverPassesWhatIsInvalid checks that scripts/gate returns any exit code of stampede
-// ab unchanged: pairs that were measured badly pass neither silently nor with --inconclusive warn.
+// ab unchanged: pairs that were measured badly pass neither silently nor with --inconclusive warn. Both commands get
+// each word of each line.
 func TestGateScriptNeverPassesWhatIsInvalid(t *testing.T) {
 	for _, c := range []struct {
 		asked        string // the variable INCONCLUSIVE
@@ -23,10 +23,11 @@ func TestGateScriptNeverPassesWhatIsInvalid(t *testing.T) {
 		folder := t.TempDir()
 		executable(t, filepath.Join(folder, "go"), `for last; do [ "$flag" = -o ] && out=$last; flag=$last; done; cp "$STUB" "$out"`)
 		stub := filepath.Join(folder, "stub")
-		executable(t, stub, `echo "$@" >>"$CALLS"; [ "$1" = count ] || exit "$AB"`)
+		executable(t, stub, `(IFS=,; echo "$*") >>"$CALLS"; [ "$1" = count ] || exit "$AB"`)
 		calls := filepath.Join(folder, "calls")
 		gate := exec.CommandContext(t.Context(), "bash", "../../scripts/gate")
-		gate.Env = append(os.Environ(), "PATH="+folder+":"+os.Getenv("PATH"), "STUB="+stub, "CALLS="+calls, "AB="+c.ab, "INCONCLUSIVE="+c.asked, "GITHUB_ACTIONS=")
+		gate.Env = append(os.Environ(), "PATH="+folder+":"+os.Getenv("PATH"), "STUB="+stub, "CALLS="+calls, "AB="+c.ab, "INCONCLUSIVE="+c.asked, "GITHUB_ACTIONS=",
+			"RECIPES=lock\nelection", "ARGUMENTS=--form predecessor\n--settings 'hold=1ms $(exit)'\n")
 		out, err := gate.CombinedOutput()
 		var exit *exec.ExitError
 		if err != nil && !errors.As(err, &exit) {
@@ -36,8 +37,10 @@ func TestGateScriptNeverPassesWhatIsInvalid(t *testing.T) {
 			t.Errorf("INCONCLUSIVE=%s, ab ends with %s: exit code %d, want %d: %s", c.asked, c.ab, got, c.want, out)
 		}
 		said, err := os.ReadFile(calls)
-		if err != nil || !strings.Contains(string(said), "--inconclusive "+c.inconclusive) {
-			t.Errorf("INCONCLUSIVE=%s: %v, called %s", c.asked, err, said)
+		want := "count,lock,election,--form,all,--clients,2,8,-o,table\n" +
+			"ab,lock/one-node,lock/predecessor,--clients,32,--inconclusive," + c.inconclusive + ",--form,predecessor,--settings,hold=1ms $(exit),-o,table\n"
+		if err != nil || string(said) != want {
+			t.Errorf("INCONCLUSIVE=%s: %v, called\n%swant\n%s", c.asked, err, said, want)
 		}
 	}
 }

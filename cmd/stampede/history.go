@@ -54,9 +54,6 @@ its reason, and is no regression.`,
 			return spec.FigureWords(figure.Table([]string{"handoff", "acquire"}, nil)), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(cmd *cobra.Command, figures []string) error {
-			if err := cli.FromEnvironment(cmd.Flags()); err != nil {
-				return err
-			}
 			return a.history(figures, f)
 		},
 	}
@@ -88,8 +85,11 @@ func (a *app) history(figures []string, f historyFlags) error {
 	if err != nil {
 		return err
 	}
-	saved = slices.DeleteFunc(saved, func(e archive.Entry) bool { return !results.HeadOf(e.Result).Marks.Have(tags) })
-	h, err := a.collect(saved, figures, f.path)
+	tagged := slices.DeleteFunc(slices.Clone(saved), func(e archive.Entry) bool { return !results.HeadOf(e.Result).Marks.Have(tags) })
+	if len(tagged) == 0 && len(saved) > 0 {
+		return cli.Flagf("tag", "%s: no result in %s has it", strings.Join(f.tags, ", "), f.path)
+	}
+	h, err := a.collect(tagged, figures, f.path)
 	if err != nil {
 		return err
 	}
@@ -216,9 +216,6 @@ beside a history in one file: to take an acceptance back, delete its line.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := cli.FromEnvironment(cmd.Flags()); err != nil {
-				return err
-			}
 			if strings.TrimSpace(reason) == "" {
 				return cli.Flagf("reason", "is missing: say why the change is meant")
 			}

@@ -21,7 +21,7 @@ import (
 )
 
 func (a *app) listCommand() *cobra.Command {
-	var long, systems bool
+	var long, systems, incidents bool
 	cmd := &cobra.Command{
 		Use:   "list [recipe…]",
 		Short: "List recipes, their forms, the families, the backends and the scenarios",
@@ -29,20 +29,25 @@ func (a *app) listCommand() *cobra.Command {
 with stampede, or the forms of some recipes. --long adds the cost and the origin of
 each form, and the properties of each backend. --systems lists which form Kafka,
 Hadoop, Solr and others use, and what one change costs them with N members; --long
-adds the sources that were read. The name of a system can be given as a form.`,
+adds the sources that were read. The name of a system can be given as a form.
+--incidents lists public incidents, each with a scenario that shows its symptom and the
+form that avoids it; --long adds what happened and what was reported.`,
 		ValidArgsFunction: a.completeRecipes,
 		RunE: func(cmd *cobra.Command, recipes []string) error {
-			if err := cli.FromEnvironment(cmd.Flags()); err != nil {
-				return err
-			}
-			if systems {
+			switch {
+			case systems && incidents:
+				return cli.Usagef("--systems --incidents: lists one of the two: leave out the other")
+			case systems:
 				return a.listSystems(recipes, long)
+			case incidents:
+				return a.listIncidents(recipes, long)
 			}
 			return a.list(recipes, long)
 		},
 	}
 	cmd.Flags().BoolVarP(&long, "long", "l", false, "add the cost and the origin of each form")
 	cmd.Flags().BoolVar(&systems, "systems", false, "list well-known systems and libraries with the forms that they use")
+	cmd.Flags().BoolVar(&incidents, "incidents", false, "list public incidents whose symptoms scenarios show")
 	return cmd
 }
 
@@ -85,13 +90,20 @@ func selectedForms(forms []workloads.Form, recipes []string) ([]catalog.Choice, 
 func (a *app) listScenarios() error {
 	rows := [][]string{{"SCENARIO", "WHAT IT IS"}}
 	for _, name := range scenario.Names() {
+		if scenario.IsIncident(name) {
+			continue
+		}
 		file, err := a.parseScenario(name)
 		if err != nil {
 			return err
 		}
 		rows = append(rows, []string{name, file.About})
 	}
-	return writeFurther(a.out, rows)
+	if err := writeFurther(a.out, rows); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(a.out, "\nScenarios of %s: stampede list --incidents\n", cli.Counted(len(scenario.Incidents()), "public incident"))
+	return err
 }
 
 func listForms(out io.Writer, forms []catalog.Choice) error {

@@ -14,8 +14,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
 
 	"github.com/stampede-bench/stampede/internal/browser"
@@ -114,17 +116,17 @@ func until(t *testing.T, ctx context.Context, what string) {
 	}
 }
 
-// TestLivePage checks that, of 500 clients, a release lights up one in the recipe and many in the
+// TestLivePage checks that, of 500 clients, a release lights up one in the herd-avoiding form and many in the
 // naive form. Fifty connections that request the events and never read them, and a page that is
 // closed half-way, make no difference: the run completes.
 func TestLivePage(t *testing.T) {
 	testenv.SkipIfShort(t)
 	in := browser.Start(t)
-	hold := "1ms"
+	clients := "500"
 	if *shots != "" {
-		hold = "20ms" // gives the losers time to wait again; but in the end 500 clients wait for each other
+		clients = "64" // so that each quarter of a second has enough rounds for a percentile
 	}
-	run := watch(t, "run", "lock", "--clients", "500", "--backend", "native:", "--hold", hold, "--duration", "8s")
+	run := watch(t, "run", "lock", "--clients", clients, "--backend", "native:", "--duration", "8s")
 	for range 50 {
 		c, err := net.Dial("tcp", strings.TrimPrefix(run.url, "http://"))
 		if err != nil {
@@ -134,6 +136,9 @@ func TestLivePage(t *testing.T) {
 		fmt.Fprintf(c, "GET /events HTTP/1.1\r\nHost: %s\r\n\r\n", strings.TrimPrefix(run.url, "http://"))
 	}
 	page, closePage := tab(t, in, run.url)
+	stays, closeStays := tab(t, in, run.url)
+	defer closeStays()
+	picture(t, page, "waiting")
 	const panel = `document.querySelector("article.%s")?.dataset`
 	recipe, naive := fmt.Sprintf(panel, "recipe"), fmt.Sprintf(panel, "naive")
 	until(t, page, recipe+`.releases >= 1`)
@@ -141,10 +146,13 @@ func TestLivePage(t *testing.T) {
 	until(t, page, recipe+`.largest === "1" && `+naive+`.largest > 50`)
 	picture(t, page, "naive")
 	words, err := chromedp.Run(page, chromedp.Text(chromedp.CSS("#finding")))
-	if want := "With 500 clients a release wakes"; err != nil || !strings.Contains(words, want) || !strings.Contains(words, "wait again") {
+	if want := "With " + clients + " clients a release wakes"; err != nil || !strings.Contains(words, want) || !strings.Contains(words, "wait again") {
 		t.Errorf("the page finds %q, %v", words, err)
 	}
 	closePage()
+	until(t, stays, `last.over`)
+	picture(t, stays, "finished")
+	reportOf(t, stays)
 	file := run.ends(t, 0)
 	if len(file.Runs) != 2 || file.Interrupted {
 		t.Fatalf("%d runs, interrupted %v", len(file.Runs), file.Interrupted)
@@ -153,6 +161,32 @@ func TestLivePage(t *testing.T) {
 		if r.Rounds == 0 || r.Safety.Violations > 0 {
 			t.Errorf("%s: %d rounds, %+v", r.Form, r.Rounds, r.Safety)
 		}
+	}
+}
+
+// reportOf checks that the page has finished and that its links open and keep the report, although nobody
+// answers any more.
+func reportOf(t *testing.T, page context.Context) {
+	t.Helper()
+	const says = `[document.querySelector("#state .text").textContent, document.querySelector("#end b").textContent, document.getElementById("save").download.endsWith(".html"), document.getElementById("stop").checkVisibility()].join(" ")`
+	if got, err := chromedp.Run(page, chromedp.Evaluate[string](says)); err != nil || got != "finished Finished. true false" {
+		t.Errorf("in the end the page says %q, %v", got, err)
+	}
+	opened := chromedp.WaitNewTarget(page, func(i *target.Info) bool { return strings.HasPrefix(i.URL, "blob:") })
+	if err := chromedp.Do(page, chromedp.Click(chromedp.CSS("#open"))); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case id := <-opened:
+		report, end := chromedp.NewContext(page, chromedp.WithTargetID(id))
+		defer end()
+		const whole = `document.querySelector("h1") !== null && document.querySelector("#result") !== null && document.styleSheets[0].cssRules.length > 10`
+		if _, err := chromedp.Run(report, chromedp.Poll[bool](whole, chromedp.WithPollingTimeout(browser.Patience))); err != nil {
+			t.Fatalf("the report does not open: %v", err)
+		}
+		picture(t, report, "report")
+	case <-time.After(browser.Patience):
+		t.Fatal("no report opens")
 	}
 }
 
@@ -167,7 +201,10 @@ func picture(t *testing.T, page context.Context, name string) {
 			if _, err := chromedp.Call(page, emulation.SetEmulatedMedia, browser.Shown("screen", scheme)); err != nil {
 				t.Fatal(err)
 			}
-			if err := chromedp.Do(page, chromedp.EmulateViewport(width, 790)); err != nil {
+			if err := chromedp.Do(page, chromedp.EmulateViewport(width, 900)); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := chromedp.Run(page, chromedp.Evaluate[bool](`dispatchEvent(new Event("resize"))`)); err != nil { // it may not have noticed yet
 				t.Fatal(err)
 			}
 			raw, err := chromedp.Run(page, chromedp.CaptureScreenshot())
@@ -220,7 +257,7 @@ func TestLivePageStops(t *testing.T) {
 	click("stop")
 	until(t, page, open)
 	click("really")
-	until(t, page, `document.querySelector("#state .text").textContent === "over"`)
+	until(t, page, `document.querySelector("#state .text").textContent === "stopped"`)
 	if file := run.ends(t, 130); !file.Interrupted || len(file.Runs) != 1 || file.Runs[0].Rounds == 0 {
 		t.Errorf("interrupted %v, %d runs; want what was measured of the first", file.Interrupted, len(file.Runs))
 	}

@@ -14,10 +14,13 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/stampede-bench/stampede/cmd/stampede/cli"
+	"github.com/stampede-bench/stampede/cmd/stampede/defaults"
 	"github.com/stampede-bench/stampede/cmd/stampede/duet"
 	"github.com/stampede-bench/stampede/cmd/stampede/spec"
+	"github.com/stampede-bench/stampede/dashboards/live"
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/backends"
 	"github.com/stampede-bench/stampede/drivers/cluster/reexec"
@@ -59,12 +62,18 @@ type app struct {
 	out, err io.Writer
 	// interrupt ends the command as SIGINT does.
 	interrupt func()
+	// page is where the runs are watched; nil if nowhere.
+	page *live.Page
+	// course is how far the command has come with its runs.
+	course course
 	// observers follow every run of the command.
 	observers []observer
 	// window is where the run of one side of a duet waits for the other; nil in all other processes.
 	window *duet.Gate
 	// used holds the services that have done a run: their servers are warm.
 	used map[drivers.Service]bool
+	// defaults are those of the project; nil if there are none.
+	defaults *defaults.File
 	// fleet has the agents among which runs are divided; nil if this process has all clients.
 	fleet *agents.Fleet
 }
@@ -85,10 +94,19 @@ clients each change wakes, and checks safety while it measures.`,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
+		for _, f := range cli.Repeated(cmd.Flags(), os.Args[1:]) {
+			fmt.Fprintf(a.err, "warning: --%s is given more than once: %s holds\n", f.Name, f.Value)
+		}
 		if cmd.Name() == "version" || cmd.Name() == "completion" || cmd.Parent() != nil && cmd.Parent().Name() == "completion" {
 			return nil // these read no variable
 		}
-		return cli.CheckVariables(root, spec.PasswordVariable)
+		if err := cli.CheckVariables(root, spec.PasswordVariable, defaults.Variable); err != nil {
+			return err
+		}
+		if err := cli.FromEnvironment(cmd.Flags()); err != nil {
+			return err
+		}
+		return a.takeDefaults(cmd.Flags())
 	}
 	root.Version = versionLine()
 	root.SetVersionTemplate("{{.Version}}\n")
@@ -98,7 +116,24 @@ clients each change wakes, and checks safety while it measures.`,
 	a.addCommands(root)
 	cli.SetHelp(root, flagGroups())
 	refuseOtherShells(root)
+	refuseOtherTopics(root)
 	return root
+}
+
+// takeDefaults sets the flags that were not given to the project's defaults, if the command uses a service or
+// saved results, and says so.
+func (a *app) takeDefaults(flags *pflag.FlagSet) (err error) {
+	if flags.Lookup("backend") == nil && flags.Lookup("save") == nil {
+		return nil // serve has flags of the same names for the server's own certificate
+	}
+	if a.defaults, err = defaults.Read(); err != nil {
+		return a.reported(err)
+	}
+	quiet := flags.Lookup("quiet")
+	if set := a.defaults.Apply(flags); len(set) > 0 && (quiet == nil || quiet.Value.String() == "false") {
+		fmt.Fprintf(a.err, "stampede: %s sets %s; %s=%s ignores it\n", a.defaults.Name, strings.Join(set, ", "), defaults.Variable, defaults.Off)
+	}
+	return nil
 }
 
 // addCommands adds all commands, by the group in which help lists them, and the help topics.
@@ -119,7 +154,25 @@ func (a *app) addCommands(root *cobra.Command) {
 			root.AddCommand(c)
 		}
 	}
-	root.AddCommand(a.versionCommand(), a.thresholdsTopic(), a.faultsTopic(), exitCodesTopic())
+	root.AddCommand(a.versionCommand(), a.manCommand(), a.thresholdsTopic(), a.faultsTopic(), a.defaultsTopic(), exitCodesTopic())
+}
+
+// refuseOtherTopics makes cobra's help command reject a word that is no command and no topic. By default it prints the
+// help of the root and succeeds.
+func refuseOtherTopics(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	help, _, err := root.Find([]string{"help"})
+	cli.Must(err)
+	help.Args = func(_ *cobra.Command, args []string) error {
+		found, rest, err := root.Find(args)
+		switch {
+		case err != nil || len(rest) == 0:
+			return err
+		case !found.HasSubCommands():
+			return cli.Usagef("%s has no command %q", found.CommandPath(), rest[0])
+		}
+		return cli.NoSuchCommand(found, rest)
+	}
 }
 
 // refuseOtherShells makes cobra's completion command reject a shell that it does not know. By
@@ -180,18 +233,18 @@ func (a *app) report(ctx context.Context, err error) int {
 // flagGroups returns the groups in which help shows the flags of commands that have many.
 func flagGroups() []cli.FlagGroup {
 	return []cli.FlagGroup{
-		{Title: "What to run", Flags: []string{"file", "form", "clients", "groups", "repeat", "levels", "servers", "pairs", "duet", "ceiling", "seed", "resume"}},
-		{Title: "Service", Flags: []string{"backend", "namespace", "connect-timeout", "max-sessions", "user", "password-file",
+		{Title: "What to run", Flags: []string{"file", "form", "clients", "groups", "repeat", "levels", "servers", "pairs", "duet", "ceiling", "seed", "resume", "dry-run"}},
+		{Title: "Service", Flags: []string{"backend", "consistency", "namespace", "connect-timeout", "max-sessions", "user", "password-file",
 			"tls-ca", "tls-cert", "tls-key", "tls-server-name"}},
-		{Title: "Other programs' traffic (observe)", Flags: []string{"listen", "listen-cert", "listen-key", "listen-client-ca", "page",
+		{Title: "Page and proxy", Flags: []string{"listen", "listen-cert", "listen-key", "listen-client-ca", "page",
 			"env", "for", "project", "pcap", "interface", "port"}},
 		{Title: "Many machines", Flags: []string{"agents", "control", "control-listen", "on-agent-loss"}},
 		{Title: "Length", Flags: []string{"duration", "rounds", "warmup", "ramp", "until-sure", "max-time"}},
 		{Title: "Load", Flags: []string{"hold", "think", "session-timeout", "rate", "arrival", "late-limit", "background"}},
-		{Title: "Single recipes", Flags: []string{"readers", "revoke-every", "abort-rate", "producers", "backlog", "priorities", "ephemeral-items", "polls", "items"}},
-		{Title: "Reads and writes (mix)", Flags: []string{"reads", "keys", "keys-by", "size", "in-flight", "lists", "creates", "conditional",
-			"watchers", "preload", "preload-watches"}},
-		{Title: "Faults", Flags: []string{"fault", "nemesis"}},
+		{Title: "Single recipes", Flags: []string{"readers", "revoke-every", "abort-rate", "outage", "producers", "backlog", "priorities", "ephemeral-items", "polls", "items"}},
+		{Title: "Reads and writes (mix)", Flags: []string{"reads", "keys", "keys-by", "name-length", "size", "size-by", "in-flight", "lists", "list-size", "creates", "grow",
+			"txns", "txn-ops", "conditional", "watchers", "preload", "preload-watches"}},
+		{Title: "Faults", Flags: []string{"fault", "nemesis", "probe"}},
 		{Title: "Verdict", Flags: []string{"threshold", "abort-on", "baseline", "noise", "inconclusive", "metric", "all", "minimum-effect",
 			"confirm", "slo", "worse-by", "fail-on-regression"}},
 		{Title: "Output", Flags: []string{"output", "color", "percentiles", "bin", "save", "no-save", "subject", "tag", "quiet", "trace", "metrics-addr"}},

@@ -16,6 +16,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/stampede-bench/stampede/cmd/stampede/cli"
+	"github.com/stampede-bench/stampede/cmd/stampede/defaults"
 	"github.com/stampede-bench/stampede/cmd/stampede/spec"
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/backends"
@@ -25,6 +26,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/server"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
 	"github.com/stampede-bench/stampede/internal/testenv"
+	"github.com/stampede-bench/stampede/metrics/delivery/misdelivery"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/archive"
 	"github.com/stampede-bench/stampede/results/schema"
@@ -38,6 +40,7 @@ func TestMain(m *testing.M) {
 	reexec.Dispatch(backends.Roles())
 	testscript.Main(tidy{m}, map[string]func(){
 		"stampede": main,
+		"follower": follower,
 		// stampede with one more form, which is broken.
 		"broken-stampede": func() { os.Exit(execute(append(catalog.Forms(), freeForAll()), os.Args[1:])) },
 		// stampede with the naive lock in place of the one that avoids the herd.
@@ -56,6 +59,7 @@ func TestMain(m *testing.M) {
 type tidy struct{ *testing.M }
 
 func (m tidy) Run() int {
+	os.Unsetenv(defaults.Variable) // it would name a file of the developer
 	code := m.M.Run()
 	if left, _ := filepath.Glob(filepath.Join(spec.SavedRuns, "*")); len(left) > 0 {
 		fmt.Fprintf(os.Stderr, "tests left results behind: %q\n", left)
@@ -64,7 +68,15 @@ func (m tidy) Run() int {
 	return code
 }
 
-func TestScripts(t *testing.T) { runScripts(t, "script", nil) }
+// TestScripts has the address of a server that delivers each notification twice in $DOUBLING, and of the same server
+// behind a relay that changes nothing in $RELAYED.
+func TestScripts(t *testing.T) {
+	address := backendtest.Native(t, server.Options{})
+	runScripts(t, "script", map[string]string{
+		"DOUBLING": misdelivery.New(misdelivery.Double).ZooKeeper(t, address),
+		"RELAYED":  misdelivery.New(misdelivery.None).ZooKeeper(t, address),
+	})
+}
 
 // TestAgentScripts runs the scripts of agents, each with the address of a control plane of its own in a variable:
 // $CONTROL for agents.txtar, $CONTROL_COMMANDS for commands.txtar, and so on.

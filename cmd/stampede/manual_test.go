@@ -26,9 +26,12 @@ func manualPages(t *testing.T) {
 	root := (&app{forms: catalog.Forms(), out: &help}).root()
 	var index strings.Builder
 	index.WriteString("# The commands\n\n" +
-		"Every flag can also be set by its environment variable; a flag on the command line takes precedence.\n`make docs` generates these pages.\n\n| command | what it does |\n|---|---|\n")
+		"Every flag can also be set by its environment variable; a flag on the command line takes precedence.\n`make docs` generates these pages, and `make man` manual pages for packages.\n\n| command | what it does |\n|---|---|\n")
 	wanted := []string{"README.md"}
 	for _, cmd := range root.Commands() {
+		if cmd.Hidden {
+			continue
+		}
 		name := cmd.Name() + ".md"
 		wanted = append(wanted, name)
 		golden.Compare(t, manualFolder+name, []byte(manualPage(cmd, &help)))
@@ -100,11 +103,9 @@ func flagRow(f *pflag.Flag) string {
 	if name != "" {
 		flag += " " + name
 	}
-	unless := ""
-	switch f.DefValue {
-	case "", "0", "0s", "false", "[]":
-	default:
-		unless = "`" + strings.Trim(f.DefValue, "[]") + "`"
+	unless := cli.Default(f)
+	if unless != "" {
+		unless = "`" + unless + "`"
 	}
 	cells := strings.NewReplacer("|", "\\|", "\n", "<br>").Replace(strings.TrimSpace(about))
 	return fmt.Sprintf("| `%s` | `%s` | %s | %s |\n", strings.ReplaceAll(flag, "|", "\\|"), cli.Variable(f), unless, cells)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 
@@ -46,6 +47,8 @@ type observeFlags struct {
 	metrics    string // address for Prometheus
 	page       string // address of the page that shows the report so far
 	capture    captureFlags
+	faults     observeFaults
+	dryRun     bool
 }
 
 func (a *app) observeCommand() *cobra.Command {
@@ -79,9 +82,6 @@ nor shown.`,
   tcpdump -U -w - port 2181 | stampede observe --pcap -
   stampede observe --backend etcd: --interface eth0 --for 1m`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := cli.FromEnvironment(cmd.Flags()); err != nil {
-				return err
-			}
 			if len(args) > 0 && cmd.ArgsLenAtDash() != 0 {
 				return cli.Usagef("unexpected argument %q: a command follows --", args[0])
 			}
@@ -102,9 +102,12 @@ nor shown.`,
 	f.saving.Register(cmd)
 	f.outputs.Register(cmd, results.KindObservation)
 	f.capture.register(cmd)
+	f.faults.register(flags)
+	flags.BoolVar(&f.dryRun, "dry-run", false, "check the flags and print the service, faults and thresholds; start nothing")
+	cli.Complete(cmd, "fault", presetNames)
 	spec.RegisterMetrics(flags, &f.metrics)
 	flags.StringVar(&f.page, pageFlag, "", "`HOST:PORT` of a page that shows what was observed so far, e.g. 127.0.0.1:8080 (default: none)")
-	for _, name := range []string{"listen", "env", "for", "project", spec.MetricsFlag, pageFlag} {
+	for _, name := range []string{"listen", "env", "for", "project", "nemesis", "probe", "seed", spec.MetricsFlag, pageFlag} {
 		cli.Complete(cmd, name, func() []string { return nil })
 	}
 	return cmd
@@ -114,6 +117,9 @@ func (a *app) observe(ctx context.Context, f observeFlags, command []string) err
 	checked, err := f.check(command)
 	if err != nil {
 		return err
+	}
+	if f.dryRun {
+		return a.planObserve(f, checked)
 	}
 	outs, err := f.outputs.Open(results.KindObservation, a.out)
 	if err != nil {
@@ -153,17 +159,54 @@ func (a *app) observeProxy(ctx context.Context, f observeFlags, command []string
 		return err
 	}
 	defer w.close()
-	shown := following{observationFrom(*file, "proxy"), c.thresholds, w.seen}
+	if err := f.faults.findProbe(ctx, w); err != nil {
+		return err
+	}
+	shown := following{observationFrom(*file, "proxy"), c.thresholds, w.seen, w.broken}
 	stop, err := a.follow(ctx, f, c.target.Scheme(), shown)
 	if err != nil {
 		return err
 	}
 	defer stop()
 	file.Source = "proxy"
+	end := a.breakProgram(ctx, f, w)
 	failed := a.observeWhile(ctx, f, command, w, file)
+	broke := end()
 	w.proxy.Close()
-	file.Observed = w.seen.Report()
-	return errors.Join(failed, w.proxy.Stats().Failure)
+	stats := w.proxy.Stats()
+	file.Observed, file.Unreached = w.seen.Report(), stats.Unreached
+	if w.broken != nil {
+		w.broken.judge.Advance(time.Now())
+		r := w.broken.judge.Report()
+		file.Faults, file.Recovery = f.faults.lines(), &r
+		undone, why := f.faults.undone(r)
+		r.Undone = undone
+		if broke == nil { // else it says why
+			broke = why
+		}
+		if path := r.Unwatched(); path != "" {
+			fmt.Fprintf(a.err, "stampede: warning: --probe: no session that the fault hit watched %s\n", path)
+		}
+		if broke != nil {
+			fmt.Fprintf(a.err, "stampede: warning: %v\n", broke)
+		}
+	}
+	for _, text := range file.Unreachable() {
+		fmt.Fprintf(a.err, "stampede: warning: %s\n", text)
+	}
+	return errors.Join(failed, stats.Failure)
+}
+
+// planObserve prints what would be done.
+func (a *app) planObserve(f observeFlags, c checkedObserve) error {
+	rows := append([][]string{{"service", c.target.String()}}, f.faults.plan()...)
+	for _, t := range c.thresholds {
+		rows = append(rows, []string{"threshold", t.String()})
+	}
+	if err := render.WriteColumns(a.out, "", rows); err != nil {
+		return err
+	}
+	return a.dryRun()
 }
 
 // A checkedObserve holds the parsed and checked flags of observe.
@@ -173,15 +216,18 @@ type checkedObserve struct {
 }
 
 // check checks everything that can be checked before anything is started.
-func (f observeFlags) check(command []string) (c checkedObserve, err error) {
+func (f *observeFlags) check(command []string) (c checkedObserve, err error) {
 	if c.target, err = backends.Parse(f.backend); err != nil {
 		return c, cli.Usage(err)
 	}
+	if !c.target.Given() {
+		if slices.ContainsFunc(spec.TLSFlags(), f.capture.changed) {
+			return c, cli.Flagf("tls", "flags: %w", backends.ErrStarted)
+		}
+		f.security = drivers.Security{} // from variables or the project's defaults, which are for other services
+	}
 	if err := f.security.Validate(); err != nil {
 		return c, cli.Usage(err)
-	}
-	if f.security.TLS() && !c.target.Given() {
-		return c, cli.Flagf("tls", "flags: %w", backends.ErrStarted)
 	}
 	if err := checkListen("listen", f.listen); err != nil {
 		return c, err
@@ -193,19 +239,22 @@ func (f observeFlags) check(command []string) (c checkedObserve, err error) {
 		return c, cli.Flagf("tls", "flags: %w", err)
 	}
 	switch {
-	case f.length < 0:
-		return c, cli.Flagf("for", "%v: must not be negative", f.length)
+	case f.length <= 0 && f.capture.changed("for"):
+		return c, cli.Flagf("for", "%v: must be more than 0", f.length)
 	case len(command) > 0 && f.length > 0:
 		return c, cli.Flagf("for", "and a command: the observation lasts as long as the command")
 	case len(command) == 0 && len(f.env) > 0:
 		return c, cli.Flagf("env", "without a command: put the command behind --")
-	case f.project < 0:
+	case f.project < 1 && f.capture.changed("project"):
 		return c, cli.Flagf("project", "%d: must be at least 1", f.project)
 	}
 	if len(command) > 0 {
 		if _, err := exec.LookPath(command[0]); err != nil {
 			return c, cli.Usage(err)
 		}
+	}
+	if f.faults.given() && f.capture.given() {
+		return c, cli.Flagf("fault", "%w", errNoFaultsInCaptures)
 	}
 	if err := f.capture.check(command); err != nil {
 		return c, err
@@ -215,7 +264,14 @@ func (f observeFlags) check(command []string) (c checkedObserve, err error) {
 			return c, cli.Flagf("env", "%q: want NAME=VALUE", e)
 		}
 	}
-	for _, text := range f.thresholds {
+	preset, err := f.faults.check(c.target, f.length)
+	if err != nil {
+		return c, err
+	}
+	if c.target, err = f.faults.prepared(c.target); err != nil {
+		return c, cli.Usage(err)
+	}
+	for _, text := range append(preset, f.thresholds...) {
 		t, err := gate.ParsePath(text)
 		if err != nil {
 			return c, cli.Usage(err)
@@ -246,16 +302,28 @@ func protocolOf(scheme string) traffic.Protocol {
 	return traffic.ZooKeeper()
 }
 
+// capturedProtocol returns the protocol as packets have it.
+func capturedProtocol(scheme string) traffic.Protocol {
+	if scheme == "etcd" {
+		return etcd.Captured()
+	}
+	return protocolOf(scheme)
+}
+
 // A tapped service is a service with a proxy before it.
 type tapped struct {
 	seen    *observe.Analysis
 	proxy   *proxy.Proxy
 	service io.Closer // nil if it was given
+	broken  *breaking // nil without faults
 	secure  bool      // TLS is on one of the proxy's sides, or on both
 }
 
 func (w tapped) close() {
 	w.proxy.Close()
+	if w.broken != nil {
+		w.broken.close()
+	}
 	if w.service != nil {
 		w.service.Close()
 	}
@@ -306,6 +374,7 @@ type following struct {
 	file       results.Observation // without what was observed
 	thresholds []gate.PathThreshold
 	seen       *observe.Analysis
+	broken     *breaking // nil without faults
 }
 
 // observationFrom returns the observation with its source.
@@ -314,8 +383,8 @@ func observationFrom(file results.Observation, source string) results.Observatio
 	return file
 }
 
-// follow shows the observation as metrics and on a page, if flags or the environment ask for that, until the returned
-// function is called.
+// follow shows the observation as metrics and on a page, if flags or the environment ask for that, until
+// the returned function is called.
 func (a *app) follow(ctx context.Context, f observeFlags, scheme string, o following) (stop func(), err error) {
 	to, err := a.expose(ctx, f.metrics, export.Observed(scheme, o.seen))
 	if err != nil {
@@ -332,7 +401,8 @@ func (a *app) follow(ctx context.Context, f observeFlags, scheme string, o follo
 // pageFlag is the flag for the address of the page of an observation: --listen is that of the proxy.
 const pageFlag = "page"
 
-// openReport shows the report so far on a page, if there is an address, until the returned function is called.
+// openReport shows the report so far on a page, if there is an address, until the returned function is
+// called.
 func (a *app) openReport(addr string, o following) (close func(), err error) {
 	if addr == "" {
 		return func() {}, nil
@@ -352,6 +422,11 @@ func (a *app) openReport(addr string, o following) (close func(), err error) {
 func (o following) write(w io.Writer) error {
 	file := o.file
 	file.Observed = o.seen.SoFar()
+	if o.broken != nil {
+		o.broken.judge.Advance(time.Now())
+		r := o.broken.judge.SoFar()
+		file.Recovery = &r
+	}
 	file.Gates, file.Verdict = gate.JudgePaths(o.thresholds, file)
 	return render.WriteSoFar(w, file, live.RefreshScript)
 }

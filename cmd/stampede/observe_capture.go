@@ -108,7 +108,7 @@ const (
 )
 
 func (c *captureFlags) options(scheme string, seen *observe.Analysis) capture.Options {
-	o := capture.Options{Protocol: protocolOf(scheme), Observer: seen, Ports: c.ports}
+	o := capture.Options{Protocol: capturedProtocol(scheme), Observer: seen, Ports: c.ports}
 	if len(o.Ports) == 0 {
 		o.Ports = []uint16{zooKeeperPort}
 		if scheme == "etcd" {
@@ -126,7 +126,7 @@ func (a *app) observeCapture(ctx context.Context, f observeFlags, c checkedObser
 	if len(f.capture.files) > 0 {
 		source = "capture file"
 	}
-	shown := following{observationFrom(*file, source), c.thresholds, seen}
+	shown := following{observationFrom(*file, source), c.thresholds, seen, nil}
 	stop, err := a.follow(ctx, f, c.target.Scheme(), shown)
 	if err != nil {
 		return err
@@ -161,7 +161,7 @@ func (c *captureFlags) read(ctx context.Context, o capture.Options, wait func())
 	var all []io.Reader
 	for _, name := range c.files {
 		if name == standardInput {
-			all = append(all, input(ctx))
+			all = append(all, standardInputReader{input(ctx)})
 			continue
 		}
 		file, err := os.Open(name)
@@ -173,6 +173,11 @@ func (c *captureFlags) read(ctx context.Context, o capture.Options, wait func())
 	}
 	return capture.Read(all, o)
 }
+
+// A standardInputReader has the name that errors give it.
+type standardInputReader struct{ io.Reader }
+
+func (standardInputReader) Name() string { return "standard input" }
 
 // grace is how long the program that writes the standard input may take to end after Ctrl-C, which it
 // gets, too.

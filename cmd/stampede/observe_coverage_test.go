@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -135,7 +136,9 @@ func captured(t *testing.T, address string, use func(), flags ...string) string 
 		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), "captured.pcap")
-	flags = append([]string{"-i", "lo", "-U", "--immediate-mode", "-B", "16384", "-w", file}, flags...)
+	// The buffer has a slot of the snapshot length for each packet: 16 MiB hold only 256 of the longest on loopback, which
+	// are lost if tcpdump has no processor for a moment.
+	flags = append([]string{"-i", "lo", "-U", "--immediate-mode", "-B", "16384", "-s", "4096", "-w", file}, flags...)
 	c := exec.Command(tcpdump, append(flags, "port", port)...)
 	says, err := c.StderrPipe()
 	if err != nil {
@@ -174,7 +177,13 @@ func captured(t *testing.T, address string, use func(), flags ...string) string 
 		time.Sleep(time.Millisecond) // tcpdump has no other way to tell
 	}
 	_ = c.Process.Signal(os.Interrupt)
+	if _, err := io.Copy(&said, says); err != nil {
+		t.Fatal(err)
+	}
 	_ = c.Wait()
+	if !strings.Contains(said.String(), "\n0 packets dropped by kernel") {
+		t.Fatalf("not all packets were captured: %s", &said)
+	}
 	return file
 }
 
@@ -306,11 +315,16 @@ func TestThresholdsOverIncompleteCaptures(t *testing.T) {
 		wantObserved(t, 97, c.says, append(flags, "--threshold", met)...)
 		wantObserved(t, 0, c.says, flags...)
 	}
-	wantObserved(t, 97, "most are to or from "+port, "--pcap", whole, "--port", "1", "--threshold", met)
-	wantObserved(t, 0, "most are to or from "+port, "--pcap", whole, "--port", "1")
+	wantObserved(t, 97, "to port 1, most others are to or from "+port,
+		"--pcap", whole, "--port", "1", "--threshold", met)
+	wantObserved(t, 97, "no connection is to port 1",
+		"--pcap", whole, "--port", port, "--port", "1", "--threshold", met)
+	wantObserved(t, 0, "to port 1, most others are to or from "+port, "--pcap", whole, "--port", "1")
 	wantObserved(t, 97, "ZooKeeper's protocol, which is not that of the service",
 		"--backend", "etcd:", "--pcap", whole, "--port", port, "--threshold", met)
 	wantObserved(t, 2, "given twice", "--pcap", whole, "--pcap", whole)
+	wantObserved(t, 2, "--project 0: must be at least 1", "--pcap", whole, "--project", "0")
+	wantObserved(t, 2, "--for 0s: must be more than 0", "--for", "0s")
 	c := exec.CommandContext(t.Context(), "stampede", "observe", "--no-save", "--pcap", "-",
 		"--port", port, "--threshold", exceeded)
 	c.Stdin = bytes.NewReader(content)
@@ -430,4 +444,18 @@ func TestThresholdsOverBypassedMembers(t *testing.T) {
 	flags := []string{"--backend", "etcd:", "--threshold", "fanout.max <= 5", "--", "sh", "-c"}
 	wantObserved(t, 0, "all traffic was seen and analysed", append(flags, put)...)
 	wantObserved(t, 97, "list of members, whose addresses are not observed: 127.0.0.1:", append(flags, put+"; "+list)...)
+}
+
+// TestUnreachableServerIsNamed observes a server that does not listen and one whose name does not resolve, and a
+// command that a signal ends.
+func TestUnreachableServerIsNamed(t *testing.T) {
+	testenv.SkipIfShort(t)
+	connect := []string{"bash", "-c", `exec 3<>"/dev/tcp/${0%:*}/${0##*:}"; read -t 5 <&3; exit 0`, "{address}"}
+	for _, server := range []string{"127.0.0.1:1", "no-such-host.invalid:2181"} {
+		says := "the proxy could not reach " + server + " for 1 connection: dial tcp"
+		wantObserved(t, 97, "stampede: warning: "+says, append([]string{"--backend", "zookeeper://" + server,
+			"--threshold", "herds == 0", "--"}, connect...)...)
+		wantObserved(t, 0, "  warning: "+says, append([]string{"--backend", "zookeeper://" + server, "--"}, connect...)...)
+	}
+	wantObserved(t, 1, "bash was ended by a signal: killed", "--", "bash", "-c", "kill -9 $$")
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -40,43 +41,67 @@ func (a *app) openTapped(ctx context.Context, f observeFlags, target backends.Ta
 	}
 	w.seen = observe.New(observe.DefaultLimits)
 	w.secure = f.security.TLS() || f.encryption.given()
-	w.proxy, err = a.startProxy(f, target, servers, w.seen)
+	w.proxy, w.broken, err = a.startProxy(f, target, servers, w.seen)
 	if err != nil && w.service != nil {
 		err = errors.Join(err, w.service.Close())
 	}
 	return w, err
 }
 
-func (a *app) startProxy(f observeFlags, target backends.Target, servers []string, seen *observe.Analysis) (*proxy.Proxy, error) {
+func (a *app) startProxy(f observeFlags, target backends.Target, servers []string, seen *observe.Analysis) (*proxy.Proxy, *breaking, error) {
 	encryption, err := f.security.TLSConfig()
 	if err != nil {
-		return nil, cli.Usage(err)
+		return nil, nil, cli.Usage(err)
 	}
 	protocol := protocolOf(target.Scheme())
 	clients, err := f.encryption.config(traffic.ApplicationProtocols(protocol.Speaks...))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	encrypted := func(server string) *tls.Config {
+		if encryption == nil {
+			return nil
+		}
+		c := encryption.Clone()
+		if host, _, err := net.SplitHostPort(server); err == nil && c.ServerName == "" {
+			c.ServerName = host
+		}
+		return c
 	}
 	var behind []proxy.Server
 	for _, s := range servers {
-		one := proxy.Server{Address: s}
-		if encryption != nil {
-			one.TLS = encryption.Clone()
-			if host, _, err := net.SplitHostPort(s); err == nil && one.TLS.ServerName == "" {
-				one.TLS.ServerName = host
-			}
-		}
-		behind = append(behind, one)
+		behind = append(behind, proxy.Server{Address: s, TLS: encrypted(s)})
 	}
 	addresses, err := proxy.Spread([]string{f.listen}, len(servers))
 	if err != nil {
-		return nil, cli.Flagf("listen", ": %w", err)
+		return nil, nil, cli.Flagf("listen", ": %w", err)
 	}
-	p, err := proxy.Listen(addresses, behind, proxy.Options{TLS: clients, Protocol: protocol, Observer: seen})
+	o := proxy.Options{TLS: clients, Protocol: protocol, Observer: seen}
+	var broken *breaking
+	if f.faults.given() {
+		if broken, err = newBreaking(target.Scheme(), servers, encrypted); err != nil {
+			return nil, nil, err
+		}
+		o.Observer, o.Through, o.Refused = both{seen, broken.judge}, broken.Wrap, broken.refused
+	}
+	p, err := proxy.Listen(addresses, behind, o)
 	if err != nil {
-		return nil, fmt.Errorf("--listen: %w", err)
+		if broken != nil {
+			broken.close()
+		}
+		return nil, nil, fmt.Errorf("--listen: %w", err)
 	}
-	return p, nil
+	return p, broken, nil
+}
+
+// breakProgram injects the faults, if there are any, until the returned function is called.
+func (a *app) breakProgram(ctx context.Context, f observeFlags, w tapped) (end func() error) {
+	if w.broken == nil {
+		return func() error { return nil }
+	}
+	service, _ := w.service.(drivers.Ensemble)
+	fmt.Fprintf(a.err, "stampede: --seed %d\n", f.faults.seed)
+	return w.broken.begin(ctx, f.faults, service, func(what string) { fmt.Fprintf(a.err, "stampede: fault: %s\n", what) })
 }
 
 // observeWhile runs the command, or waits, while traffic is observed. It returns an error if the command
@@ -125,6 +150,11 @@ func (a *app) runCommandUnder(ctx context.Context, f observeFlags, command []str
 	}
 	code := child.ProcessState.ExitCode()
 	file.Program, file.Exit = &program, &code
+	if status, ok := child.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		name := status.Signal().String()
+		code = 128 + int(status.Signal()) // as shells say it
+		file.Signal = &name
+	}
 	if code != 0 {
 		return fmt.Errorf("%s failed: %v", program, child.ProcessState)
 	}

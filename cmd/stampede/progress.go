@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"time"
+	"unicode/utf8"
 
 	"github.com/stampede-bench/stampede/cmd/stampede/cli"
 	"github.com/stampede-bench/stampede/cmd/stampede/spec"
@@ -14,7 +15,7 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/metrics/export"
 	"github.com/stampede-bench/stampede/results"
-	"github.com/stampede-bench/stampede/results/document"
+	"github.com/stampede-bench/stampede/results/levels"
 	"github.com/stampede-bench/stampede/results/units"
 	"github.com/stampede-bench/stampede/workloads"
 )
@@ -30,13 +31,11 @@ type progress struct {
 	quiet  bool
 	last   time.Time // when the last plain line was printed
 	cores  float64   // of the machines that have the clients
-
-	planned, begun, ended int       // runs of a sweep: in all, done before it began, and done in all
-	since                 time.Time // when the sweep began
+	course *course
 }
 
-func newProgress(w io.Writer, quiet bool) *progress {
-	return &progress{w: w, quiet: quiet, redraw: cli.IsTerminal(w), last: time.Now(), cores: metrics.Cores()}
+func newProgress(w io.Writer, quiet bool, c *course) *progress {
+	return &progress{w: w, quiet: quiet, redraw: cli.IsTerminal(w), last: time.Now(), cores: metrics.Cores(), course: c}
 }
 
 // redrawn replaces the line on the terminal by text.
@@ -54,15 +53,19 @@ func (p *progress) following(form workloads.Form, clients int, f spec.Flags) obs
 }
 
 func (p *progress) run(form workloads.Form, clients int, f spec.Flags, s workloads.Progress) {
-	of := fmt.Sprintf("%.1f s of %v", s.Elapsed.Seconds(), f.Run.Duration)
+	of := units.Elapsed(s.Elapsed, f.Run.Duration)
 	if s.Elapsed > f.Run.Duration && s.Rounds < spec.LeastRounds && !f.Load.IsOpen() {
 		of = fmt.Sprintf("%.1f s, until %d rounds have ended", s.Elapsed.Seconds(), spec.LeastRounds)
 	}
 	if f.Run.Rounds > 0 {
 		of = fmt.Sprintf("%s of %s rounds", units.Count(s.Rounds), units.Count(f.Run.Rounds))
 	}
-	p.note("%s%v · %d clients · %s · %s rounds/s · %s · %s errors · client %.1f of %.3g cores",
-		p.ahead(), form, clients, of, units.Rate(float64(s.Rounds)/s.Elapsed.Seconds()), lapTimes(s.Lap), units.Count(s.Errors), s.CPUCores, p.cores)
+	parts := []string{fmt.Sprint(form), units.Clients(clients)}
+	if s.Errors > 0 {
+		parts = append(parts, units.CountOf(s.Errors, "error"))
+	}
+	p.note(append(parts, of, units.Rate(float64(s.Rounds)/s.Elapsed.Seconds())+" rounds/s", lapTimes(s.Lap),
+		fmt.Sprintf("client %.1f of %.3g cores", s.CPUCores, p.cores))...)
 }
 
 // A lapPercentile is one percentile of a lap, 0 if the lap has too few observations for it.
@@ -77,46 +80,51 @@ func lapPercentiles(l metrics.Lap) []lapPercentile {
 
 // lapTimes returns the highest known percentile of the lap: "acquire p90 1.20 ms".
 func lapTimes(l metrics.Lap) string {
-	text := document.Label(l.Phase) + " n/a"
+	text := levels.PhaseName(l.Phase) + " n/a"
 	for _, of := range lapPercentiles(l) {
 		if of.value > 0 {
-			text = document.Label(l.Phase) + " " + of.name + " " + units.Duration(of.value)
+			text = levels.PhaseName(l.Phase) + " " + of.name + " " + units.Duration(of.value)
 		}
 	}
 	return text
 }
 
-func (p *progress) note(format string, args ...any) {
-	switch {
-	case p.quiet:
-	case p.redraw:
-		p.redrawn(fmt.Sprintf(format, args...))
-	case time.Since(p.last) >= plainEvery:
-		p.last = time.Now()
-		fmt.Fprintf(p.w, format+"\n", args...)
+// note reports the parts of what is in progress, after the run's number. The most important part comes first;
+// the last ones are left out if the line is full.
+func (p *progress) note(parts ...string) {
+	if p.quiet || !p.redraw && time.Since(p.last) < plainEvery {
+		return
 	}
+	if place := p.course.place().String(); place != "" {
+		parts = append([]string{place}, parts...)
+	}
+	text := fitting(parts, cli.Columns(p.w))
+	if p.redraw {
+		p.redrawn(text)
+		return
+	}
+	p.last = time.Now()
+	fmt.Fprintln(p.w, text)
 }
 
-// beginSweep starts to report the progress of a sweep of planned runs, some of which are done already.
-func (p *progress) beginSweep(planned, done int) {
-	p.planned, p.begun, p.ended, p.since = planned, done, done, time.Now()
-}
+// mostColumns is the greatest length of a line of progress, also on a wider terminal.
+const mostColumns = 120
 
-// done adds n completed runs.
-func (p *progress) done(n int) { p.ended += n }
-
-// ahead returns "run 12 of 48 · 1m20s left · " for a sweep, otherwise "". It estimates the time
-// left from the average time of the runs so far.
-func (p *progress) ahead() string {
-	if p.planned == 0 {
-		return ""
+// fitting joins the first parts that fit into a line of a terminal with a number of columns, 0 if that
+// is not known. The last column stays free: some terminals wrap a line that fills it.
+func fitting(parts []string, columns int) string {
+	if columns == 0 || columns > mostColumns {
+		columns = mostColumns + 1
 	}
-	text := fmt.Sprintf("run %d of %d · ", p.ended+1, max(p.planned, p.ended+1))
-	if measured := p.ended - p.begun; measured > 0 {
-		left := time.Since(p.since) / time.Duration(measured) * time.Duration(max(p.planned-p.ended, 1))
-		text += fmt.Sprintf("%v left · ", left.Round(time.Second))
+	line := parts[0]
+	for _, part := range parts[1:] {
+		longer := line + " · " + part
+		if utf8.RuneCountInString(longer) >= columns {
+			break
+		}
+		line = longer
 	}
-	return text
+	return line
 }
 
 // clear removes the redrawn line.
@@ -192,16 +200,16 @@ func exported(run observedRun) export.Run {
 	return labels
 }
 
-// showing returns the observer that shows runs on a page.
-func showing(page *live.Page) observer {
+// showing returns the observer that shows the runs of a course on a page.
+func showing(page *live.Page, c *course) observer {
 	shown := func(run observedRun) live.Run {
-		return live.Run{Setting: run.setting, Duration: run.plan.Duration, Rounds: run.plan.Rounds}
+		return live.Run{Setting: run.setting, Duration: run.plan.Duration, Rounds: run.plan.Rounds, Ahead: c.place().String}
 	}
 	return observer{
 		expect: func(next []results.Setting) {
 			var runs []live.Run
 			for _, s := range next {
-				runs = append(runs, live.Run{Setting: s})
+				runs = append(runs, live.Run{Setting: s, Ahead: c.place().String})
 			}
 			page.Expect(runs...)
 		},

@@ -34,7 +34,7 @@ func recipePages(t *testing.T) {
 		page := recipePage{t: t, recipe: recipe}
 		page.WriteString(head + generatedBelow)
 		page.costs(settled)
-		page.charts()
+		page.charts(settled)
 		page.stories()
 		page.forms()
 		golden.Compare(t, path, []byte(page.String()))
@@ -118,13 +118,20 @@ func equation(e results.Exact, failed string) string {
 	return text
 }
 
-func (p *recipePage) charts() {
+func (p *recipePage) charts(settled map[string]results.Settled) {
 	p.printf("\n## How the cost grows\n")
 	for _, c := range [][2]string{{"notifications", "Notifications"}, {"operations", "Reads and writes"}} {
+		if c[0] == "notifications" && !notifies(p.recipe, settled) {
+			continue
+		}
 		p.printf("\n![%s per round of %s against clients](%s-%s.svg)\n", c[1], p.recipe, p.recipe, c[0])
 	}
-	p.printf("\nThe points are exact counts of settled rounds; the lines are the cost model. A form that wakes no client has no points in the first chart.\n"+
-		"`stampede count %s --form all --clients 2,4,8,16,32 -o svg=FOLDER` draws both.\n", p.recipe)
+	first, draws := " A form that wakes no client has no points in the first chart.", "draws both"
+	if !notifies(p.recipe, settled) {
+		first, draws = " No form wakes a client.", "draws it"
+	}
+	p.printf("\nThe points are exact counts of settled rounds; the lines are the cost model.%s\n"+
+		"`stampede count %s --form all --clients 2,4,8,16,32 -o svg=FOLDER` %s.\n", first, p.recipe, draws)
 }
 
 // forms writes what each form does, in the words of its type's doc comment.

@@ -41,9 +41,6 @@ time with its changes, the newest comparison, and the report of each result.`,
 		Args:              oneResult,
 		ValidArgsFunction: completeRuns(&folder),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := cli.FromEnvironment(cmd.Flags()); err != nil {
-				return err
-			}
 			if site != "" {
 				return a.reportHistory(site, args, output)
 			}
@@ -194,13 +191,15 @@ func (s *exporter) stop(ctx context.Context) {
 
 func (a *app) schemaCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "schema [run|sweep|count|comparison|observation|history]",
-		Short: "Print the JSON Schema of what -o json writes",
+		Use:   "schema [run|sweep|count|comparison|observation|history|scenario]",
+		Short: "Print the JSON Schema of what -o json writes, and of scenario files",
 		Long: `Schema prints the JSON Schema of runs, or of another kind of results, with a
-description of every property, for programs that read results.`,
+description of every property, for programs that read results; and that of scenario
+files, for editors, which then complete and explain the settings.`,
 		Example: `  stampede schema > result.schema.json
-  stampede schema count`,
-		ValidArgs: schema.Kinds(),
+  stampede schema count
+  stampede schema scenario > scenario.schema.json`,
+		ValidArgs: append(schema.Kinds(), kindScenario),
 		RunE:      func(_ *cobra.Command, args []string) error { return a.schema(args) },
 	}
 }
@@ -211,8 +210,11 @@ func (a *app) schema(args []string) error {
 	}
 	kind := append(args, results.KindRun)[0]
 	text, ok := schema.Text(kind)
+	if kind == kindScenario {
+		text, ok = a.scenarioSchema(), true
+	}
 	if !ok {
-		return cli.Usage(suggest.Unknown("kind of results", kind, schema.Kinds()))
+		return cli.Usage(suggest.Unknown("kind of results", kind, append(schema.Kinds(), kindScenario)))
 	}
 	_, err := a.out.Write(text)
 	return err

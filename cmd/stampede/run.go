@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -11,10 +13,12 @@ import (
 	"github.com/stampede-bench/stampede/cmd/stampede/spec"
 	"github.com/stampede-bench/stampede/dashboards/live"
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/noise"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/catalog"
+	"github.com/stampede-bench/stampede/workloads/namespace"
 	"github.com/stampede-bench/stampede/workloads/scenario"
 )
 
@@ -43,9 +47,6 @@ one result. Flags on the command line take precedence over the file.`,
   stampede run -f quick`,
 		ValidArgsFunction: a.completeRecipes,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := cli.FromEnvironment(cmd.Flags()); err != nil {
-				return err
-			}
 			if f.File != "" {
 				return a.runFile(cmd, args, f)
 			}
@@ -92,16 +93,50 @@ func (a *app) runOnce(ctx context.Context, f *spec.Flags, s drivers.Service, for
 	}
 	setting := f.Recorded(p)
 	setting.Ceiling = noise.File(spec.SavedNoise).Ceiling(results.ThisHost(), setting.Backend.Client)
+	measure := a.runHere
 	if a.fleet != nil {
-		return a.runOnAgents(ctx, p, setting, observers)
+		measure = a.runOnAgents
 	}
-	record, err := a.drive(ctx, observedRun{p, setting}, observers)
-	if record == nil {
+	run, err := measure(ctx, p, setting, observers)
+	a.reportRemaining(ctx, run, err)
+	if run == nil {
 		return nil, interrupted(ctx, err)
 	}
-	setting.Expected = spec.Expected(form, p, record)
-	run := results.FromRecord(setting, record)
+	return run, err
+}
+
+// runHere measures one run whose clients this process has.
+func (a *app) runHere(ctx context.Context, p workloads.Plan, s results.Setting, observers []observer) (*results.Run, error) {
+	record, err := a.drive(ctx, observedRun{p, s}, observers)
+	if record == nil {
+		return nil, err
+	}
+	s.Expected = spec.Expected(p.Form, p, record)
+	run := results.FromRecord(s, record)
 	return &run, err
+}
+
+// reportRemaining says that nodes may remain, unless the error of the command will.
+func (a *app) reportRemaining(ctx context.Context, run *results.Run, err error) {
+	text := ""
+	if left := new(namespace.RemainError); run == nil && ctx.Err() != nil && errors.As(err, &left) {
+		text = left.Error()
+	}
+	for _, w := range remaining(run) {
+		text = w.Text
+	}
+	if text != "" {
+		newProgress(a.err, false, &a.course).clear()
+		fmt.Fprintf(a.err, "stampede: warning: %s\n", text)
+	}
+}
+
+// remaining returns the warnings that nodes of the run, which may be nil, remain.
+func remaining(run *results.Run) (all []results.Warning) {
+	if run == nil {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(run.Warnings), func(w results.Warning) bool { return w.Code != metrics.NodesRemain })
 }
 
 const (
@@ -154,6 +189,6 @@ func (a *app) openPage(addr string) (close func(), err error) {
 	if !e.Local {
 		fmt.Fprintf(a.err, "stampede: warning: --%s %s: anyone who can reach it can watch the runs and stop them\n", spec.ListenFlag, addr)
 	}
-	a.observers = append(a.observers, showing(page))
+	a.page, a.observers = page, append(a.observers, showing(page, &a.course))
 	return e.Close, nil
 }

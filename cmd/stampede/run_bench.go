@@ -45,19 +45,26 @@ func (a *app) perform(ctx context.Context, f spec.Flags, file results.File, jobs
 		return err
 	}
 	defer outs.Discard()
+	if f.DryRun {
+		for _, j := range jobs {
+			j.Flags.WritePlan(a.out, j.Sources, j.Announcement())
+		}
+		return a.dryRun()
+	}
 	hide, err := a.observeRuns(ctx, &f)
 	if err != nil {
 		return err
 	}
 	defer hide()
-	b := &bench{app: a, progress: newProgress(a.err, f.Quiet), file: file, abort: abortConditions{asked.Aborts, nil}}
+	b := &bench{app: a, progress: newProgress(a.err, f.Quiet, &a.course), file: file, abort: abortConditions{asked.Aborts, nil}}
 	dismiss, err := a.gather(ctx, f.Agents, f.ConnectTimeout, b.progress)
 	if err != nil {
 		return err
 	}
 	for _, j := range jobs {
-		j.Flags.Announce(a.err, j.Sources, j.Flags.Announcement(len(j.Chosen)))
+		j.Flags.Announce(a.err, j.Sources, j.Announcement())
 	}
+	a.course.begin(workOfAll(jobs), 0)
 	began := time.Now()
 	runErr := errors.Join(b.runAll(ctx, jobs), dismiss())
 	b.file.Took = time.Since(began)
@@ -76,6 +83,12 @@ func (a *app) perform(ctx context.Context, f spec.Flags, file results.File, jobs
 		return runErr
 	}
 	return a.conclude(asked, b.file, outs)
+}
+
+// dryRun ends a command that has printed its plan.
+func (a *app) dryRun() error {
+	fmt.Fprintln(a.out, spec.NothingStarted)
+	return nil
 }
 
 // A bench is the state of one stampede run.
@@ -99,8 +112,17 @@ func (b *bench) runAll(ctx context.Context, jobs []spec.Job) error {
 	return nil
 }
 
+// workOfAll returns how long each run of the jobs is asked to take, in the order of runAll.
+func workOfAll(jobs []spec.Job) (work []time.Duration) {
+	for _, j := range jobs {
+		runs := len(j.Sources) * j.Flags.Repeat * len(j.Flags.Clients) * len(j.Chosen)
+		work = append(work, slices.Repeat([]time.Duration{workOf(&j.Flags)}, runs)...)
+	}
+	return work
+}
+
 func (b *bench) runOn(ctx context.Context, s spec.Source) (err error) {
-	b.progress.note("opening %s", s.Name)
+	b.progress.note("opening " + s.Name)
 	service, err := dial(ctx, s, b.Flags.ConnectTimeout)
 	if err != nil {
 		return interrupted(ctx, err)
@@ -111,6 +133,7 @@ func (b *bench) runOn(ctx context.Context, s spec.Source) (err error) {
 		return err
 	}
 	b.file.Skipped = append(b.file.Skipped, skipped...)
+	b.course.leaveOut((len(b.Chosen) - len(forms)) * b.Flags.Repeat * len(b.Flags.Clients))
 	b.adviseClient(service.Service, forms)
 	for b.repetition = range b.Flags.Repeat {
 		for _, clients := range b.Flags.Clients {
@@ -149,6 +172,7 @@ func (b *bench) runForm(ctx context.Context, s drivers.Service, form workloads.F
 		}
 	}}
 	run, err := b.runOnce(ctx, &b.Flags, s, form, clients, nth, b.progress.following(form, clients, b.Flags), aborting)
+	b.course.end(1)
 	if run != nil {
 		run.Scenario, run.Order = b.Scenario, len(b.file.Runs)+1
 		if b.Flags.Repeat > 1 {

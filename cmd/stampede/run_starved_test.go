@@ -32,7 +32,7 @@ func TestStarvedGeneratorSaysSo(t *testing.T) {
 	for signal := syscall.SIGSTOP; ; {
 		select {
 		case err := <-ended:
-			if err != nil || !strings.Contains(out.String(), "warning: predecessor, 4 clients: load generator short of CPU: ") {
+			if err != nil || !strings.Contains(out.String(), "warning: predecessor, 4 clients: generator short of CPU: ") {
 				t.Errorf("%v: %s", err, &out)
 			}
 			return

@@ -35,9 +35,6 @@ so on.`,
   stampede runs --tag branch=main`,
 		Args: cli.NoSuchCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := cli.FromEnvironment(cmd.Flags()); err != nil {
-				return err
-			}
 			return a.listRuns(archive.Folder(folder), only)
 		},
 	}
@@ -67,7 +64,8 @@ func (a *app) listRuns(folder archive.Folder, only runFilter) error {
 	return nil
 }
 
-// listRun prints a line for a saved result that is admitted; back is how many results before the last one it is.
+// listRun prints a line for a saved result that is admitted; back is how many results before the last one
+// it is.
 func (a *app) listRun(path, id string, back int, admits func(results.Result) bool) error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -122,9 +120,6 @@ stampede history reads such a file. It overwrites FILE.`,
 		Example: `  stampede runs export history.jsonl && stampede history --save history.jsonl`,
 		Args:    oneFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := cli.FromEnvironment(cmd.Flags()); err != nil {
-				return err
-			}
 			return a.exportRuns(archive.Folder(folder), args[0])
 		},
 	}
@@ -234,9 +229,6 @@ removes nothing that is no result. Baselines, calibrations and acceptances stay.
   stampede runs prune --older-than 90d --dry-run`,
 		Args: cli.NoSuchCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := cli.FromEnvironment(cmd.Flags()); err != nil {
-				return err
-			}
 			if !cmd.Flags().Changed("keep") {
 				p.keep = -1
 			} else if p.keep < 0 {

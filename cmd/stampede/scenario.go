@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/stampede-bench/stampede/cmd/stampede/cli"
+	"github.com/stampede-bench/stampede/cmd/stampede/defaults"
 	"github.com/stampede-bench/stampede/cmd/stampede/spec"
 	"github.com/stampede-bench/stampede/drivers/backends"
 	"github.com/stampede-bench/stampede/drivers/cluster/faults"
@@ -58,8 +60,8 @@ func (a *app) runFile(cmd *cobra.Command, recipes []string, f spec.Flags) error 
 		jobs[i].Flags.Seed, jobs[i].Flags.Quiet = f.Seed, f.Quiet
 	}
 	name := strings.TrimSuffix(filepath.Base(f.File), filepath.Ext(f.File))
-	result := results.New(tool(), spec.FileCommand(cmd.Flags(), f), []string{name}, f.Seed)
-	result.Scenario, result.Reference = name, file.Reference
+	result := results.New(tool(), spec.FileCommand(cmd.Flags(), f, jobs[0].Flags.Words(a.inherited(file, cmd.Flags()))), []string{name}, f.Seed)
+	result.Scenario, result.Reference, result.Incident = name, file.Reference, file.Incident
 	if given := replaced(file, cmd.Flags()); file.Reference != nil && len(given) > 0 {
 		result.Reference.Differs = append(result.Reference.Differs, "the file was run with other settings: "+strings.Join(given, " "))
 	}
@@ -72,8 +74,9 @@ func (a *app) parseScenario(name string) (scenario.File, error) {
 	if !ok {
 		var err error
 		if text, err = os.ReadFile(name); err != nil {
-			return scenario.File{}, fmt.Errorf("scenario file %s: %w, and none that comes with stampede: there are %s",
-				name, cli.WithoutPath(err), strings.Join(scenario.Names(), ", "))
+			plain := slices.DeleteFunc(scenario.Names(), scenario.IsIncident)
+			return scenario.File{}, fmt.Errorf("scenario file %s: %w, and none that comes with stampede: there are %s, and incidents: stampede list --incidents",
+				name, cli.WithoutPath(err), strings.Join(plain, ", "))
 		}
 	}
 	return scenario.Parse(name, text, a.scenarioKeys())
@@ -113,11 +116,30 @@ func written(file scenario.File, rows []gate.Row, faults *scenario.Faults) (all 
 			all = append(all, parsed)
 		}
 	}
+	all = append(all, incidentThresholds(file, rows, faults)...)
 	read(file.Thresholds, "")
 	for _, s := range file.Scenarios {
 		read(s.Thresholds, s.Name)
 	}
 	return all
+}
+
+// incidentThresholds returns the thresholds of an incident: the runs of one scenario must show the symptom, and
+// those of the other must not.
+func incidentThresholds(file scenario.File, rows []gate.Row, faults *scenario.Faults) []gate.Threshold {
+	if file.Incident == nil {
+		return nil
+	}
+	symptom, err := gate.Parse(file.Incident.Symptom, results.SymptomScenario, rows)
+	fixed, wrong := gate.Parse(file.Incident.Symptom, results.FixedScenario, rows)
+	if err = cmp.Or(err, wrong); err == nil {
+		fixed, err = fixed.Opposite()
+	}
+	if err != nil {
+		faults.Add(file.IncidentLine, "symptom %v", err)
+		return nil
+	}
+	return []gate.Threshold{symptom, fixed}
 }
 
 // scenarioJob returns the job of a scenario. It adds the error of an invalid setting to the faults,
@@ -137,7 +159,7 @@ func (a *app) scenarioJob(s scenario.Scenario, asked *pflag.FlagSet, faults *sce
 		}
 		var about cli.InvalidFlag
 		errors.As(err, &about)
-		if flag := asked.Lookup(about.Flag); flag != nil && cli.WasGiven(flag) {
+		if flag := asked.Lookup(about.Flag); flag != nil && (cli.WasGiven(flag) || a.defaults.Has(flag.Name) && len(s.Values(flag.Name)) == 0) {
 			return spec.Job{}, err
 		}
 		faults.Add(s.LineOf(about.Flag), "%s", strings.TrimPrefix(err.Error(), "--"))
@@ -223,7 +245,8 @@ func takeAgents(f *spec.Flags, file scenario.File, jobs []spec.Job) error {
 	return faults.Err()
 }
 
-// bind returns the flags with the settings of a scenario. Flags that were given take precedence.
+// bind returns the flags with the settings of a scenario. Flags that were given take precedence, and the
+// scenario's settings over the project's defaults.
 func (a *app) bind(s scenario.Scenario, asked *pflag.FlagSet) spec.Flags {
 	f, flags := spec.Defaults(a.forms)
 	isGiven := func(name string) bool {
@@ -234,7 +257,10 @@ func (a *app) bind(s scenario.Scenario, asked *pflag.FlagSet) spec.Flags {
 		switch {
 		case isGiven(flag.Name):
 			cli.CopyFlag(flag, asked.Lookup(flag.Name))
-		case !isGiven(instead(flag.Name)):
+		case isGiven(instead(flag.Name)):
+		case len(s.Values(flag.Name)) == 0:
+			a.defaults.Set(flag)
+		default:
 			for _, value := range s.Values(flag.Name) {
 				cli.Must(flags.Set(flag.Name, value))
 			}
@@ -252,6 +278,14 @@ func replaced(file scenario.File, asked *pflag.FlagSet) []string {
 	})
 }
 
+// inherited returns the flags that all scenarios of the file have from the project's defaults.
+func (a *app) inherited(file scenario.File, asked *pflag.FlagSet) []string {
+	return slices.DeleteFunc(defaults.Keys(), func(key string) bool {
+		return key == "save" || !a.defaults.Has(key) || cli.WasGiven(asked.Lookup(key)) ||
+			slices.ContainsFunc(file.Scenarios, func(s scenario.Scenario) bool { return len(s.Values(key)) > 0 })
+	})
+}
+
 func (a *app) initCommand() *cobra.Command {
 	var from string
 	cmd := &cobra.Command{
@@ -263,9 +297,6 @@ that come with stampede.`,
 		Example: `  stampede init
   stampede init mine.yaml --from quick`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := cli.FromEnvironment(cmd.Flags()); err != nil {
-				return err
-			}
 			return a.init(args, from)
 		},
 	}

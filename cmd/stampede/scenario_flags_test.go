@@ -27,7 +27,7 @@ func TestFileCommand(t *testing.T) {
 	f.File = "some.yaml"
 	want := []string{"stampede", "run", "-f", "some.yaml", "--backend=zookeeper://zk1,zk2", "--backend=native:",
 		"--clients=2,8", "--ephemeral-items=true", "--user=redacted", "--seed", "7"}
-	if diff := cmp.Diff(want, spec.FileCommand(flags, *f)); diff != "" {
+	if diff := cmp.Diff(want, spec.FileCommand(flags, *f, nil)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -65,9 +65,6 @@ otherwise.`,
   stampede serve --id 1 --peers 1=a:2888,2=b:2888,3=c:2888 --peer-secret-file secret --data-dir /var/lib/stampede`,
 		Args: cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := cli.FromEnvironment(cmd.Flags()); err != nil {
-				return err
-			}
 			f.listen = f.listenAddress()
 			f.tls.changed, f.ensemble.changed, f.limits.changed = cmd.Flags().Changed, cmd.Flags().Changed, isSet(cmd.Flags())
 			return a.serve(cmd.Context(), f)

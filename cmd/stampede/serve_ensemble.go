@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -66,6 +66,9 @@ func (e *serveEnsemble) check(dataDir string) error {
 	var err error
 	if e.addresses, err = parsePeers(e.peers); err != nil {
 		return err
+	}
+	if e.id == 0 {
+		return cli.Usagef("--peers: say which of the members this one is with --id: %s", numbers(e.addresses))
 	}
 	if e.addresses[e.id] == "" {
 		return cli.Usagef("--id %d: must be one of --peers: %s", e.id, numbers(e.addresses))
@@ -145,7 +148,7 @@ func (e *serveEnsemble) overTLS() bool {
 
 // tlsConfigs returns the configurations of TLS for connections from and to other members, nil without
 // TLS.
-func (e *serveEnsemble) tlsConfigs(said io.Writer) (accept, dial *tls.Config, err error) {
+func (e *serveEnsemble) tlsConfigs(said io.Writer) (accept *tls.Config, dial func() *tls.Config, err error) {
 	if !e.overTLS() {
 		return nil, nil, nil
 	}
@@ -153,20 +156,26 @@ func (e *serveEnsemble) tlsConfigs(said io.Writer) (accept, dial *tls.Config, er
 	e.files.Failed = func(err error) {
 		fmt.Fprintf(said, "stampede: warning: %v; new connections with members get the certificate that was read before\n", err)
 	}
-	if accept, err = e.files.Config(); err != nil {
+	if accept, dial, err = e.files.Configs(); err != nil {
 		return nil, nil, cli.Usage(err)
 	}
-	pair, err := tls.LoadX509KeyPair(e.files.Cert, e.files.Key)
-	if err != nil {
-		return nil, nil, cli.Usage(err)
+	e.warnOfEnd(said)
+	return accept, dial, nil
+}
+
+// warnOfEnd warns every day of the last week of the certificate.
+func (e *serveEnsemble) warnOfEnd(said io.Writer) {
+	const week, day = 7 * 24 * time.Hour, 24 * time.Hour
+	again := day
+	if ends, err := e.files.Ends(); err == nil {
+		left := time.Until(ends)
+		if left < week {
+			fmt.Fprintf(said, "stampede: warning: %s: the certificate ends at %s: without a new one no member will accept this one then\n",
+				e.files.Cert, ends.UTC().Format(time.RFC3339))
+		}
+		again = max(min(left-week, week), day)
 	}
-	pem, err := os.ReadFile(e.files.ClientCA)
-	if err != nil {
-		return nil, nil, cli.Usage(err)
-	}
-	roots := x509.NewCertPool()
-	roots.AppendCertsFromPEM(pem)
-	return accept, &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{pair}, RootCAs: roots}, nil
+	time.AfterFunc(again, func() { e.warnOfEnd(said) })
 }
 
 // open returns the server and its log.

@@ -55,8 +55,8 @@ func newServedEnsemble(t *testing.T) *servedEnsemble {
 	}
 	var peers []string
 	for i := range e.members {
-		e.clients = append(e.clients, freeAddress(t))
-		peers = append(peers, fmt.Sprintf("%d=%s", i+1, freeAddress(t)))
+		e.clients = append(e.clients, testenv.Address(t))
+		peers = append(peers, fmt.Sprintf("%d=%s", i+1, testenv.Address(t)))
 	}
 	e.peers = strings.Join(peers, ",")
 	e.flags = func(int) []string {
@@ -72,17 +72,6 @@ func (e *servedEnsemble) startAll() {
 		e.start(i)
 	}
 	e.leader()
-}
-
-// freeAddress returns an address of this machine that nobody listens at.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }
 
 func (e *servedEnsemble) start(i int) {
@@ -332,7 +321,7 @@ func TestServeEnsembleRefusesWrongSettings(t *testing.T) {
 	const three = "1=a:1,2=b:1,3=c:1"
 	for _, c := range []struct{ flags, want string }{
 		{"--id 1", "--id: name all members of the ensemble with --peers"},
-		{"--peers " + three + " --data-dir DIR", "--id 0: must be one of --peers: 1, 2, 3"},
+		{"--peers " + three + " --data-dir DIR", "--peers: say which of the members this one is with --id: 1, 2, 3"},
 		{"--id 4 --peers " + three + " --data-dir DIR", "--id 4: must be one of --peers: 1, 2, 3"},
 		{"--id 1 --peers " + three, "--peers: say where the member keeps its log with --data-dir"},
 		{"--id 1 --peers 1=a:1,2=b:1 --data-dir DIR", "2 members: must be an odd number, at least 3"},

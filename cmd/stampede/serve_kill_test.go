@@ -96,8 +96,19 @@ func (c *crowd) write(ctx context.Context, w *writer) {
 	}
 }
 
-// read fails if a node is older than in an earlier read.
+// read fails if a node is older than in an earlier read. The reader's member may not have what other sessions created
+// when the reader begins.
 func (c *crowd) read(ctx context.Context) {
+	for ctx.Err() == nil {
+		_, err := c.reader.Sync("/")
+		if err == nil {
+			break
+		}
+		if !isCut(err) {
+			c.failed <- err
+			return
+		}
+	}
 	shown := map[string]int32{}
 	for ctx.Err() == nil {
 		for _, w := range c.writers {

@@ -23,6 +23,7 @@ import (
 func TestServiceGone(t *testing.T) {
 	for name, length := range map[string][]string{
 		"a number of rounds": {"--rounds", "1000000000"}, "a duration": {"--duration", "1h"}, "an open loop": {"--duration", "1h", "--rate", "200"},
+		"a fault that explains nothing": {"--duration", "3s", "--fault", "at=0s cut client=1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -15,6 +15,7 @@ import (
 	"github.com/stampede-bench/stampede/cmd/stampede/cli"
 	"github.com/stampede-bench/stampede/cmd/stampede/spec"
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/workloads/catalog"
 	"github.com/stampede-bench/stampede/workloads/sweeps"
 )
 
@@ -45,10 +46,10 @@ run at that level meets it too with 95 % confidence. If it was missed while the 
 generator was short of CPU, or there are too few observations, the answer is
 undecided and the exit code is 97.
 
-The axes are --clients, --rate, --groups and --hold, and of a mix --reads and
---size. Each takes one value, levels such as 2,8,32, or a range such as 2..256,
-whose levels double unless --levels says how many there are; those of --reads are
-steps of a quarter.
+The axes are --clients, --rate, --groups, --hold and --session-timeout, and of a mix
+--reads and --size. Each takes one value, levels such as 2,8,32, or a range such as
+2..256, whose levels double unless --levels says how many there are; those of --reads
+are steps of a quarter.
 
 With --servers 1,3,5 each backend is started once with each number of servers.
 
@@ -62,9 +63,6 @@ continues it.`,
   stampede sweep lock --clients 64 --groups 16 --rate 100..10000 --slo 'acquire.response.p99<50ms'`,
 		ValidArgsFunction: a.completeRecipes,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := cli.FromEnvironment(cmd.Flags()); err != nil {
-				return err
-			}
 			f.given = spec.Changed(cmd.Flags())
 			return a.sweep(cmd.Context(), args, f)
 		},
@@ -131,14 +129,13 @@ func (f *sweepFlags) check() error {
 	return nil
 }
 
-// plan describes how long the runs of this number of forms take at the levels.
-func (f *sweepFlags) plan(levels []sweeps.Level, forms int) spec.Announcement {
-	p := f.Flags.Announcement(forms)
+// plan describes the runs of the forms at the levels.
+func (f *sweepFlags) plan(levels []sweeps.Level, forms []catalog.Choice) spec.Announcement {
+	p := f.Flags.Announcement(forms, 1)
 	if f.Load.IsOpen() {
 		p.Rate = fmt.Sprintf("open loop: up to %v arrivals/s, %s", levels[len(levels)-1].Rate, f.Load.Arrival)
 	}
-	each := f.Run.Warmup + f.Run.Duration
-	p.Duration = fmt.Sprintf("%s of %v", cli.Counted(f.runs(levels, forms), "run"), each)
+	p.Duration = f.DurationOf(f.runs(levels, len(forms)))
 	if len(f.slo) > 0 {
 		p.Duration = "about " + p.Duration
 	}
@@ -171,6 +168,11 @@ func (a *app) sweep(ctx context.Context, recipes []string, f sweepFlags) error {
 		return err
 	}
 	defer outs.Discard()
+	plan := s.flags.plan(s.levels, s.forms)
+	if f.DryRun {
+		s.flags.WritePlan(a.out, s.sources, plan)
+		return a.dryRun()
+	}
 	hide, err := a.observeRuns(ctx, &s.flags.Flags)
 	if err != nil {
 		return err
@@ -180,13 +182,13 @@ func (a *app) sweep(ctx context.Context, recipes []string, f sweepFlags) error {
 	if err != nil {
 		return err
 	}
-	s.flags.Announce(a.err, s.sources, s.flags.plan(s.levels, len(s.forms)))
+	s.flags.Announce(a.err, s.sources, plan)
 	return s.finish(outs, errors.Join(s.openAndRun(ctx), dismiss()))
 }
 
 // newSweep checks everything that can be checked before anything is started.
 func (a *app) newSweep(recipes []string, f sweepFlags) (_ *sweep, err error) {
-	s := &sweep{app: a, progress: newProgress(a.err, f.Quiet)}
+	s := &sweep{app: a, progress: newProgress(a.err, f.Quiet, &a.course)}
 	if s.levels, err = f.axes.levels(&f.Flags, len(f.slo) > 0); err != nil {
 		return nil, err
 	}

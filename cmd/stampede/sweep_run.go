@@ -78,7 +78,7 @@ func (s *sweep) measureOn(ctx context.Context, c sweeps.Cell) (*results.Run, err
 	run, err := s.runOnce(ctx, &f, subject.service, subject.form, c.Level.Clients, len(s.file.Runs),
 		s.progress.following(subject.form, c.Level.Clients, f))
 	if err != nil {
-		return nil, s.flags.Explained(subject.source, err)
+		return run, s.flags.Explained(subject.source, err)
 	}
 	run.Order = len(s.file.Runs) + 1
 	return run, nil
@@ -87,7 +87,7 @@ func (s *sweep) measureOn(ctx context.Context, c sweeps.Cell) (*results.Run, err
 // all measures every cell, or searches for each subject.
 func (s *sweep) all(ctx context.Context) error {
 	total := s.flags.runs(s.levels, len(s.subjects))
-	s.progress.beginSweep(total, len(s.resumed.Runs))
+	s.course.begin(slices.Repeat([]time.Duration{workOf(&s.flags.Flags)}, total), len(s.resumed.Runs))
 	if len(s.flags.slo) > 0 {
 		for i := range s.subjects {
 			if err := s.search(ctx, i); err != nil {
@@ -106,7 +106,7 @@ func (s *sweep) all(ctx context.Context) error {
 }
 
 // run measures a cell, unless the resumed sweep has already measured it; both sweeps measure the
-// same cells in the same order. An interrupted run is discarded.
+// same cells in the same order. An interrupted run is discarded, except for the nodes that it left.
 func (s *sweep) run(ctx context.Context, c sweeps.Cell) (results.Run, error) {
 	var run *results.Run
 	if next := len(s.file.Runs); next < len(s.resumed.Runs) {
@@ -117,9 +117,10 @@ func (s *sweep) run(ctx context.Context, c sweeps.Cell) (results.Run, error) {
 	} else {
 		var err error
 		if run, err = s.measure(ctx, c); err != nil {
+			s.file.Warnings = append(s.file.Warnings, remaining(run)...)
 			return results.Run{}, err
 		}
-		s.progress.done(1)
+		s.course.end(1)
 	}
 	s.file.Runs = append(s.file.Runs, *run)
 	return *run, nil
@@ -136,7 +137,7 @@ func (s *sweep) finish(outs outputs.List, broken error) error {
 	levels.Analyse(&s.file)
 	write := func() error { return s.saveAndWrite(&s.flags.Saving, outs, s.file) }
 	if broken != nil {
-		write = func() error { return outs.Write(s.file, "") }
+		write = func() error { s.offer(s.file); return outs.Write(s.file, "") }
 		saved := outs.JSONPath()
 		s.file.State = cmp.Or(saved, s.flags.resume, s.file.ID+".sweep.json")
 		if saved == "" {

@@ -17,7 +17,9 @@ import (
 	"github.com/stampede-bench/stampede/cmd/stampede/outputs"
 	"github.com/stampede-bench/stampede/cmd/stampede/spec"
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/document"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/catalog"
 	"github.com/stampede-bench/stampede/workloads/sweeps"
@@ -109,7 +111,7 @@ func TestSweepContinue(t *testing.T) {
 	const never = 1000
 	for name, line := range map[string]string{
 		"levels": "--clients 2..16 --hold 0,1ms --repeat 2 --seed 5",
-		"a mix":  "mix --clients 4 --reads 0..1,sync --size 100,1k --repeat 2 --seed 5",
+		"a mix":  "mix --clients 4 --reads 0..1 --consistency sync --size 100,1k --repeat 2 --seed 5",
 		"search": "--clients 8 --rate 100..6400 --slo acquire.p99<50ms --repeat 3 --seed 5",
 	} {
 		want, whole := sweepTo(t, newFake(t, never, line))
@@ -175,21 +177,25 @@ func TestSweepSearches(t *testing.T) {
 			t.Errorf("%+v, and it could do %v", c, could)
 		}
 	}
-	if !strings.Contains(table, "The recipe holds") || !strings.Contains(table, "; the naive form") {
+	if !strings.Contains(table, "The herd-avoiding form holds") || !strings.Contains(table, "; the naive form") {
 		t.Errorf("no sentence:\n%s", table)
 	}
 }
 
 // TestSweepSavesWhatBreaks checks that a sweep that ends with another error is saved as well, and
-// still returns the error.
+// still returns the error. Nodes that remain of the run that it discards are a warning of the result.
 func TestSweepSavesWhatBreaks(t *testing.T) {
 	s := newFake(t, 1000, "--clients 2..16 --seed 5")
 	measure, broken := s.measure, errors.New("broken")
 	s.measure = func(ctx context.Context, c sweeps.Cell) (*results.Run, error) {
+		run, err := measure(ctx, c)
 		if len(s.file.Runs) == 4 {
-			return nil, broken
+			for _, code := range []string{metrics.Stalled, metrics.NodesRemain} {
+				run.Warnings = append(run.Warnings, results.Warning{Code: code, Text: "of " + code})
+			}
+			return run, broken
 		}
-		return measure(ctx, c)
+		return run, err
 	}
 	path := filepath.Join(t.TempDir(), "sweep.json")
 	outs, err := outputs.Flags{Formats: []string{"json=" + path}}.Open(results.KindSweep, nil)
@@ -199,7 +205,11 @@ func TestSweepSavesWhatBreaks(t *testing.T) {
 	if err := s.finish(outs, s.all(t.Context())); !errors.Is(err, broken) {
 		t.Errorf("broken, and it says %v", err)
 	}
-	if file, err := readSaved(path); err != nil || len(file.Runs) != 4 || !file.Interrupted {
+	file, err := readSaved(path)
+	if err != nil || len(file.Runs) != 4 || !file.Interrupted {
 		t.Errorf("%d runs saved, %v", len(file.Runs), err)
+	}
+	if all := document.New(file).AllWarnings(); len(all) != 1 || all[0] != (document.Warning{Kind: metrics.NodesRemain, Text: "of " + metrics.NodesRemain}) {
+		t.Errorf("warnings %+v, want one of nodes that remain", all)
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"syscall"
 
 	"github.com/stampede-bench/stampede/cmd/stampede/cli"
@@ -11,6 +12,7 @@ import (
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/document"
 	"github.com/stampede-bench/stampede/results/gate"
+	"github.com/stampede-bench/stampede/results/render"
 	"github.com/stampede-bench/stampede/workloads"
 )
 
@@ -64,10 +66,18 @@ func interrupted(ctx context.Context, err error) error {
 
 func (i interruption) Error() string { return fmt.Sprintf("interrupted by %v", i.signal) }
 
+// offer offers the report of a result on the page where the runs were watched.
+func (a *app) offer(r results.Result) {
+	if a.page != nil {
+		a.page.Offer(results.HeadOf(r).ID+".html", func(w io.Writer) error { return render.WriteHTML(w, r, render.Options{}) })
+	}
+}
+
 // saveAndWrite saves the result and writes it to the outputs. A result that cannot be saved is
 // still written, and a warning says why it is not saved.
 func (a *app) saveAndWrite(s *spec.Saving, outs outputs.List, r results.Result) error {
 	saved, unsaved := s.Keep(r)
+	a.offer(r)
 	if err := outs.Write(r, saved); err != nil {
 		return err
 	}

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
+	"io"
 	"runtime"
 	"runtime/debug"
 
@@ -9,7 +11,9 @@ import (
 	"golang.org/x/mod/module"
 
 	"github.com/stampede-bench/stampede/cmd/stampede/cli"
+	"github.com/stampede-bench/stampede/cmd/stampede/man"
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/workloads"
 )
 
 func (a *app) versionCommand() *cobra.Command {
@@ -22,6 +26,39 @@ func (a *app) versionCommand() *cobra.Command {
 			return err
 		},
 	}
+}
+
+// manCommand writes the manual pages. It is hidden: make man types it, for packages that install them.
+func (a *app) manCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:    "man FOLDER",
+		Short:  "Write the help of all commands as manual pages of section 1",
+		Hidden: true,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return cli.Usagef("stampede man takes one argument, the FOLDER to write to, got %d", len(args))
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			root, m := manual(a.forms)
+			if err := m.Write(args[0], root); err != nil {
+				return cli.Usagef("%s: cannot write there: %v", args[0], cli.WithoutPath(err))
+			}
+			return nil
+		},
+	}
+}
+
+// manual returns the command that manual pages describe, and what these have in common.
+func manual(forms []workloads.Form) (*cobra.Command, man.Manual) {
+	var help bytes.Buffer
+	root := (&app{forms: forms, out: &help, err: io.Discard}).root()
+	return root, man.Manual{Version: "stampede " + tool().Version, Groups: flagGroups(), Topic: func(topic *cobra.Command) string {
+		help.Reset()
+		cli.Must(topic.Help())
+		return help.String()
+	}}
 }
 
 // versionLine returns what stampede version, --version and -v print.

@@ -3,6 +3,7 @@ package live
 import (
 	"context"
 	"fmt"
+	"io"
 	"strings"
 	"sync"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/stampede-bench/stampede/internal/browser"
 	"github.com/stampede-bench/stampede/internal/testenv"
@@ -23,14 +25,20 @@ type sight struct {
 	Overflow int      `json:"overflow"` // pixels by which the page is too wide
 	Cut      []string `json:"cut"`      // texts that do not fit into their elements
 	Paper    string   `json:"paper"`
-	Beside   bool     `json:"beside"` // the forms are side by side
-	Lit      []int    `json:"lit"`    // pixels of each canvas in its form's colour
+	Beside   bool     `json:"beside"`  // the forms are side by side
+	First    bool     `json:"first"`   // the picture is above the finding
+	Numbers  []string `json:"numbers"` // how many clients each form wakes, in large type
+	Latency  []string `json:"latency"` // the texts of the chart, and its number of lines
+	Wide     bool     `json:"wide"`    // the chart is drawn for its width
+	Ratios   []string `json:"ratios"`  // the last column of the table
+	Lit      []int    `json:"lit"`     // pixels of each canvas in its form's colour
 	Labels   []string `json:"labels"`
 	Words    string   `json:"words"` // text for readers who do not see the picture
 }
 
 const look = `(() => {
 	speak();
+	show(last);
 	for (const p of panels) draw(p, p.since); // as at the beat
 	const forms = [...document.querySelectorAll("article")], canvases = [...document.querySelectorAll("canvas")];
 	const colour = node => getComputedStyle(node.querySelector("h2")).color.match(/\d+/g).map(Number);
@@ -45,6 +53,11 @@ const look = `(() => {
 		cut: [...document.querySelectorAll("h1, h2, p, figcaption, button, li")].filter(e => e.checkVisibility() && e.id !== "words" && e.scrollWidth > e.clientWidth + 1).map(e => e.textContent),
 		paper: getComputedStyle(document.body).backgroundColor,
 		beside: forms.length === 2 && forms[0].getBoundingClientRect().top === forms[1].getBoundingClientRect().top,
+		first: canvases[0].getBoundingClientRect().bottom < document.querySelector("h1").getBoundingClientRect().top,
+		numbers: forms.map(f => f.querySelector(".woken").textContent),
+		latency: [document.querySelector("#latency figcaption").textContent.trim(), ...[...document.querySelectorAll("#latency text")].map(t => t.textContent), document.querySelectorAll("#latency .line").length + " lines"],
+		wide: document.querySelector("#latency > svg").viewBox.baseVal.width === document.querySelector("#latency > svg").clientWidth,
+		ratios: [...document.querySelectorAll("#figures tr")].filter(r => r.checkVisibility()).map(r => r.lastElementChild.textContent),
 		lit,
 		labels: canvases.map(c => c.getAttribute("aria-label")),
 		words: document.getElementById("words").textContent,
@@ -53,14 +66,13 @@ const look = `(() => {
 
 // twoForms serves a page of two runs with the given number of clients; the naive form's run is
 // in progress.
-func twoForms(t *testing.T, clients int) string {
+func twoForms(t *testing.T, clients int) (*Page, *Endpoint) {
 	t.Helper()
 	p := New(func() {})
 	e, err := Serve("127.0.0.1:0", p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(e.Close)
 	next, all := make([]fanout.Outcome, clients), make([]fanout.Outcome, clients)
 	for i := range all {
 		all[i] = fanout.Wasted
@@ -74,7 +86,7 @@ func twoForms(t *testing.T, clients int) string {
 	p.mu.Unlock()
 	p.End(calm, measured(1000, 1))
 	p.Begin(herding, &herd{outcomes: all, record: measured(100, int64(clients))})
-	return e.URL
+	return p, e
 }
 
 // lit is true when clients have been notified in both forms.
@@ -127,13 +139,15 @@ func see(t *testing.T, in context.Context, url string, width int64, media emulat
 	return s, faults
 }
 
-// On a wide screen and on a phone, in light and dark mode, the forms are side by side. One cell
-// is lit for one form and a field for the other, and the text says the same. With reduced
-// motion the picture does not move, and shows the same.
+// On a wide screen and on a phone, in light and dark mode, the forms are side by side. One number says how
+// many clients each wakes. One cell is lit for one form and a field for the other, and the text says the same.
+// On a phone the picture comes first. With reduced motion it does not move, and shows the same.
 func TestInABrowser(t *testing.T) {
 	testenv.SkipIfShort(t)
 	in := browser.Start(t)
-	url := twoForms(t, 500)
+	_, e := twoForms(t, 500)
+	defer e.Close()
+	url := e.URL
 	for name, c := range map[string]struct {
 		width         int64
 		scheme, paper string
@@ -148,8 +162,21 @@ func TestInABrowser(t *testing.T) {
 				media.Features = append(media.Features, &emulation.MediaFeature{Name: "prefers-reduced-motion", Value: "reduce"})
 			}
 			s, faults := see(t, in, url, c.width, media)
-			if len(faults) > 0 || s.Overflow > 0 || len(s.Cut) > 0 || s.Paper != c.paper || !s.Beside {
+			if len(faults) > 0 || s.Overflow > 0 || len(s.Cut) > 0 || s.Paper != c.paper || !s.Beside || !s.Wide {
 				t.Errorf("%+v\n%s", s, strings.Join(faults, "\n"))
+			}
+			if s.First != (c.width < 500) {
+				t.Errorf("the picture is above the finding: %v", s.First)
+			}
+			if diff := cmp.Diff([]string{"1 woken by a release on average, 1 at most", "500 woken by a release on average, 500 at most"}, s.Numbers); diff != "" {
+				t.Errorf("numbers (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff([]string{"hand-off p50 over time  predecessor 2.00 ms one-node 2.00 ms", "0", "500 µs", "1 ms", "1.5 ms", "2 ms",
+				"0 s", "0.5 s", "1 s", "1.5 s", "2 s", "2 lines"}, s.Latency); diff != "" {
+				t.Errorf("latency (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff([]string{"×", "0.100×", "500×", "–", "16.7×", "1.00×", "1.00×"}, s.Ratios); diff != "" {
+				t.Errorf("ratios (-want +got):\n%s", diff)
 			}
 			one, most := s.Lit[0], s.Lit[1]
 			if c.still { // cells of wasted wake-ups are grey by then
@@ -158,7 +185,7 @@ func TestInABrowser(t *testing.T) {
 			if one == 0 || most < 300*one {
 				t.Errorf("lit %v, want a cell and a field", s.Lit)
 			}
-			const words = "predecessor: a typical write woke 1 of 500 clients: 1 proceeded. one-node: a typical write woke 500 of 500 clients within 0 s: 1 proceeded, 499 went back to waiting (median fan-out of 7 writes)."
+			const words = "predecessor: one write woke 1 of 500 clients: 1 proceeded. one-node: one write woke 500 of 500 clients within 0 s: 1 proceeded, 499 went back to waiting (typical of 7 writes)."
 			if s.Words != words || s.Labels[1] != strings.TrimSuffix(strings.SplitAfter(words, "proceeded. ")[1], ".") {
 				t.Errorf("in words %q, of the squares %q", s.Words, s.Labels)
 			}
@@ -171,7 +198,7 @@ func TestInABrowser(t *testing.T) {
 func spoilt(t *testing.T, in context.Context, url string) {
 	ctx, end := chromedp.NewContext(in)
 	defer end()
-	const spoil = `document.body.style.width = "3000px"; document.querySelector("#panels").style.display = "block"; document.querySelector("#key").style.cssText = "width: 20px; white-space: nowrap"; true`
+	const spoil = `document.body.style.width = "3000px"; document.querySelector("#panels").style.cssText = "display: block; order: 1"; last.latency = null; showLatency(); document.querySelector("#latency svg").replaceChildren(); document.querySelector("#key").style.cssText = "width: 20px; white-space: nowrap"; true`
 	if err := chromedp.Do(ctx, chromedp.EmulateViewport(390, 900), chromedp.Navigate(url)); err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +209,51 @@ func spoilt(t *testing.T, in context.Context, url string) {
 		t.Fatal(err)
 	}
 	s, err := chromedp.Run(ctx, chromedp.Evaluate[sight](look))
-	if err != nil || s.Overflow == 0 || s.Beside || len(s.Cut) == 0 {
+	if err != nil || s.Overflow == 0 || s.Beside || s.First || len(s.Cut) == 0 || len(s.Latency) > 2 {
 		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+// At the end the page says that the runs have finished and offers the report, which it holds: the server is
+// gone. Without a report it offers none.
+func TestTheEndInABrowser(t *testing.T) {
+	testenv.SkipIfShort(t)
+	in := browser.Start(t)
+	const offer, none = "Finished. Open the report Download it", "Finished. There is no report."
+	const said = `document.querySelector("#end").innerText.replace(/\s+/g, " ").trim()`
+	for _, want := range []string{offer, none} {
+		p, e := twoForms(t, 8)
+		if want == offer {
+			p.Offer("run-1.html", func(w io.Writer) error { _, err := io.WriteString(w, "<h1>78 against 1</h1>"); return err })
+		}
+		ctx, end := chromedp.NewContext(in)
+		defer end()
+		err := chromedp.Do(ctx, chromedp.EmulateViewport(390, 844), chromedp.Navigate(e.URL))
+		if err == nil {
+			_, err = chromedp.Run(ctx, chromedp.Poll[bool](lit, chromedp.WithPollingTimeout(browser.Patience)))
+		}
+		e.Close()
+		if err == nil {
+			_, err = chromedp.Run(ctx, chromedp.Poll[bool](`last.over`, chromedp.WithPollingTimeout(browser.Patience)))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		says, err := chromedp.Run(ctx, chromedp.Evaluate[string](said))
+		if err != nil || says != want {
+			t.Errorf("the page says %q, %v; want %q", says, err, want)
+		}
+		const place = `(() => {
+			const end = el("end").getBoundingClientRect();
+			return { overflow: document.documentElement.scrollWidth - innerWidth, first: end.top >= 0 && end.bottom < document.querySelector("canvas").getBoundingClientRect().top };
+		})()`
+		if s, err := chromedp.Run(ctx, chromedp.Evaluate[sight](place)); err != nil || s.Overflow > 0 || !s.First {
+			t.Errorf("%+v, %v; want the end at the top of a page that fits", s, err)
+		}
+		if want == offer {
+			if file, err := chromedp.Run(ctx, chromedp.Evaluate[string](`el("save").download`)); err != nil || file != "run-1.html" {
+				t.Errorf("the file is %q, %v", file, err)
+			}
+		}
 	}
 }

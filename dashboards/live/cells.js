@@ -25,7 +25,7 @@ const fades = (p, now) => p.release && !calm.matches && now - p.since < fadedBy 
 
 // grid lays out n cells as squares that fill the width, as large as the height allows.
 function grid(n, width) {
-	const highest = Math.max(width / 2, 150);
+	const highest = Math.max(width * 0.4, 150);
 	const of = columns => ({ columns, size: width / columns, height: Math.ceil(n / columns) * width / columns });
 	let columns = Math.max(1, Math.ceil(width / 44));
 	while (of(columns).height > highest) columns++;
@@ -94,4 +94,5 @@ function readColours() {
 function redraw() {
 	readColours();
 	for (const p of panels) draw(p, performance.now());
+	showLatency();
 }

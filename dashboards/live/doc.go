@@ -7,8 +7,8 @@
 // event contains the whole state of the page, so a slow viewer only misses some events, and the
 // page never waits for a viewer.
 //
-// Once a second the page shows a typical write of that second, the one with the median fan-out,
-// with all clients that it notified. If it showed all clients notified in the meantime, both
+// Once a second the page shows a typical write of that second, of which half of all notifications have at
+// most the fan-out, with all clients that it notified. If it showed all clients notified in the meantime, both
 // forms would look alike: when releases follow each other quickly, every client has been
 // notified by one of them.
 //

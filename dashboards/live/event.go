@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -9,53 +10,63 @@ import (
 
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/charts"
 	"github.com/stampede-bench/stampede/results/document"
 	"github.com/stampede-bench/stampede/results/figure"
+	"github.com/stampede-bench/stampede/results/levels"
 	"github.com/stampede-bench/stampede/results/units"
 )
 
 // An event is the state of the page at one moment, with texts ready to show.
 type event struct {
-	Heading  string       `json:"heading"`
-	Finding  []string     `json:"finding"`
-	Panels   []panelEvent `json:"panels"`
-	Rows     []row        `json:"rows"`
-	Health   []remark     `json:"health"`
-	Stopping bool         `json:"stopping"`
-	Over     bool         `json:"over"`
+	Heading  string         `json:"heading"`
+	Ahead    string         `json:"ahead"` // which run of the command it is, and how long is left
+	Finding  []string       `json:"finding"`
+	Panels   []panelEvent   `json:"panels"`
+	Latency  *charts.Sketch `json:"latency"` // with a line for each panel; null before there is one
+	Rows     []row          `json:"rows"`
+	More     []row          `json:"more"` // rows that are shown on demand
+	Health   []remark       `json:"health"`
+	Report   *offered       `json:"report"` // null while the command runs, and without viewers
+	Stopping bool           `json:"stopping"`
+	Over     bool           `json:"over"`
 }
 
 // A panelEvent is a panel in the form sent to the page.
 type panelEvent struct {
-	Form     string  `json:"form"`
-	Family   string  `json:"family"`
-	On       string  `json:"on"` // the service, if the panels have several
-	State    string  `json:"state"`
-	Progress string  `json:"progress"`
-	Clients  int     `json:"clients"`
-	Share    float64 `json:"share"` // elapsed share of the window
-	// Notifications and Operations are per second, along the window so far.
-	Notifications []int     `json:"notifications"`
-	Operations    []int     `json:"operations"`
-	Releases      []release `json:"releases"`
+	Form     string    `json:"form"`
+	Family   string    `json:"family"`
+	On       string    `json:"on"` // the service, if the panels have several
+	State    string    `json:"state"`
+	Progress string    `json:"progress"`
+	Clients  int       `json:"clients"`
+	Woken    string    `json:"woken"`    // how many clients a round wakes on average
+	WokenBy  string    `json:"woken_by"` // by what, and how many at most
+	Releases []release `json:"releases"`
 }
 
 // tell sends the state of the page to all viewers.
 func (p *Page) tell() {
 	panels := p.shown()
-	e := event{Heading: p.at.heading(panels), Finding: finding(panels), Rows: rows(panels), Health: health(panels),
+	e := event{Heading: p.at.heading(panels), Finding: finding(panels), Latency: latency(panels), Health: health(panels),
 		Stopping: p.stopping, Over: p.over}
+	e.Rows, e.More = rows(panels)
+	if p.over {
+		e.Report = p.finish()
+	} else if p.latest.Ahead != nil {
+		e.Ahead = p.latest.Ahead()
+	}
 	several := false
 	for _, of := range panels {
 		several = several || of.serviceName() != panels[0].serviceName()
 	}
 	for _, of := range panels {
-		v := panelEvent{Form: of.run.Form, Family: of.run.Family, State: of.state(), Progress: of.progress(), Share: of.share(),
+		v := panelEvent{Form: of.run.Form, Family: of.run.Family, State: of.state(), Progress: of.progress(),
 			Clients: of.run.Clients, Releases: of.releases}
+		v.Woken, v.WokenBy = woken(of.figures)
 		if several {
 			v.On = of.serviceName()
 		}
-		v.Notifications, v.Operations = perSecond(of.measured, of.source != nil)
 		e.Panels = append(e.Panels, v)
 	}
 	text, _ := json.Marshal(e) // cannot fail: the event has only numbers, texts and booleans
@@ -65,83 +76,107 @@ func (p *Page) tell() {
 	}
 }
 
-// mostPoints is the largest number of points in a time line: more are indistinguishable on a
-// phone.
-const mostPoints = 120
+// woken returns how many clients a round wakes on average, as the finding says it, and in words by what,
+// and how many at most.
+func woken(r results.Run) (mean, by string) {
+	clients, known := levels.Woken(r)
+	if !known {
+		return absent, "no round has ended yet"
+	}
+	if h := levels.HerdOf(r); !h.Wakes() {
+		n, _ := h.Figure.RunValue(r)
+		return units.Short(n), h.Per + ", on average"
+	}
+	by = "woken by a " + levels.Event(r.Recipe) + " on average"
+	if f := r.Herd.Fanout; f != nil {
+		by += ", " + units.Count(f.Max) + " at most"
+	}
+	return units.Short(clients), by
+}
 
-// shortest is the shortest time for which a rate is shown: the last interval of a run may be
-// almost empty.
-const shortest = 50 * time.Millisecond
-
-// perSecond returns notifications and operations per second along the window. For a run in progress
-// it leaves out the latest interval, whose end is not known.
-func perSecond(r metrics.Record, inProgress bool) (notifications, operations []int) {
-	var edges []time.Duration
-	for _, i := range r.Intervals {
-		edges = append(edges, i.Start)
+// latency sketches the panels' latency over time, nil before any is known.
+func latency(panels []*panel) *charts.Sketch {
+	var runs []results.Run
+	var window time.Duration
+	for _, of := range panels {
+		runs, window = append(runs, of.figures), max(window, of.run.Duration)
 	}
-	if !inProgress {
-		edges = append(edges, r.Duration)
+	if s, ok := charts.SketchLatency(runs, window); ok {
+		return &s
 	}
-	many := 1 + len(edges)/mostPoints // intervals per point
-	for i := 0; i < len(edges)-1; i += many {
-		end := min(i+many, len(edges)-1)
-		var notified, asked int64
-		for _, part := range r.Intervals[i:end] {
-			notified += part.Notifications
-			asked += part.Reads + part.Writes
-		}
-		if took := edges[end] - edges[i]; took >= shortest {
-			notifications = append(notifications, int(float64(notified)/took.Seconds()))
-			operations = append(operations, int(float64(asked)/took.Seconds()))
-		}
-	}
-	return notifications, operations
+	return nil
 }
 
 // A row is one figure of all panels.
 type row struct {
 	Name   string   `json:"name"`
 	Values []string `json:"values"`
+	Ratio  string   `json:"ratio"` // of the naive form to the other one, "" if there are not both
 }
 
 // absent is shown for an unknown value.
 const absent = "n/a"
 
-// rows returns the figures of the panels, side by side.
-func rows(panels []*panel) (all []row) {
-	all = append(all, rowOf(panels, "rounds", "rounds_per_s"), rowOf(panels, "notifications", "notifications_per_s"),
-		rowOf(panels, "operations", "operations_per_s"), rowOf(panels, "notifications a round", "notifications_per_round"),
-		rowOf(panels, "wasted wake-ups", "wasted"))
-	for _, phase := range phases(panels) {
-		for _, percentile := range []string{"p50", "p90", "p99"} {
-			all = append(all, rowOf(panels, phase+" "+percentile, phase+".response."+percentile, phase+".service."+percentile))
+// rows returns the figures of the panels, side by side: those that tell a herd, and the others.
+func rows(panels []*panel) (first, more []row) {
+	add := func(to *[]row, title string, names ...string) { *to = append(*to, rowOf(panels, title, names...)) }
+	timed := phases(panels)
+	key := results.KeyPhase(timed)
+	add(&first, "rounds", "rounds_per_s")
+	add(&first, "notifications a round", "notifications_per_round")
+	for _, of := range panels[:min(1, len(panels))] {
+		if h := levels.HerdOf(of.figures); !h.Wakes() {
+			add(&first, h.Per, h.Figure.Name)
 		}
 	}
-	return append(all, rowOf(panels, "errors", "errors"))
+	add(&first, "wasted wake-ups", "wasted")
+	add(&first, "operations", "operations_per_s")
+	add(&more, "notifications", "notifications_per_s")
+	for _, phase := range timed {
+		for _, percentile := range []string{"p50", "p90", "p99"} {
+			to := &more
+			if phase == key && percentile != "p99" {
+				to = &first
+			}
+			add(to, levels.PhaseName(phase)+" "+percentile, phase+".response."+percentile, phase+".service."+percentile)
+		}
+	}
+	add(&more, "errors", "errors")
+	return first, more
 }
 
 // rowOf returns the row of a figure: for each panel, the first that is known of those with the names.
 func rowOf(panels []*panel, title string, names ...string) row {
 	r := row{Name: title}
+	var naive, calm float64
 	for _, p := range panels {
-		r.Values = append(r.Values, shown(p.figures, names))
+		text, value := shown(p.figures, names)
+		r.Values = append(r.Values, text)
+		if of := &calm; value > 0 {
+			if p.run.Family == "naive" {
+				of = &naive
+			}
+			*of = cmp.Or(*of, value)
+		}
+	}
+	if naive > 0 && calm > 0 {
+		r.Ratio = units.Rate(naive/calm) + "×"
 	}
 	return r
 }
 
-func shown(r results.Run, names []string) string {
+func shown(r results.Run, names []string) (text string, value float64) {
 	if r.Rounds == 0 {
-		return absent
+		return absent, 0
 	}
 	for _, name := range names {
 		if f, err := figure.Parse(name, r.Phases); err == nil {
 			if v, known := f.RunValue(r); known {
-				return f.Format(v)
+				return f.Format(v), v
 			}
 		}
 	}
-	return absent
+	return absent, 0
 }
 
 // phases returns the phases of all panels, in the recipe's order.
@@ -209,7 +244,7 @@ func generator(g metrics.Generator) string {
 	}
 	text += fmt.Sprintf("; garbage collection has stopped it for %s in total", units.Duration(g.GCPause))
 	if g.Offered > 0 {
-		text += fmt.Sprintf("; of %s arrivals, %s were late and %s skipped", units.Count(g.Offered), units.Count(g.Late), units.Count(g.Skipped))
+		text += fmt.Sprintf("; of %s arrivals, %s were late, of which %s were skipped", units.Count(g.Offered), units.Count(g.Late), units.Count(g.Skipped))
 	}
 	return text + "."
 }

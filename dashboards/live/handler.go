@@ -17,8 +17,9 @@ import (
 //go:embed page.html page.css page.js cells.js refresh.js icon.svg
 var files embed.FS
 
-// policy allows the page to load its own files and nothing from elsewhere.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+// policy allows the page to load its own files and nothing from elsewhere. It also holds for the report that
+// the page offers at the end, which has its style in itself.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self'; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 // tokenHeader is the header in which a request to stop carries the page's token.
@@ -70,9 +71,9 @@ func (p *Page) stop(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusAccepted)
 }
 
-// guard adds the policy to each reply, and refuses requests for a host name that is not ours. Otherwise a page from elsewhere,
-// whose name resolves to this server (DNS rebinding), would count as the same origin. That is
-// not possible with an IP address.
+// guard adds the policy to each reply, and refuses requests for a host name that is not ours. Otherwise a
+// page from elsewhere, whose name resolves to this server (DNS rebinding), would count as the same origin.
+// That is not possible with an IP address.
 func guard(host, policy string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked := hostOf(r.Host)
@@ -213,8 +214,8 @@ func Serve(addr string, p Content) (*Endpoint, error) {
 	return e, nil
 }
 
-// closeTime is how long viewers have to read the last event.
-const closeTime = 500 * time.Millisecond
+// closeTime is how long viewers have to read the last event, which has the report.
+const closeTime = 2 * time.Second
 
 // Close notifies all viewers that the command is over, and stops the endpoint.
 func (e *Endpoint) Close() {

@@ -1,7 +1,9 @@
 package live
 
 import (
+	"bytes"
 	"crypto/rand"
+	"io"
 	"sync"
 	"time"
 
@@ -15,6 +17,9 @@ type Run struct {
 	results.Setting
 	Duration time.Duration // of the window
 	Rounds   int64         // number of rounds that ends the window instead; 0 for Duration
+	// Ahead returns where the run is among those of the command, and how long is left: "run 1 of 2 · about
+	// 9 s left". It may be nil.
+	Ahead func() string
 }
 
 // A Source is a run in progress.
@@ -26,7 +31,7 @@ type Source interface {
 	Follow()
 	Hold()
 	Unfollow()
-	// Woken returns what a typical followed write, the one with the median fan-out, did to each
+	// Woken returns what a typical followed write did to each
 	// session of the run, the time from the first to the last notification, and the number of
 	// writes from which the typical one was chosen.
 	Woken() (seats []fanout.Outcome, drain time.Duration, writes int)
@@ -44,8 +49,10 @@ type Page struct {
 	mu       sync.Mutex
 	panels   []*panel // of all runs so far
 	at       stage    // the stage that is shown
+	latest   Run      // the run that began last, or before the first one, that comes next
 	viewers  map[viewer]struct{}
 	stopping bool
+	report   offered
 	over     bool
 	last     []byte // the last event sent
 }
@@ -70,7 +77,7 @@ func (p *Page) Expect(runs ...Run) {
 	for _, r := range runs {
 		p.panel(r)
 	}
-	p.at = stageOf(runs[0])
+	p.at, p.latest = stageOf(runs[0]), runs[0]
 }
 
 // Begin records that a run's window has opened. Releases of an earlier run of the same kind
@@ -80,7 +87,7 @@ func (p *Page) Begin(r Run, s Source) {
 	defer p.mu.Unlock()
 	of := p.panel(r)
 	*of = panel{run: r, source: s, releases: of.releases}
-	p.at = stageOf(r)
+	p.at, p.latest = stageOf(r), r
 }
 
 // End records that the run is over, with its result.
@@ -136,6 +143,33 @@ func (p *Page) show() {
 		of.look(now)
 	}
 	p.tell()
+}
+
+// An offered is the report that the page offers when the command is over.
+type offered struct {
+	Name string `json:"name"` // of the file for a download
+	HTML string `json:"html"`
+
+	write func(io.Writer) error // nil without a report
+}
+
+// Offer makes the page offer a report when the command is over: an HTML document, which must need no script.
+// It is written only if there are viewers then, and they receive it at once, since they cannot ask for it
+// any more when they want to read it.
+func (p *Page) Offer(name string, write func(io.Writer) error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.report = offered{Name: name, write: write}
+}
+
+// finish writes the report for the viewers.
+func (p *Page) finish() *offered {
+	var text bytes.Buffer
+	if p.report.write == nil || len(p.viewers) == 0 || p.report.write(&text) != nil {
+		return nil
+	}
+	p.report.HTML = text.String()
+	return &p.report
 }
 
 // Close notifies all viewers that the command is over.

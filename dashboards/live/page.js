@@ -41,16 +41,29 @@ function show(e) {
 	if (other) makePanels(e.panels);
 	last = e;
 	text(el("heading"), e.heading);
+	text(el("ahead"), e.ahead);
 	showFinding(e.finding);
 	e.panels.forEach((v, i) => showPanel(panels[i], v));
-	showLines(e.panels);
+	showLatency();
 	showFigures(e);
 	showHealth(e.health || []);
-	showState(e.over ? ["■", "over"] : e.stopping ? ["◐", "stopping: waiting for rounds in progress"] :
-		e.panels.some(v => v.state === "running") ? ["●", "running"] : ["◌", "preparing"]);
+	showState(e.over ? ["■", e.stopping ? "stopped" : "finished"] : e.stopping ? ["◐", "stopping: waiting for rounds in progress"] :
+		e.panels.some(v => v.state === "running") ? ["●", "running"] : ["◌", "preparing: clients connect and warm up"]);
 	el("stop").disabled = e.over || e.stopping;
 	if (other) turn();
-	if (e.over) el("sure").close();
+	if (e.over) finish(e);
+}
+
+// finish offers the report, which the page holds: the command that made it has ended.
+function finish(e) {
+	el("sure").close();
+	el("stop").hidden = true;
+	el("end").hidden = false;
+	text(el("end").querySelector("b"), (e.stopping ? "Stopped." : "Finished.") + (e.report ? "" : " There is no report."));
+	el("end").querySelector("span").hidden = !e.report;
+	if (!e.report) return;
+	el("open").href = el("save").href = URL.createObjectURL(new Blob([e.report.html], { type: "text/html" }));
+	el("save").download = e.report.name;
 }
 
 function showState([sign, words]) {
@@ -77,32 +90,64 @@ function showPanel(p, v) {
 	const replayed = v.state === "over" && (v.releases || []).length > 0 && !calm.matches;
 	text(p.find(".progress"), (v.state === "running" ? "● " : v.state === "over" ? "■ " : "◌ ") + v.progress +
 		(replayed ? "; replayed" : ""));
+	text(p.find(".woken b"), v.woken);
+	text(p.find(".woken span"), v.woken_by);
 	if (!p.release) draw(p, performance.now());
 }
 
-// showLines draws the time lines of all panels on one scale.
-function showLines(views) {
-	for (const [nth, key] of ["notifications", "operations"].entries()) {
-		const most = Math.max(1, ...views.flatMap(v => v[key] || []));
-		panels.forEach((p, i) => {
-			const at = views[i][key] || [];
-			const x = k => (120 * views[i].share * k / Math.max(at.length - 1, 1)).toFixed(1), y = n => (19 - 18 * n / most).toFixed(1);
-			p.node.querySelectorAll(".line path")[nth].setAttribute("d", at.map((n, k) => (k ? "L" : "M") + x(k) + " " + y(n)).join(""));
-			text(p.node.querySelectorAll(".now")[nth], at.length ? short(at.at(-1)) : "");
-		});
+// showLatency draws the latency of all panels over time, with the same axes.
+function showLatency() {
+	const box = el("latency"), of = last && last.latency, drawing = box.querySelector(":scope > svg");
+	box.querySelector("p").hidden = of;
+	drawing.style.display = of ? "" : "none";
+	text(box.querySelector("h2"), of ? of.title : "Latency over time");
+	if (!of) return box.querySelector(".lines").replaceChildren();
+	const width = box.clientWidth, height = 190, left = 56, right = 16, above = 10, below = 24;
+	const x = at => (left + at * (width - left - right)).toFixed(1), y = at => (height - below - at * (height - above - below)).toFixed(1);
+	const nodes = [], keys = [];
+	for (const m of of.y) {
+		nodes.push(shape("path", { class: "rule", d: `M${x(0)} ${y(m.at)}H${x(1)}` }),
+			shape("text", { x: left - 8, y: +y(m.at) + 4, "text-anchor": "end" }, m.label));
 	}
+	for (const m of of.x) nodes.push(shape("text", { x: x(m.at), y: height - 4, "text-anchor": m.at < 1 ? "middle" : "end" }, m.label));
+	of.lines.forEach((l, i) => {
+		const v = panels[i].view;
+		if (v.state === "next") return;
+		const mark = marks[v.family] || marks.recipe;
+		if (l.pieces) {
+			const d = l.pieces.map(p => p.map(([a, b], k) => (k ? "L" : "M") + x(a) + " " + y(b)).join("") + "h.01").join("");
+			const [a, b] = l.pieces.at(-1).at(-1);
+			nodes.push(shape("path", { class: "line " + v.family, d }),
+				...l.pieces.filter(p => p.length === 1).map(([[a, b]]) => shape("circle", { class: "end " + v.family, cx: x(a), cy: y(b), r: 3 })),
+				shape("path", { class: "end " + v.family, d: mark, transform: `translate(${x(a) - 5} ${y(b) - 5}) scale(.83)` }));
+		}
+		const key = document.createElement("span"), sign = shape("svg", { class: "mark", viewBox: "0 0 12 12", "aria-hidden": "true" });
+		sign.append(shape("path", { d: mark }));
+		key.className = v.family;
+		key.append(sign, ` ${v.form}${v.on ? " on " + v.on : ""} ${l.latest || "n/a"}`);
+		keys.push(key);
+	});
+	drawing.setAttribute("viewBox", `0 0 ${width} ${height}`);
+	drawing.setAttribute("height", height);
+	drawing.setAttribute("aria-label", of.title + ", at last:" + keys.map(k => k.textContent).join(","));
+	drawing.replaceChildren(...nodes);
+	box.querySelector(".lines").replaceChildren(...keys);
 }
 
-// short writes a number with three significant digits.
-function short(n) {
-	const unit = n < 1000 ? 1 : 10 ** (Math.floor(Math.log10(n)) - 2);
-	return String(Math.round(n / unit) * unit).replace(/\B(?=(\d{3})+$)/g, "\u202f");
+// shape returns a part of a drawing.
+function shape(kind, attributes, words) {
+	const part = document.createElementNS(document.querySelector("svg").namespaceURI, kind);
+	for (const [name, value] of Object.entries(attributes)) part.setAttribute(name, value);
+	if (words) part.textContent = words;
+	return part;
 }
 
 function showFigures(e) {
-	const table = el("figures"), rows = e.rows || [];
-	fill(table.tHead, [["", ...e.panels.map(v => v.form + (v.on ? " on " + v.on : ""))]], "col");
-	fill(table.tBodies[0], rows.map(r => [r.name, ...r.values]), "row");
+	const table = el("figures"), ratio = (e.rows || []).some(r => r.ratio);
+	const cells = rows => (rows || []).map(r => [r.name, ...r.values, ...ratio ? [r.ratio || "–"] : []]);
+	fill(table.tHead, [["", ...e.panels.map(v => v.form + (v.on ? " on " + v.on : "")), ...ratio ? ["×"] : []]], "col");
+	fill(table.tBodies[0], cells(e.rows), "row");
+	fill(table.tBodies[1], cells(e.more), "row");
 }
 
 function fill(body, rows, scope) {
@@ -168,16 +213,14 @@ function light(p, release, now) {
 	p.outcomes = [];
 	for (let i = 0; i < release.cells.length; i += 2) for (let n = release.cells[i + 1]; n > 0; n--) p.outcomes.push(release.cells[i]);
 	p.since = now;
-	text(p.find(".woken b"), short(release.woken));
-	text(p.find(".woken span"), "woken by a typical write" + (release.wasted ? ", " + short(release.wasted) + " wasted" : ""));
-	text(p.find(".words"), "It " + release.words + ".");
-	p.canvas.setAttribute("aria-label", p.view.form + ": a typical write " + release.words);
+	text(p.find(".words"), "Example: one write " + release.words + ".");
+	p.canvas.setAttribute("aria-label", p.view.form + ": one write " + release.words);
 	draw(p, now);
 }
 
 // speak updates the text for screen readers, slowly enough to be read aloud.
 function speak() {
-	if (last) text(el("words"), panels.filter(p => p.release).map(p => `${p.view.form}: a typical write ${p.release.words}.`).join(" "));
+	if (last) text(el("words"), panels.filter(p => p.release).map(p => `${p.view.form}: one write ${p.release.words}.`).join(" "));
 }
 
 async function stop() {
@@ -206,6 +249,11 @@ function connect() {
 }
 
 el("stop").onclick = () => { text(el("refused"), ""); el("sure").showModal(); };
+el("all").onclick = () => {
+	const folded = el("more").hidden = !el("more").hidden;
+	el("all").setAttribute("aria-expanded", !folded);
+	text(el("all"), folded ? "All figures" : "Fewer figures");
+};
 el("keep").onclick = () => el("sure").close();
 el("really").onclick = stop;
 matchMedia("(prefers-color-scheme: dark)").onchange = redraw;

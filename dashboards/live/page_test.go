@@ -2,6 +2,7 @@ package live
 
 import (
 	"encoding/json"
+	"io"
 	"strings"
 	"sync"
 	"testing"
@@ -61,12 +62,12 @@ func measured(rounds, woken int64) metrics.Record {
 		Counts:    metrics.Counts{Notifications: rounds * woken, Reads: rounds * woken, Writes: 2 * rounds, Useful: rounds, Wasted: rounds * (woken - 1)},
 		Herd:      metrics.Herd{Fanout: metrics.Tally{woken: rounds}, Drain: took},
 		Generator: metrics.Generator{CPUCores: 0.7, Lag: took},
-		Intervals: []metrics.Interval{{Notifications: 10, Reads: 5}, {Start: 500 * time.Millisecond, Notifications: 20, Writes: 10}},
+		Intervals: []metrics.Interval{{P50: time.Millisecond}, {Start: 500 * time.Millisecond, P50: 2 * time.Millisecond}},
 	}
 }
 
 func of(form, family string) Run {
-	return Run{Duration: 2 * time.Second, Setting: results.Setting{Recipe: "lock", Form: form, Family: family, Clients: 4,
+	return Run{Duration: 2 * time.Second, Ahead: func() string { return "run 1 of 2 · about 4 s left" }, Setting: results.Setting{Recipe: "lock", Form: form, Family: family, Clients: 4,
 		Backend: drivers.Info{Name: "native", URL: "native:", Server: "ZooKeeper 3.9.0"}}}
 }
 
@@ -145,11 +146,15 @@ func TestANewViewerSeesTheRun(t *testing.T) {
 		for _, v := range e.Panels {
 			got = append(got, v.Form+": "+v.State+": "+v.Progress)
 		}
-		if diff := cmp.Diff([]string{"predecessor: running: running, 1.0 s of 2s", "one-node: next: comes next"}, got); diff != "" {
+		if diff := cmp.Diff([]string{"predecessor: running: running, 1.0 s of 2 s", "one-node: next: waits for its turn"}, got); diff != "" {
 			t.Errorf("panels (-want +got):\n%s", diff)
 		}
-		if first := e.Panels[0]; first.Share != 0.5 || !cmp.Equal(first.Notifications, []int{20}) || !cmp.Equal(first.Operations, []int{10}) {
-			t.Errorf("along the window: %+v; want the one interval whose end is known", first)
+		if one, none := e.Panels[0], e.Panels[1]; one.Woken != "1" || one.WokenBy != "woken by a release on average, 1 at most" ||
+			none.Woken != absent || none.WokenBy != "no round has ended yet" {
+			t.Errorf("%+v and %+v: want one client that a release wakes, and nothing known", one, none)
+		}
+		if e.Ahead != "run 1 of 2 · about 4 s left" || e.Report != nil {
+			t.Errorf("%q, report %v", e.Ahead, e.Report)
 		}
 	})
 }
@@ -170,20 +175,31 @@ func TestFormsStandSideBySide(t *testing.T) {
 		if first.following || len(e.Panels) != 2 || e.Panels[0].State != over || len(e.Panels[0].Releases) == 0 {
 			t.Fatalf("followed: %v, panels %+v", first.following, e.Panels)
 		}
-		if want := "With 4 clients a release wakes 3 in the naive form and 1 in the recipe; 2 of the 3 wait again."; e.Finding[0] != want {
+		if want := "With 4 clients a release wakes 3 in the naive form and 1 in the herd-avoiding form; 2 of the 3 wait again."; e.Finding[0] != want {
 			t.Errorf("finding %q, want %q", e.Finding[0], want)
 		}
 		got := e.Panels[1].Releases[0]
 		want := release{N: 1, Cells: []int{3, 1, 2, 1, 3, 1, 0, 1}, Woken: 3, Useful: 1, Wasted: 2,
-			Words: "woke 3 of 4 clients within 2.00 ms: 1 proceeded, 2 went back to waiting (median fan-out of 7 writes)"}
+			Words: "woke 3 of 4 clients within 2.00 ms: 1 proceeded, 2 went back to waiting (typical of 7 writes)"}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("release (-want +got):\n%s", diff)
 		}
-		for _, r := range e.Rows[:5] {
-			if want := map[string]string{"rounds": "1\u202f000 /s 100 /s", "notifications": "1\u202f000 /s 300 /s", "operations": "3\u202f000 /s 500 /s",
-				"notifications a round": "1.00 3.00", "wasted wake-ups": "0 % 66.7 %"}[r.Name]; strings.Join(r.Values, " ") != want {
-				t.Errorf("%s: %q, want %q", r.Name, r.Values, want)
-			}
+		var rows []string
+		for _, r := range append(e.Rows, e.More...) {
+			rows = append(rows, strings.TrimSpace(r.Name+": "+strings.Join(r.Values, " against ")+" "+r.Ratio))
+		}
+		if diff := cmp.Diff([]string{
+			"rounds: 1\u202f000 /s against 100 /s 0.100×",
+			"notifications a round: 1.00 against 3.00 3.00×",
+			"wasted wake-ups: 0 % against 66.7 %",
+			"operations: 3\u202f000 /s against 500 /s 0.167×",
+			"hand-off p50: 1.00 ms against 1.00 ms 1.00×",
+			"hand-off p90: 1.00 ms against 1.00 ms 1.00×",
+			"notifications: 1\u202f000 /s against 300 /s 0.300×",
+			"hand-off p99: 1.00 ms against n/a",
+			"errors: 0 against 0",
+		}, rows); diff != "" {
+			t.Errorf("figures (-want +got):\n%s", diff)
 		}
 	})
 }
@@ -210,6 +226,32 @@ func TestAViewerIsNotWaitedFor(t *testing.T) {
 			}
 		}
 	})
+}
+
+// At the end the viewers receive the report. Without viewers it is not written.
+func TestTheReportIsOffered(t *testing.T) {
+	for name, viewers := range map[string]int{"a viewer": 1, "no viewer": 0} {
+		bubble.Test(t, func(t *testing.T) {
+			p := New(func() {})
+			var v viewer
+			if viewers > 0 {
+				v = p.join()
+			}
+			written := 0
+			p.Offer("run-1.html", func(w io.Writer) error { written++; _, err := io.WriteString(w, "<h1>1 & 78</h1>"); return err })
+			pass(time.Second)
+			p.Close()
+			if written != viewers {
+				t.Errorf("%s: written %d times", name, written)
+			}
+			if viewers == 0 {
+				return
+			}
+			if e := v.read(t); e.Report == nil || e.Report.Name != "run-1.html" || e.Report.HTML != "<h1>1 & 78</h1>" {
+				t.Errorf("%s: %+v", name, e.Report)
+			}
+		})
+	}
 }
 
 // At the end all viewers are notified, and so are viewers that join later.

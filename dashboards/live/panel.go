@@ -62,7 +62,6 @@ func (of *panel) tell(record metrics.Record) {
 		record.Generator.Unfinished = 0 // operations in progress may still finish
 	}
 	of.measured = record
-	record.Intervals = nil // a long run has many, and no figure depends on them
 	of.figures = results.Glance(of.run.Setting, &record)
 }
 
@@ -74,7 +73,7 @@ func (of *panel) rest() {
 }
 
 func (of *panel) end(record metrics.Record) {
-	if r, ok := of.sampler.last(of.source); ok {
+	if r, ok := of.sampler.last(of.source, time.Now()); ok || r.Woken > 0 && len(of.releases) == 0 {
 		of.keep(r)
 	}
 	of.rest()
@@ -95,32 +94,19 @@ func (of *panel) keep(r release) {
 	of.releases = of.releases[max(0, len(of.releases)-releasesKept):]
 }
 
-// share returns the elapsed share of the window.
-func (of *panel) share() float64 {
-	switch {
-	case of.state() == over:
-		return 1
-	case of.run.Rounds > 0:
-		return min(float64(of.measured.Rounds)/float64(of.run.Rounds), 1)
-	case of.run.Duration > 0:
-		return min(of.measured.Duration.Seconds()/of.run.Duration.Seconds(), 1)
-	}
-	return 0
-}
-
 // progress describes how far the run has come.
 func (of *panel) progress() string {
 	took := of.measured.Duration
 	switch of.state() {
 	case next:
-		return "comes next"
+		return "waits for its turn"
 	case over:
 		return fmt.Sprintf("over, %s rounds in %s", units.Count(of.measured.Rounds), units.Duration(took))
 	}
 	if of.run.Rounds > 0 {
 		return fmt.Sprintf("running, %s of %s rounds", units.Count(of.measured.Rounds), units.Count(of.run.Rounds))
 	}
-	return fmt.Sprintf("running, %.1f s of %v", took.Seconds(), of.run.Duration)
+	return "running, " + units.Elapsed(took, of.run.Duration)
 }
 
 // A sampler selects a typical write of each second of a run. The zero sampler follows no writes.
@@ -172,13 +158,14 @@ func (s *sampler) begin(source Source, now time.Time) {
 	*s = sampler{following: true, since: now}
 }
 
-// last returns a typical one of the writes gathered so far, when the run is over.
-func (s *sampler) last(source Source) (r release, ok bool) {
+// last returns a typical one of the writes gathered so far, when the run is over. It is not ok if they were
+// gathered for so short a time that chance decides which is typical.
+func (s *sampler) last(source Source, now time.Time) (r release, ok bool) {
 	if !s.following {
 		return r, false
 	}
 	r = newRelease(source.Woken())
-	return r, r.Woken > 0
+	return r, r.Woken > 0 && (s.held || now.Sub(s.since) >= gatherFor/2)
 }
 
 // rest ends following until the next look.
@@ -201,7 +188,7 @@ type release struct {
 	Words  string `json:"words"`
 }
 
-// newRelease returns a release with the given outcomes of the sessions. It is the median of so
+// newRelease returns a release with the given outcomes of the sessions. It is typical of so
 // many writes.
 func newRelease(seats []fanout.Outcome, drain time.Duration, writes int) release {
 	var r release
@@ -225,7 +212,7 @@ func newRelease(seats []fanout.Outcome, drain time.Duration, writes int) release
 }
 
 // words returns a text such as "woke 97 of 128 clients within 12.3 ms: 1 proceeded, 96 wait
-// again (median fan-out of 55 writes)".
+// again (typical of 55 writes)".
 func (r release) words(of int, drain time.Duration, writes int) string {
 	text := fmt.Sprintf("woke %s of %s clients", count(r.Woken), count(of))
 	if r.Woken > 1 {
@@ -242,7 +229,7 @@ func (r release) words(of int, drain time.Duration, writes int) string {
 		text += ": " + strings.Join(outcomes, ", ")
 	}
 	if writes > 1 {
-		text += " (median fan-out of " + count(writes) + " writes)"
+		text += " (typical of " + count(writes) + " writes)"
 	}
 	return text
 }

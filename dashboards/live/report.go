@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// RefreshScript is the address of the script that keeps the page of a [Report] up to date. The page must load it.
+// RefreshScript is the address of the script that keeps the page of a [Report] up to date. The page must
+// load it.
 const RefreshScript = "refresh.js"
 
 // reportPolicy allows a report its own style and the script, and nothing from elsewhere.
@@ -18,8 +19,8 @@ const reportPolicy = "default-src 'none'; script-src 'self'; style-src 'unsafe-i
 // fresh is for how long a report is not written again, however many browsers ask for it.
 const fresh = time.Second
 
-// A Report is a page that shows a report of work in progress. Its script asks for the report every two seconds, and
-// says so when nobody answers any more.
+// A Report is a page that shows a report of work in progress. Its script asks for the report every two
+// seconds, and says so when nobody answers any more.
 type Report struct {
 	write func(io.Writer) error
 
@@ -28,7 +29,8 @@ type Report struct {
 	last    []byte
 }
 
-// NewReport returns a page with the report that a function writes: a whole document that loads [RefreshScript].
+// NewReport returns a page with the report that a function writes: a whole document that loads
+// [RefreshScript].
 func NewReport(write func(io.Writer) error) *Report { return &Report{write: write} }
 
 // Handler returns a handler for requests to the given host name or to any IP address.

@@ -12,7 +12,7 @@ import (
 // TestAddressOpensTheSameService opens a started service by its address, and finds a node there that was
 // created on the original.
 func TestAddressOpensTheSameService(t *testing.T) {
-	for _, url := range append(startable(t), "native:?reads=sync&session-timeout=7s", "etcd:?reads=serializable") {
+	for _, url := range append(startable(t), "native:?consistency=sync&session-timeout=7s", "etcd:?consistency=serializable") {
 		s := open(t, url)
 		address, err := backends.Address(s)
 		if err != nil {

@@ -125,7 +125,7 @@ func (s *zooKeeper) WithClient(name string) drivers.Service {
 func connectZooKeeper(through func(ensemble.Config) (zooKeeperService, error)) func(opened, *tls.Config) (drivers.Service, error) {
 	return func(o opened, encryption *tls.Config) (drivers.Service, error) {
 		s, err := through(ensemble.Config{
-			Servers: o.servers, Chroot: o.target.chroot, SyncReads: o.target.reads == ensemble.ReadSync, Clients: o.target.clients,
+			Servers: o.servers, Chroot: o.target.chroot, SyncReads: o.target.consistency == ensemble.ReadSync, Clients: o.target.clients,
 			TLS: encryption, Username: o.target.security.User, Password: o.target.security.Password,
 		})
 		service := &zooKeeper{s, o, encryption}
@@ -201,7 +201,7 @@ func (o opened) address() (string, error) {
 			query.Set(k.Name, value)
 		}
 	}
-	set(reads, t.reads)
+	set(consistency, t.consistency)
 	if len(t.backend.clients) > 1 {
 		set(library, t.client.name)
 	}

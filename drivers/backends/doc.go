@@ -7,7 +7,7 @@
 //	zookeeper://h1:2181,h2/chroot   one that is already running
 //	etcd:                           an etcd, started likewise
 //
-// Query keys (?session-timeout=5s, ?reads=sync, ?client=go-zookeeper, ?clients=leader) set the rest, except
+// Query keys (?session-timeout=5s, ?consistency=sync, ?client=go-zookeeper, ?clients=leader) set the rest, except
 // for TLS and credentials, which do not belong in a URL, and for what a run requires of the servers
 // that it starts: see [Target.With]. [Parse] checks a URL without doing anything; [Target.Open]
 // starts the servers that are to be started. main and TestMain pass [Roles] to reexec.Dispatch,

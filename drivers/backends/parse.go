@@ -28,21 +28,34 @@ type Target struct {
 	servers        []string      // host:port each; none if the run starts the servers
 	chroot         string        // "" or a path that begins with a slash
 	sessionTimeout time.Duration // 0: the default
-	reads          string        // one of the backend's; "": its first
+	consistency    string        // one of the backend's; "": its first
 	members        int           // number of servers that the run starts
 	clients        string        // one of balancer.Names
 	durability     string        // one of the backend's; only for started servers
 	security       drivers.Security
 	encrypted      bool // the started servers speak TLS
 	divisible      bool // the started servers can be isolated
+	ownDisks       bool // their disks can hang
 }
 
 // addresses matches servers without a scheme, as other tools accept them.
 var addresses = regexp.MustCompile(`^[A-Za-z0-9._-]+:[0-9]+([,/].*)?$`)
 
-// unknownBackend returns the error for a URL of no backend. For an address without a scheme it
-// lists the URLs that the address may stand for.
+// other are the schemes by which other tools name a service, with those of this one.
+var other = map[string]string{"zk": "zookeeper", "http": "etcd", "https": "etcd"}
+
+// peers matches a server as zoo.cfg lists it, with the ports between servers.
+var peers = regexp.MustCompile(`^([A-Za-z0-9._-]+:[0-9]+):[0-9]+:[0-9]+$`)
+
+// unknownBackend returns the error for a URL of no backend. For an address as other tools write it, it says which
+// URLs that may stand for.
 func unknownBackend(given, scheme string) error {
+	if at := peers.FindStringSubmatch(given); at != nil {
+		return fmt.Errorf("backend %q has the ports between servers: want zookeeper://%s", given, at[1])
+	}
+	if own, address := other[scheme], strings.TrimPrefix(given, scheme+"://"); own != "" && address != given {
+		return fmt.Errorf("unknown backend %q: want %s://%s", scheme, own, strings.TrimSuffix(address, "/"))
+	}
 	if !addresses.MatchString(given) {
 		return suggest.Unknown("backend", scheme, schemes())
 	}
@@ -202,7 +215,7 @@ func (t *Target) parseQuery(query string) error {
 		set  func(string) error
 	}{
 		// The number of servers comes before what depends on it.
-		{reads.Name, t.setReads}, {servers.Name, t.setServers}, {clients.Name, t.setClients}, {library.Name, t.setClient},
+		{consistency.Name, t.setConsistency}, {servers.Name, t.setServers}, {clients.Name, t.setClients}, {library.Name, t.setClient},
 		{encrypted.Name, t.setEncrypted}, {durability.Name, t.setDurability},
 	} {
 		if values.Has(key.name) {
@@ -286,11 +299,11 @@ func (t *Target) setClient(name string) error {
 	return nil
 }
 
-func (t *Target) setReads(mode string) error {
-	if !slices.Contains(t.backend.reads, mode) {
-		return suggest.Unknown("read mode", mode, t.backend.reads)
+func (t *Target) setConsistency(mode string) error {
+	if !slices.Contains(t.backend.consistencies, mode) {
+		return suggest.Unknown("consistency", mode, t.backend.consistencies)
 	}
-	t.reads = mode
+	t.consistency = mode
 	return nil
 }
 
@@ -298,17 +311,19 @@ func (t *Target) setReads(mode string) error {
 type Options struct {
 	// Security says how to connect to a given service. A service that the run starts has none.
 	Security drivers.Security
-	// Reads is the read mode if the URL does not set one; "" means the backend's default.
-	Reads string
+	// Consistency is that of reads if the URL does not set one; "" means the backend's default.
+	Consistency string
 	// Divisible: the members of a started ensemble can be isolated. It has no effect on other
 	// targets.
 	Divisible bool
+	// OwnDisks: the disks of the members of a started service can hang. It has no effect on other targets.
+	OwnDisks bool
 }
 
 // WithOptions returns the target with the options. It reads no file.
 func (t Target) WithOptions(o Options) (Target, error) {
-	if o.Reads != "" && t.reads == "" {
-		if err := t.setReads(o.Reads); err != nil {
+	if o.Consistency != "" && t.consistency == "" {
+		if err := t.setConsistency(o.Consistency); err != nil {
 			return Target{}, fmt.Errorf("backend %s: %w", t.backend.Scheme, err)
 		}
 	}
@@ -320,6 +335,8 @@ func (t Target) WithOptions(o Options) (Target, error) {
 	}
 	t.security = o.Security
 	t.divisible = o.Divisible && !t.Given() && t.members > 1
+	_, durable := t.Started()
+	t.ownDisks = o.OwnDisks && durable
 	return t, nil
 }
 

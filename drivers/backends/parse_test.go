@@ -59,6 +59,10 @@ func TestParseRefuses(t *testing.T) {
 		"natve:":                 `unknown backend "natve": did you mean "native"?`,
 		"localhost:2181":         `backend "localhost:2181" has no scheme: want native://localhost:2181 or zookeeper://localhost:2181 or etcd://localhost:2181`,
 		"zk1:2181,zk2:2181/app":  `backend "zk1:2181,zk2:2181/app" has no scheme: want native://zk1:2181,zk2:2181/app or zookeeper://zk1:2181,zk2:2181/app or etcd://zk1:2181,zk2:2181/app`,
+		"zk://zk1:2181/app":      `unknown backend "zk": want zookeeper://zk1:2181/app`,
+		"http://e1:2379":         `unknown backend "http": want etcd://e1:2379`,
+		"https://e1:2379/":       `unknown backend "https": want etcd://e1:2379`,
+		"zk1:2181:2888:3888":     `backend "zk1:2181:2888:3888" has the ports between servers: want zookeeper://zk1:2181`,
 		"zookeeper:h:2181":       `backend "zookeeper:h:2181": after zookeeper: comes nothing, or //host:port`,
 		"native:/tmp":            `backend "native:/tmp": after native: comes nothing, or //host:port`,
 		"native://":              `backend "native://": host "": want host:port`,
@@ -89,8 +93,8 @@ func TestParseRefuses(t *testing.T) {
 		"native:?tls=yes": `backend "native:": tls=yes: want true or false`,
 		"native://h:1?tls=true": `backend "native://h:1": ` +
 			`tls is for a service that is started: how to connect to a given one is said by --tls-ca and its like`,
-		"zookeeper:?tls=true":       `backend "zookeeper:": unknown key "tls": there is session-timeout, reads, client, servers, clients`,
-		"native:?reads=synch":       `backend "native:": unknown read mode "synch": did you mean "sync"?`,
+		"zookeeper:?tls=true":       `backend "zookeeper:": unknown key "tls": there is session-timeout, consistency, client, servers, clients`,
+		"native:?consistency=synch": `backend "native:": unknown consistency "synch": did you mean "sync"?`,
 		"zookeeper:?client=leen":    `backend "zookeeper:": unknown client "leen": did you mean "lean"?`,
 		"native:?client":            `backend "native:": unknown client "": there is lean, go-zookeeper`,
 		"etcd:?client=lean":         `backend "etcd:": unknown key "client": did you mean "clients"?`,
@@ -106,7 +110,7 @@ func TestParseRefuses(t *testing.T) {
 		"etcd:?servers=3&clients=leaders": `backend "etcd:": unknown place for clients "leaders": did you mean "leader"?`,
 		"etcd:?clients=followers":         `backend "etcd:": clients=followers: one server has no followers`,
 		"zookeeper://h?clients=followers": `backend "zookeeper://h": clients=followers: one server has no followers`,
-		"native:?reads":                   `backend "native:": unknown read mode "": there is local, sync`,
+		"native:?consistency":             `backend "native:": unknown consistency "": there is local, sync`,
 		"native:?client=wire":             `backend "native:": unknown client "wire": there is lean, go-zookeeper`,
 	} {
 		_, err := Parse(given)
@@ -118,11 +122,11 @@ func TestParseRefuses(t *testing.T) {
 
 func TestClientOfTheURL(t *testing.T) {
 	for given, want := range map[string]string{
-		"native:":                                "lean",
-		"native:?client=lean":                    "lean",
-		"zookeeper://h/a?client=lean&reads=sync": "lean",
-		"zookeeper:?client=go-zookeeper":         "go-zookeeper",
-		"etcd:":                                  "clientv3",
+		"native:":             "lean",
+		"native:?client=lean": "lean",
+		"zookeeper://h/a?client=lean&consistency=sync": "lean",
+		"zookeeper:?client=go-zookeeper":               "go-zookeeper",
+		"etcd:":                                        "clientv3",
 	} {
 		target, err := Parse(given)
 		if err != nil || target.client.name != want {
@@ -182,7 +186,7 @@ func TestParseRepeatsNoPassword(t *testing.T) {
 	}
 }
 
-// With sets security and read modes only where the target can have them.
+// With sets security and consistencies of reads only where the target can have them.
 func TestWith(t *testing.T) {
 	ann := drivers.Security{User: "ann", Password: "secret"}
 	for _, c := range []struct {
@@ -192,10 +196,10 @@ func TestWith(t *testing.T) {
 		want    string
 	}{
 		{"zookeeper://h", Options{Security: ann}, "", ""},
-		{"zookeeper://h", Options{Reads: "sync"}, "sync", ""},
-		{"zookeeper://h?reads=local", Options{Reads: "sync"}, "local", ""},
-		{"zookeeper:", Options{Reads: "sync"}, "sync", ""},
-		{"zookeeper://h", Options{Reads: "serial"}, "", `backend zookeeper: unknown read mode "serial": there is local, sync`},
+		{"zookeeper://h", Options{Consistency: "sync"}, "sync", ""},
+		{"zookeeper://h?consistency=local", Options{Consistency: "sync"}, "local", ""},
+		{"zookeeper:", Options{Consistency: "sync"}, "sync", ""},
+		{"zookeeper://h", Options{Consistency: "serial"}, "", `backend zookeeper: unknown consistency "serial": there is local, sync`},
 		{"zookeeper://h", Options{Security: drivers.Security{User: "ann"}}, "", "user without a password"},
 		{"native:", Options{Security: ann}, "", `backend "native:": ` + ErrStarted.Error()},
 	} {
@@ -210,15 +214,15 @@ func TestWith(t *testing.T) {
 			}
 			continue
 		}
-		if err != nil || target.reads != c.reads || target.security != c.options.Security {
-			t.Errorf("%s: reads %q, security %+v, %v; want reads %q and what was given", c.url, target.reads, target.security, err, c.reads)
+		if err != nil || target.consistency != c.reads || target.security != c.options.Security {
+			t.Errorf("%s: reads %q, security %+v, %v; want reads %q and what was given", c.url, target.consistency, target.security, err, c.reads)
 		}
 	}
 }
 
 func TestTableIsComplete(t *testing.T) {
 	for _, b := range List() {
-		if b.Scheme == "" || b.Summary == "" || len(b.URLs) == 0 || len(b.durability) == 0 || len(b.reads) == 0 || Roles()[b.Scheme] == nil {
+		if b.Scheme == "" || b.Summary == "" || len(b.URLs) == 0 || len(b.durability) == 0 || len(b.consistencies) == 0 || Roles()[b.Scheme] == nil {
 			t.Errorf("row %+v lacks something", b)
 		}
 		for _, k := range b.Keys {

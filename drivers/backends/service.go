@@ -54,7 +54,7 @@ func (t Target) start(ctx context.Context) (_ *cluster.Ensemble, encryption *tls
 	kind.Role = t.backend.Scheme
 	plan := cluster.Plan{
 		Servers: t.members, Durability: t.durability, InMemory: t.durability == server.Memory,
-		Divisible: t.divisible,
+		Divisible: t.divisible, OwnDisks: t.ownDisks,
 	}
 	if t.encrypted {
 		if plan.Certificate, encryption, err = newCertificate(); err != nil {
@@ -115,7 +115,7 @@ type etcdService struct {
 
 func connectEtcd(o opened, encryption *tls.Config) (drivers.Service, error) {
 	s, err := etcd.New(etcd.Config{
-		Endpoints: o.servers, Prefix: o.target.chroot, Serializable: o.target.reads == etcd.ReadSerializable, Clients: o.target.clients,
+		Endpoints: o.servers, Prefix: o.target.chroot, Serializable: o.target.consistency == etcd.ReadSerializable, Clients: o.target.clients,
 		TLS: encryption, Username: o.target.security.User, Password: o.target.security.Password,
 	})
 	service := &etcdService{s, o}

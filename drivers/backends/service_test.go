@@ -17,6 +17,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
 	"github.com/stampede-bench/stampede/internal/bubble"
+	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
 func TestMain(m *testing.M) {
@@ -199,12 +200,7 @@ func connectTimeout(c net.Conn) int32 {
 }
 
 func TestUnreachableServiceIsNamed(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	addr := l.Addr().String()
-	l.Close()
+	addr := testenv.Address(t)
 	s := open(t, "zookeeper://"+addr)
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()

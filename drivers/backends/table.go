@@ -5,6 +5,7 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers/balancer"
 	"github.com/stampede-bench/stampede/drivers/cluster"
+	"github.com/stampede-bench/stampede/drivers/cluster/disk"
 	"github.com/stampede-bench/stampede/drivers/cluster/reexec"
 	"github.com/stampede-bench/stampede/drivers/ensemble"
 	"github.com/stampede-bench/stampede/drivers/etcd"
@@ -22,14 +23,14 @@ type Backend struct {
 	URLs    []string // the forms of its URLs
 	Keys    []Key    // what its query may set
 
-	role       reexec.Role  // runs a server of this kind; its argument is its cluster.Place
-	local      cluster.Kind // properties of such servers; its Role is the scheme
-	clients    []client     // the libraries that can connect to it, the default first
-	port       string       // where a given server listens unless its URL says otherwise
-	durability []string     // the durabilities of a server that the run starts, the default first
-	several    []string     // those of several servers if they are others
-	reads      []string     // its read modes, the default first
-	server     string       // prefix of the version that a server reports
+	role          reexec.Role  // runs a server of this kind; its argument is its cluster.Place
+	local         cluster.Kind // properties of such servers; its Role is the scheme
+	clients       []client     // the libraries that can connect to it, the default first
+	port          string       // where a given server listens unless its URL says otherwise
+	durability    []string     // the durabilities of a server that the run starts, the default first
+	several       []string     // those of several servers if they are others
+	consistencies []string     // the consistencies of its reads, the default first
+	server        string       // prefix of the version that a server reports
 }
 
 // A Key is a setting in the query of a URL.
@@ -45,14 +46,14 @@ var sessionTimeout = Key{
 	Summary: "how long the service keeps a session without hearing from it",
 }
 
-var reads = Key{
-	Name:    "reads",
+var consistency = Key{
+	Name:    "consistency",
 	Example: "sync",
 	Summary: "what a read shows at least: local (the state of the connected server) or sync (every write acknowledged before the read)",
 }
 
-var etcdReads = Key{
-	Name:    "reads",
+var etcdConsistency = Key{
+	Name:    "consistency",
 	Example: "serializable",
 	Summary: "what a read shows at least: linearizable (every write acknowledged before the read) or serializable (the state of the connected server)",
 }
@@ -102,16 +103,16 @@ func List() []Backend {
 			About: "one server in memory by default, or an ensemble of three or five that elects a leader; it counts what it " +
 				"sends by itself: exact and quick to start, but no measure of ZooKeeper's speed",
 			URLs: []string{"native:", "native://host:port[,…][/chroot]"},
-			Keys: []Key{sessionTimeout, reads, library, servers, clients, nativeDurability, encrypted},
+			Keys: []Key{sessionTimeout, consistency, library, servers, clients, nativeDurability, encrypted},
 
-			role:       cluster.InPlace(runNative),
-			local:      cluster.Kind{Serves: servesNative(nil), Leads: ensemble.Leads, OutlivesFullDisk: true, Secret: true},
-			clients:    zooKeeperClients(),
-			port:       "2181",
-			durability: []string{server.Memory, server.Fsync},
-			several:    []string{server.Fsync},
-			reads:      zooKeeperReads(),
-			server:     "native, as ",
+			role:          cluster.InPlace(runNative),
+			local:         cluster.Kind{Serves: servesNative(nil), Leads: ensemble.Leads, OutlivesFullDisk: true, Secret: true},
+			clients:       zooKeeperClients(),
+			port:          "2181",
+			durability:    []string{server.Memory, server.Fsync},
+			several:       []string{server.Fsync},
+			consistencies: zooKeeperConsistencies(),
+			server:        "native, as ",
 		},
 		{
 			Scheme:  "zookeeper",
@@ -119,14 +120,14 @@ func List() []Backend {
 			About: "the service that the recipes were written for: each session's calls are answered " +
 				"in order, and its watches fire before it can see the change",
 			URLs: []string{"zookeeper:", "zookeeper://host[:2181][,…][/chroot]"},
-			Keys: []Key{sessionTimeout, reads, library, servers, clients},
+			Keys: []Key{sessionTimeout, consistency, library, servers, clients},
 
-			role:       cluster.InPlace(zookeeper.RunMember),
-			local:      cluster.Kind{Serves: zookeeper.Serves, Leads: ensemble.Leads},
-			clients:    zooKeeperClients(),
-			port:       "2181",
-			durability: []string{"fsync"},
-			reads:      zooKeeperReads(),
+			role:          cluster.InPlace(zookeeper.RunMember),
+			local:         cluster.Kind{Serves: zookeeper.Serves, Leads: ensemble.Leads},
+			clients:       zooKeeperClients(),
+			port:          "2181",
+			durability:    []string{"fsync"},
+			consistencies: zooKeeperConsistencies(),
 		},
 		{
 			Scheme:  "etcd",
@@ -135,26 +136,26 @@ func List() []Backend {
 				"each on its own: a watch may fire after a reply that shows the change. Names of " +
 				"sequential nodes do not sort, and sessions last for whole seconds",
 			URLs: []string{"etcd:", "etcd://host[:2379][,…][/prefix]"},
-			Keys: []Key{sessionTimeout, etcdReads, servers, clients, durability},
+			Keys: []Key{sessionTimeout, etcdConsistency, servers, clients, durability},
 
-			role:       cluster.InPlace(member.Run),
-			local:      cluster.Kind{Serves: member.Serves, Leads: etcd.Leads, OutlivesFullDisk: true},
-			clients:    []client{{name: etcd.Client, unsupported: []string{cuts}, connect: connectEtcd}},
-			port:       "2379",
-			durability: []string{member.Fsync, member.NoFsync},
-			reads:      []string{etcd.ReadLinearizable, etcd.ReadSerializable},
+			role:          cluster.InPlace(member.Run),
+			local:         cluster.Kind{Serves: member.Serves, Leads: etcd.Leads, OutlivesFullDisk: true},
+			clients:       []client{{name: etcd.Client, unsupported: []string{cuts}, connect: connectEtcd}},
+			port:          "2379",
+			durability:    []string{member.Fsync, member.NoFsync},
+			consistencies: []string{etcd.ReadLinearizable, etcd.ReadSerializable},
 		},
 	}
 }
 
-// zooKeeperReads returns the read modes of servers that speak ZooKeeper's protocol.
-func zooKeeperReads() []string { return []string{ensemble.ReadLocal, ensemble.ReadSync} }
+// zooKeeperConsistencies returns the consistencies of reads of servers that speak ZooKeeper's protocol.
+func zooKeeperConsistencies() []string { return []string{ensemble.ReadLocal, ensemble.ReadSync} }
 
-// ReadModes returns the read modes of all backends.
-func ReadModes() []string {
+// Consistencies returns the consistencies of reads of all backends.
+func Consistencies() []string {
 	var modes []string
 	for _, b := range List() {
-		modes = append(modes, b.reads...)
+		modes = append(modes, b.consistencies...)
 	}
 	slices.Sort(modes)
 	return slices.Compact(modes)
@@ -163,7 +164,7 @@ func ReadModes() []string {
 // Roles returns the roles in which a run may start this binary again: a server of each kind, under
 // its scheme, the process that keeps the servers' directory, and the server that does nothing.
 func Roles() map[string]reexec.Role {
-	roles := map[string]reexec.Role{cluster.KeeperRole: cluster.Keep, canned.Role: canned.Run}
+	roles := map[string]reexec.Role{cluster.KeeperRole: cluster.Keep, disk.Role: disk.Freeze, canned.Role: canned.Run}
 	for _, b := range List() {
 		roles[b.Scheme] = b.role
 	}

@@ -24,7 +24,7 @@ func TestFullDiskOfOneMember(t *testing.T) {
 		if err := m.FillDisk(); err != nil {
 			t.Fatal(err)
 		}
-		created(t, at(t, s, balancer.All, newDialer(), without(s, m).Members()...), "/during-"+m.Name())
+		create(t, at(t, s, balancer.All, newDialer(), without(s, m).Members()...), "/during-"+m.Name())
 		ended(t, m, "raft log: write")
 		if err := errors.Join(m.Kill(), m.Restart(t.Context())); err != nil {
 			t.Fatal(err)
@@ -72,7 +72,7 @@ func TestDamagedLogOfOneMember(t *testing.T) {
 	if got, err := os.ReadFile(logs[0]); err != nil || !slices.Equal(got, bad) {
 		t.Errorf("the damaged log was changed: %v", err)
 	}
-	created(t, at(t, s, balancer.All, newDialer(), leader(t, without(s, m))), "/without-it")
+	create(t, at(t, s, balancer.All, newDialer(), leader(t, without(s, m))), "/without-it")
 	if err := os.WriteFile(logs[0], good, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -82,21 +82,6 @@ func TestDamagedLogOfOneMember(t *testing.T) {
 	leader(t, s, s.Members()...)
 	if !synced(t, at(t, s, balancer.All, newDialer(), m), "/without-it") {
 		t.Error("it lacks what was written without it")
-	}
-}
-
-// created creates a node, again if the answer is lost.
-func created(t *testing.T, s drivers.Service, path string) {
-	t.Helper()
-	c := dial(t, s)
-	defer c.Close()
-	for {
-		switch _, err := c.Create(t.Context(), path, nil, 0); {
-		case err == nil, errors.Is(err, drivers.ErrNodeExists):
-			return
-		case !errors.Is(err, drivers.ErrConnectionLoss):
-			t.Fatal(err)
-		}
 	}
 }
 

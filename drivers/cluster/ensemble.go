@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/cluster/disk"
 	"github.com/stampede-bench/stampede/drivers/cluster/partition"
 	"github.com/stampede-bench/stampede/drivers/cluster/reexec"
 )
@@ -57,6 +58,8 @@ type Plan struct {
 	// Divisible means that several servers connect to each other through proxies in this process,
 	// so that they can be isolated.
 	Divisible bool
+	// OwnDisks means that the data of each server is on a file system of its own, whose disk can hang.
+	OwnDisks bool
 	// Certificate is the PEM text of a certificate and its key, which every member gets in a file;
 	// nil disables TLS.
 	Certificate []byte
@@ -134,6 +137,11 @@ func (e *Ensemble) settle(ctx context.Context, p Plan) (err error) {
 			m.place.Dir = filepath.Join(dir, strconv.Itoa(i+1))
 			if err := os.Mkdir(m.place.Dir, 0o700); err != nil {
 				return err
+			}
+			if m.ownDisk = p.OwnDisks; m.ownDisk {
+				if err := disk.Make(ctx, m.place.Dir); err != nil {
+					return err
+				}
 			}
 		}
 		e.members = append(e.members, m)
@@ -244,7 +252,8 @@ func (e *Ensemble) end() error {
 const KeeperRole = "keeper"
 
 // Keep creates a directory named after its argument in the temporary directory (TMPDIR), announces
-// it, and removes it at the end of the context: after the members have ended and no more can start.
+// it, and removes it with the file systems in it at the end of the context: after the members have ended and no more
+// can start.
 func Keep(ctx context.Context, args []string, ready func(dir string)) error {
 	if len(args) != 1 {
 		return fmt.Errorf("%d arguments, want a name", len(args))
@@ -255,5 +264,8 @@ func Keep(ctx context.Context, args []string, ready func(dir string)) error {
 	}
 	ready(dir)
 	<-ctx.Done()
+	if err := disk.Remove(dir); err != nil {
+		return err
+	}
 	return os.RemoveAll(dir)
 }

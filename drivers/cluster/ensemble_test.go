@@ -35,7 +35,7 @@ func TestEnsemble(t *testing.T) {
 			}
 			create(t, s, "/kept")
 			first := leader(t, s)
-			refused(t, first.Isolate(), "isolate member "+first.Name()+": the ensemble was not started to be divided")
+			refused(t, first.Isolate(drivers.Both), "isolate member "+first.Name()+": the ensemble was not started to be divided")
 			refused(t, first.Delay(time.Second), "delay member "+first.Name()+": the ensemble was not started to be divided")
 			refused(t, first.Throttle(1), "throttle member "+first.Name()+": the ensemble was not started to be divided")
 			refused(t, first.Restore(), "restore member "+first.Name()+": the ensemble was not started to be divided")

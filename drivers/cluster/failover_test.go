@@ -34,15 +34,16 @@ func TestLeaderFails(t *testing.T) {
 	for round := range rounds {
 		first := leader(t, s, s.Members()...)
 		load.progress(t)
-		broken, restored := failures(first)[round%3].apply, failures(first)[round%3].undo
-		if err := broken(); err != nil {
+		all := failures(first)
+		failure := all[round%len(all)]
+		if err := failure.apply(); err != nil {
 			t.Fatal(err)
 		}
 		if second := leader(t, without(s, first)); second.Name() == first.Name() {
 			t.Fatalf("member %s leads", second.Name())
 		}
 		load.progress(t)
-		if err := restored(t.Context()); err != nil {
+		if err := failure.undo(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -57,10 +58,17 @@ type failure struct {
 }
 
 func failures(m drivers.Member) []failure {
+	return append([]failure{{m.Kill, m.Restart}}, halfAlive(m)...)
+}
+
+// halfAlive returns the failures that a process survives, and its clients with it.
+func halfAlive(m drivers.Member) []failure {
+	isolate := func(d drivers.Direction) failure {
+		return failure{func() error { return m.Isolate(d) }, func(context.Context) error { return m.Restore() }}
+	}
 	return []failure{
-		{m.Kill, m.Restart},
 		{m.Stop, func(context.Context) error { return m.Continue() }},
-		{m.Isolate, func(context.Context) error { return m.Restore() }},
+		isolate(drivers.Both), isolate(drivers.Out), isolate(drivers.In),
 	}
 }
 

@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"strconv"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/cluster/disk"
 	"github.com/stampede-bench/stampede/drivers/cluster/partition"
 	"github.com/stampede-bench/stampede/drivers/cluster/reexec"
 )
@@ -22,11 +22,14 @@ type member struct {
 	keeper *reexec.Process
 	lines  *partition.Links // nil if it connects directly to the others
 
+	ownDisk bool // its directory is a file system that can be frozen
+
 	mu      sync.Mutex
 	process *reexec.Process // nil before the start and after Kill
 	server  int             // ID of the server's process: that process or its child
 	stopped bool
-	full    bool // the process's disk is full
+	full    bool            // the process's disk is full
+	frozen  *reexec.Process // keeps the disk frozen; nil if it does not hang
 }
 
 // Name returns the member's number.
@@ -102,7 +105,7 @@ func (m *member) Kill() error {
 // exit status.
 func (m *member) kill() {
 	if m.runs("kill") == nil {
-		syscall.Kill(m.server, syscall.SIGKILL)
+		killProcess(m.server)
 	}
 	<-m.process.Done()
 	m.process.Stop()
@@ -119,7 +122,7 @@ func (m *member) Stop() error {
 	if m.stopped {
 		return fmt.Errorf("stop member %s: it is stopped already", m.Name())
 	}
-	if err := syscall.Kill(m.server, syscall.SIGSTOP); err != nil {
+	if err := stopProcess(m.server); err != nil {
 		return fmt.Errorf("stop member %s: %w", m.Name(), err)
 	}
 	m.stopped = true
@@ -136,7 +139,7 @@ func (m *member) Continue() error {
 	if !m.stopped {
 		return fmt.Errorf("continue member %s: it is not stopped", m.Name())
 	}
-	if err := syscall.Kill(m.server, syscall.SIGCONT); err != nil {
+	if err := resumeProcess(m.server); err != nil {
 		return fmt.Errorf("continue member %s: %w", m.Name(), err)
 	}
 	m.stopped = false
@@ -166,10 +169,43 @@ func (m *member) FillDisk() error {
 	return nil
 }
 
-// Isolate blocks all traffic between the member and the others, even if it does not run.
-func (m *member) Isolate() error {
+// CanHangDisk reports whether the member has a file system of its own.
+func (m *member) CanHangDisk() bool { return m.ownDisk }
+
+// HangDisk freezes the member's file system.
+func (m *member) HangDisk(ctx context.Context) (err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.CanHangDisk() {
+		return fmt.Errorf("hang-disk member %s: %w", m.Name(), errors.ErrUnsupported)
+	}
+	if err := m.runs("hang-disk"); err != nil {
+		return err
+	}
+	m.frozen, err = reexec.Start(ctx, disk.Role, m.place.Dir)
+	return err
+}
+
+// ThawDisk thaws the member's file system.
+func (m *member) ThawDisk() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.frozen == nil {
+		return fmt.Errorf("thaw member %s: its disk does not hang", m.Name())
+	}
+	return m.thaw()
+}
+
+func (m *member) thaw() error {
+	p := m.frozen
+	m.frozen = nil
+	return p.Stop()
+}
+
+// Isolate blocks the traffic between the member and the others, even if it does not run.
+func (m *member) Isolate(d drivers.Direction) error {
 	isolated := false
-	err := m.applyToLinks("isolate", func(l *partition.Links, member int) { isolated = l.Isolate(member) })
+	err := m.applyToLinks("isolate", func(l *partition.Links, member int) { isolated = l.Isolate(member, d) })
 	if err == nil && !isolated {
 		err = fmt.Errorf("isolate member %s: it is isolated already", m.Name())
 	}
@@ -206,6 +242,9 @@ func (m *member) runs(what string) error {
 	if m.process == nil {
 		return fmt.Errorf("%s member %s: it has been killed", what, m.Name())
 	}
+	if m.frozen != nil {
+		return fmt.Errorf("%s member %s: its disk hangs, so that no signal reaches it: thaw it first", what, m.Name())
+	}
 	select {
 	case <-m.process.Done():
 		return fmt.Errorf("%s member %s: it has ended by itself", what, m.Name())
@@ -214,17 +253,24 @@ func (m *member) runs(what string) error {
 	}
 }
 
-// end ends the member for good. A stopped process has to be killed, because it cannot react to a
-// request.
+// end ends the member for good. A stopped process has to be killed or, if it was stopped from outside, to
+// continue: it cannot react to a request.
 func (m *member) end() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.frozen != nil {
+		if err := m.thaw(); err != nil {
+			return err
+		}
+	}
 	switch {
 	case m.process == nil:
 		return nil
 	case m.stopped, m.full: // a member with a full disk may have ended, which is expected
 		m.kill()
 		return nil
+	case m.runs("end") == nil:
+		resumeProcess(m.server)
 	}
 	return m.process.Stop()
 }

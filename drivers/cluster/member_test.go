@@ -50,6 +50,23 @@ func TestMember(t *testing.T) {
 	}
 }
 
+// TestMemberStoppedFromOutside stops a server behind the ensemble's back. Close lets it go on, so that it cleans
+// up and ends, and need not be killed.
+func TestMemberStoppedFromOutside(t *testing.T) {
+	for url := range keeps {
+		t.Run(url, func(t *testing.T) {
+			s, tmp := openWith(t, url, backends.Options{})
+			if err := syscall.Kill(cluster.PID(s.Members()[0]), syscall.SIGSTOP); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Close(); err != nil {
+				t.Errorf("close: %v, want no server killed", err)
+			}
+			empty(t, tmp)
+		})
+	}
+}
+
 func stopAndContinue(t *testing.T, m drivers.Member) {
 	t.Helper()
 	refused(t, m.Continue(), "continue member 1: it is not stopped")
@@ -157,11 +174,16 @@ func dial(t *testing.T, s drivers.Service) drivers.Conn {
 	}
 }
 
+// create creates a node, though a busy machine may cost the ensemble its leader meanwhile: the call is then repeated.
 func create(t *testing.T, s drivers.Service, path string) {
 	t.Helper()
 	c := dial(t, s)
 	defer c.Close()
-	if _, err := c.Create(t.Context(), path, nil, 0); err != nil {
+	err := drivers.Repeat(func() error {
+		_, err := c.Create(t.Context(), path, nil, 0)
+		return err
+	})
+	if err != nil && !errors.Is(err, drivers.ErrNodeExists) { // it exists if only the first answer was lost
 		t.Fatal(err)
 	}
 }

@@ -26,6 +26,9 @@ const (
 	childrenCountAsChanges bug = "children count as changes"
 	positionsPerNode       bug = "positions are each node's own"
 
+	setsSome  bug = "a transaction that fails has set some nodes"
+	setsApart bug = "the sets of a transaction are writes of their own"
+
 	sequenceDescends   bug = "the sequence descends"
 	sequencePerSession bug = "each session has a sequence of its own"
 	sequencePerName    bug = "each name has a sequence of its own"
@@ -109,6 +112,7 @@ const (
 	rearmsNothing     bug = "persistent watches are lost with the connection"
 	rearmsStopped     bug = "persistent watches that were stopped are armed again"
 	rearmsAndRepeats  bug = "persistent watches report the last change again after a reconnect"
+	resumesAnew       bug = "persistent watches do not resume"
 	probeMissesArming bug = "the probe does not see persistent watches armed"
 
 	probeCountsTwice         bug = "the probe sees everything twice"
@@ -143,6 +147,9 @@ var mutants = map[bug][]string{
 	childrenCountAsChanges: {"versions/children apart"},
 	positionsPerNode:       {"versions/one order", "versions/recreated"},
 
+	setsSome:  {"transactions/none"},
+	setsApart: {"transactions/all"},
+
 	sequenceDescends:   {"sequence/order of creation", "concurrency/sequential"},
 	sequencePerSession: {"sequence/across sessions", "concurrency/sequential"},
 	sequencePerName:    {"sequence/across names"},
@@ -162,7 +169,7 @@ var mutants = map[bug][]string{
 	hidesEphemeral:          {"ephemerals/distinguishable"},
 	disconnectEndsSession:   {"ephemerals/survives a disconnect", "disconnects/lost create"},
 
-	neverFires:         {"watches/exists", "watches/get", "watches/children", "watches/of the others"},
+	neverFires:         {"transactions/watches", "watches/exists", "watches/get", "watches/children", "watches/of the others"},
 	firesTwice:         {"watches/once", "concurrency/fan-out", "races/get and set"},
 	staysArmed:         {"watches/once"},
 	firesForContained:  {"watches/not what was read", "races/get and set", "races/children and create"},
@@ -225,12 +232,13 @@ var mutants = map[bug][]string{
 	stopTellsLost:     {"persistent watches/stop"},
 	lostTwice:         {"ends of persistent watches/close tells", "ends of persistent watches/expiry tells"},
 	rearmsSilently:    {"ends of persistent watches/rearmed", "ends of persistent watches/while away"},
-	rearmsNothing:     {"ends of persistent watches/rearmed", "ends of persistent watches/while away"},
+	rearmsNothing:     {"ends of persistent watches/rearmed", "ends of persistent watches/while away", "ends of persistent watches/resumed"},
 	rearmsStopped:     {"ends of persistent watches/stopped while away"},
-	rearmsAndRepeats:  {"ends of persistent watches/while away", "ends of persistent watches/rearmed"},
+	rearmsAndRepeats:  {"ends of persistent watches/while away", "ends of persistent watches/rearmed", "ends of persistent watches/resumed"},
+	resumesAnew:       {"ends of persistent watches/resumed"},
 	probeMissesArming: {"persistent watches/probe"},
 
-	probeCountsTwice:         {"probe/requests", "probe/replies"},
+	probeCountsTwice:         {"transactions/probe", "probe/requests", "probe/replies"},
 	probeMissesOpen:          {"probe/open and close"},
 	probeMissesReplies:       {"probe/replies"},
 	probeMissesNotifications: {"probe/notifications", "persistent watches/probe"},

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/stampede-bench/stampede/drivers"
@@ -133,7 +134,10 @@ func (t *recording) Message(m drivers.Message) {
 	if m.Op == drivers.OpPing {
 		return
 	}
-	m.Path = bytes.Clone(m.Path)
+	m.Path, m.Parts = bytes.Clone(m.Path), slices.Clone(m.Parts)
+	for i := range m.Parts {
+		m.Parts[i].Path = bytes.Clone(m.Parts[i].Path)
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.messages = append(t.messages, m)

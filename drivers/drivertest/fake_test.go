@@ -1,6 +1,7 @@
 package drivertest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -260,6 +261,35 @@ func (f *fake) set(p string, data []byte, version int32) (drivers.Stat, error) {
 	}
 	f.notify(drivers.DataChanged, fakeTable{p, false}, p)
 	return n.stat, nil
+}
+
+// setAll sets all nodes or none, and enters the errors in the parts.
+func (f *fake) setAll(sets []drivers.Call, parts []drivers.TxnOp) (stats []drivers.Stat, err error) {
+	for i, s := range sets {
+		switch n := f.nodes[s.Path]; {
+		case n == nil:
+			err = drivers.ErrNoNode
+		case s.Version != drivers.AnyVersion && s.Version != n.stat.Version:
+			err = drivers.ErrBadVersion
+		default:
+			continue
+		}
+		parts[i].Err = err
+		break
+	}
+	pos := f.pos
+	for i, s := range sets {
+		if err != nil && f.bug != setsSome {
+			parts[i].Err = cmp.Or(parts[i].Err, drivers.ErrUnsupported)
+			continue
+		}
+		if f.bug != setsApart {
+			f.pos = pos
+		}
+		stat, _ := f.set(s.Path, s.Data, s.Version)
+		stats = append(stats, stat)
+	}
+	return stats, err
 }
 
 func (f *fake) remove(c *fakeConn, p string, version int32) error {

@@ -112,6 +112,9 @@ func (c *fakeConn) perform(k *fakeCall, m drivers.Message, w drivers.Watch, do f
 	if w != nil && (a.err == nil || c.f.bug == armsOnErrors) {
 		c.arm(k, m, w, a)
 	}
+	if a.parts != nil {
+		reply.Parts = a.parts
+	}
 	if a.missing {
 		reply.Err = drivers.ErrNoNode
 	}

@@ -61,6 +61,7 @@ type answer struct {
 	missing bool   // exists: there is no node
 	version int32  // number of changes to what was read
 	keeps   *fakeKeep
+	parts   []drivers.TxnOp // of a transaction, with their errors
 	err     error
 }
 

@@ -12,20 +12,25 @@ import (
 // A fakeKeep is what a persistent watch covers.
 type fakeKeep struct {
 	*fakeWatch
-	path string
-	tree bool
+	path    string
+	tree    bool
+	resumes bool
 }
 
 func (c *fakeConn) WatchNode(ctx context.Context, p string, w drivers.Watch) (func(), error) {
-	return c.keep(ctx, drivers.OpWatchNode, p, w)
+	return c.keep(ctx, drivers.OpWatchNode, &fakeKeep{path: p}, w)
 }
 
 func (c *fakeConn) WatchTree(ctx context.Context, p string, w drivers.Watch) (func(), error) {
-	return c.keep(ctx, drivers.OpWatchTree, p, w)
+	return c.keep(ctx, drivers.OpWatchTree, &fakeKeep{path: p, tree: true}, w)
 }
 
-func (c *fakeConn) keep(ctx context.Context, op drivers.Op, p string, w drivers.Watch) (func(), error) {
-	k := &fakeKeep{path: p, tree: op == drivers.OpWatchTree}
+func (c *fakeConn) ResumeTree(ctx context.Context, p string, w drivers.Watch) (func(), error) {
+	return c.keep(ctx, drivers.OpWatchTree, &fakeKeep{path: p, tree: true, resumes: true}, w)
+}
+
+func (c *fakeConn) keep(ctx context.Context, op drivers.Op, k *fakeKeep, w drivers.Watch) (func(), error) {
+	p := k.path
 	err := c.call(ctx, drivers.Message{Op: op, Path: []byte(p)}, w, func() answer {
 		if c.f.bug == keepsExisting && c.f.nodes[p] == nil {
 			return answer{err: drivers.ErrNoNode}
@@ -133,16 +138,20 @@ func (c *fakeConn) hasEvent() bool {
 	return slices.ContainsFunc(c.inbox, func(p packet) bool { return p.event.Type != 0 })
 }
 
-// rearm calls the persistent watches with Rearmed, because the session is connected
-// again. The events of the meantime are in the inbox before that.
+// rearm calls the persistent watches that do not resume with Rearmed, because the session is
+// connected again. The events of the meantime are in the inbox before that.
 func (c *fakeConn) rearm() {
 	f := c.f
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	var mine []*fakeWatch
+	var mine, told []*fakeWatch
 	for _, k := range f.keeps {
-		if k.conn == c {
-			mine = append(mine, k.fakeWatch)
+		if k.conn != c {
+			continue
+		}
+		mine = append(mine, k.fakeWatch)
+		if !k.resumes || f.bug == resumesAnew {
+			told = append(told, k.fakeWatch)
 		}
 	}
 	switch f.bug {
@@ -155,5 +164,5 @@ func (c *fakeConn) rearm() {
 	case rearmsSilently:
 		return
 	}
-	c.push(packet{event: drivers.Event{Type: drivers.Rearmed}, watches: mine})
+	c.push(packet{event: drivers.Event{Type: drivers.Rearmed}, watches: told})
 }

@@ -76,6 +76,19 @@ func (c *fakeConn) Set(ctx context.Context, p string, data []byte, version int32
 	return stat, err
 }
 
+func (c *fakeConn) SetAll(ctx context.Context, sets []drivers.Call) (stats []drivers.Stat, err error) {
+	m := drivers.Message{Op: drivers.OpMulti}
+	for _, s := range sets {
+		m.Parts = append(m.Parts, drivers.TxnOp{Op: drivers.OpSet, Path: []byte(s.Path)})
+	}
+	err = c.call(ctx, m, nil, func() answer {
+		a := answer{parts: slices.Clone(m.Parts)}
+		stats, a.err = c.f.setAll(sets, a.parts)
+		return a
+	})
+	return stats, err
+}
+
 func (c *fakeConn) Children(ctx context.Context, p string, w drivers.Watch) (children []drivers.Child, err error) {
 	err = c.call(ctx, drivers.Message{Op: drivers.OpChildren, Path: []byte(p)}, w, func() answer {
 		if c.f.nodes[p] == nil {

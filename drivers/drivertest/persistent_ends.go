@@ -19,6 +19,7 @@ func persistentEnds() []testCase {
 		{"outlives the context", "the context bounds the call, not the watch", keepOutlives},
 		{"rearmed", "after each reconnect the watch is called once with Rearmed, and then with every change: a client that has read again is up to date", keepRearmed},
 		{"while away", "changes during a disconnect are reported before Rearmed or not at all, and none is reported twice: reading after Rearmed is enough", keepAway},
+		{"resumed", "after a reconnect a watch that resumes is called for every change that it has missed, once and in order, and not with Rearmed: a mirror need not read again", keepResumed},
 		{"stopped while away", "a watch that is stopped while the session is disconnected is not armed again", keepStoppedAway},
 		{"closed while away", "a session that is closed while it is disconnected calls its persistent watches with Lost", keepClosedAway},
 	}
@@ -177,6 +178,28 @@ func keepAway(ctx context.Context, x *trial) {
 	children := "children changed " + x.base
 	x.expectEither(node, []string{children, children, "rearmed", children}, []string{children, "rearmed", children})
 	x.expectEither(tree, []string{"created before", "created away", "rearmed", "created after"}, []string{"created before", "rearmed", "created after"})
+}
+
+func keepResumed(ctx context.Context, x *trial) {
+	away := x.holdReplyAtReconnect()
+	writer := x.dial(ctx, drivers.Options{})
+	watcher := x.dial(ctx, drivers.Options{LoseReply: either(x.losing(drivers.OpSync), away)})
+	if _, can := watcher.Conn.(drivers.Resumer); !can {
+		x.Skip("its watches do not resume")
+	}
+	tree := watcher.watch(ctx, onResumed, x.base)
+	writer.create(ctx, x.path("before"), "", 0)
+	watcher.flush(ctx)
+	x.wants("the sync whose reply was lost", watcher.Sync(ctx, x.base), drivers.ErrConnectionLoss)
+	x.await(ctx, away.stopped, "the session to reconnect")
+	writer.create(ctx, x.path("away"), "", 0)
+	writer.set(ctx, x.path("before"), "changed")
+	writer.remove(ctx, x.path("away"))
+	away.pass()
+	watcher.sync(ctx)
+	writer.create(ctx, x.path("after"), "", 0)
+	watcher.flush(ctx)
+	x.expectEvents(tree, "created before", "created away", "data changed before", "deleted away", "created after")
 }
 
 // expectEither checks the events of a watch where the contract allows either of two sequences.

@@ -38,6 +38,11 @@ func onTree(c drivers.PersistentWatcher, ctx context.Context, path string, w dri
 	return c.WatchTree(ctx, path, w)
 }
 
+// onResumed is onTree with a watch that resumes.
+func onResumed(c drivers.PersistentWatcher, ctx context.Context, path string, w drivers.Watch) (func(), error) {
+	return drivers.ResumeTree(ctx, c, path, w)
+}
+
 // tryWatch arms a persistent watch or returns why it could not.
 func (c *client) tryWatch(ctx context.Context, by armFunc, path string) (*persistentWatch, error) {
 	p, ok := c.Conn.(drivers.PersistentWatcher)

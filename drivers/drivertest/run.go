@@ -86,6 +86,7 @@ func portable() []subject {
 	return []subject{
 		{"nodes", nodes()},
 		{"versions", versions()},
+		{"transactions", transactions()},
 		{"sequence", sequence()},
 		{"ephemerals", ephemerals()},
 		{"watches", watches()},

@@ -252,7 +252,7 @@ const holdTries = 20
 
 // holds asks one server.
 func (e *Ensemble) holds(ctx context.Context, server string, session wire.ConnectResponse) (held bool, err error) {
-	err = e.onConnection(ctx, server, func(nc net.Conn) error {
+	err = onConnection(ctx, e.connect, server, func(nc net.Conn) error {
 		granted, err := reopen(nc, session)
 		held = granted.Timeout > 0
 		return err

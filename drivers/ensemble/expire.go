@@ -25,42 +25,51 @@ func (e *Ensemble) Expire(ctx context.Context, conn drivers.Conn) error {
 	if !ok {
 		return fmt.Errorf("expire: a %T is no session of %s", conn, e.Name())
 	}
-	session, unreached := c.Granted(), 0 // consecutive servers that could not be reached
+	if err := EndSession(ctx, e.Servers, e.connect, c.Granted()); err != nil {
+		return fmt.Errorf("expire: %s: %w", e.Name(), err)
+	}
+	// ZooKeeper may have accepted the client's connection while it closed the session. It drops all
+	// that comes on that one, unanswered. On its next connection the client learns the truth.
+	if cutter, ok := drivers.Capability[drivers.Cutter](conn); ok {
+		cutter.Cut()
+	}
+	return nil
+}
+
+// EndSession takes a session over and closes it, at one server after the other, until one says that it does not exist, or
+// none can be reached. Dial connects to a server.
+func EndSession(ctx context.Context, servers []string, dial func(ctx context.Context, server string) (net.Conn, error), session wire.ConnectResponse) error {
+	unreached := 0 // consecutive servers that could not be reached
 	for try := 0; ctx.Err() == nil; try++ {
 		// The client may take its session back at the same time.
-		gone, err := e.closeSession(ctx, e.Servers[try%len(e.Servers)], session)
+		gone := false
+		err := onConnection(ctx, dial, servers[try%len(servers)], func(nc net.Conn) error {
+			gone = TakeOver(nc, session)
+			return nil
+		})
 		switch {
 		case gone:
 			return nil
 		case err == nil:
 			unreached = 0
 		default:
-			if unreached++; unreached == len(e.Servers) {
-				return fmt.Errorf("expire: %s: %w", e.Name(), err)
+			if unreached++; unreached == len(servers) {
+				return err
 			}
 		}
 	}
-	return fmt.Errorf("expire: %s: %w", e.Name(), context.Cause(ctx))
+	return context.Cause(ctx)
 }
 
 // expiryTime bounds the attempt at one server, whose process may be stopped.
 const expiryTime = 2 * time.Second
 
-// closeSession makes one attempt and reports whether the session no longer exists. It fails if
-// the server cannot be reached.
-func (e *Ensemble) closeSession(ctx context.Context, server string, session wire.ConnectResponse) (gone bool, err error) {
-	err = e.onConnection(ctx, server, func(nc net.Conn) error {
-		gone = TakeOver(nc, session)
-		return nil
-	})
-	return gone, err
-}
-
-// onConnection calls do with a new connection to the server, which it closes afterwards or when expiryTime is over.
-func (e *Ensemble) onConnection(ctx context.Context, server string, do func(net.Conn) error) error {
+// onConnection calls do with a new connection to the server, which it closes afterwards or when expiryTime
+// is over.
+func onConnection(ctx context.Context, dial func(context.Context, string) (net.Conn, error), server string, do func(net.Conn) error) error {
 	ctx, cancel := context.WithTimeout(ctx, expiryTime)
 	defer cancel()
-	nc, err := e.connect(ctx, server)
+	nc, err := dial(ctx, server)
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 // A Conn is one session: a lease with a key on it, one connection, one watch stream. It is a
-// [drivers.PersistentWatcher], a [drivers.Flusher] and a [drivers.Librarian].
+// [drivers.PersistentWatcher], a [drivers.Flusher], a [drivers.Librarian] and a [drivers.Transactor].
 //
 // While the session is disconnected, calls that have not been sent wait for the reconnect.
 // Calls that have been sent fail with ErrConnectionLoss. The session is lost when the service
@@ -52,6 +52,7 @@ var (
 	_ drivers.Flusher           = (*Conn)(nil)
 	_ drivers.Librarian         = (*Conn)(nil)
 	_ drivers.NeighborLister    = (*Conn)(nil)
+	_ drivers.Transactor        = (*Conn)(nil)
 	_ drivers.Conn              = (*Conn)(nil)
 )
 
@@ -96,6 +97,24 @@ func (c *Conn) Set(ctx context.Context, path string, data []byte, version int32)
 		return drivers.Stat{}, err
 	}
 	return stat(first(resp, 1)), nil
+}
+
+// SetAll writes several nodes in one transaction.
+func (c *Conn) SetAll(ctx context.Context, sets []drivers.Call) ([]drivers.Stat, error) {
+	for _, s := range sets {
+		if err := keys.Check(s.Path); err != nil {
+			return nil, err
+		}
+	}
+	resp, err := c.do(ctx, c.setAll(sets))
+	if err != nil {
+		return nil, err
+	}
+	stats := make([]drivers.Stat, len(sets))
+	for i := range stats {
+		stats[i] = stat(first(resp, 2*i+1))
+	}
+	return stats, nil
 }
 
 // Exists reports whether there is a node.

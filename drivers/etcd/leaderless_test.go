@@ -25,7 +25,7 @@ func TestLeaderlessMemberIsLeft(t *testing.T) {
 	s := service(t, Config{Endpoints: e.Addresses()}) // its first session takes the second endpoint
 	states := make(chan drivers.State, 10)
 	c := dial(t, s, drivers.Options{OnState: func(s drivers.State) { states <- s }})
-	if err := alone.Isolate(); err != nil {
+	if err := alone.Isolate(drivers.Both); err != nil {
 		t.Fatal(err)
 	}
 	if got := <-states; got != drivers.Disconnected {

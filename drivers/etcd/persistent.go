@@ -16,12 +16,15 @@ import (
 )
 
 // A persistent watch is one etcd watch for a tree, and two for a node, whose key and whose
-// children's keys are two ranges. It always starts from now: a watch from a past revision
-// would have to wait for the server's next round, and no caller needs earlier events.
+// children's keys are two ranges. It starts from now, also after a reconnect: a watch from a
+// past revision has to wait for the server's next round. Only one that resumes asks for
+// earlier events.
 type persistent struct {
 	call drivers.Watch
 	op   drivers.Op // OpWatchNode or OpWatchTree
 	path string
+	// resumes: after a reconnect it continues after the last event.
+	resumes bool
 
 	decided chan struct{} // closed when the call that arms it can return
 	err     error         // why the arming call failed; valid when decided is closed
@@ -29,6 +32,7 @@ type persistent struct {
 	// The watcher's lock guards the following fields.
 	phase     phase
 	ids       []int64 // etcd's watches on the stream
+	from      int64   // revision from which they were requested, 0 for now
 	whole     bool    // all of them are confirmed
 	after     int64   // revision up to which events are dropped
 	delivered int64   // revision of the last event that was delivered
@@ -42,6 +46,11 @@ func (c *Conn) WatchNode(ctx context.Context, path string, w drivers.Watch) (sto
 // WatchTree arms a persistent watch on a node and all nodes below it.
 func (c *Conn) WatchTree(ctx context.Context, path string, w drivers.Watch) (stop func(), err error) {
 	return c.persist(ctx, &persistent{call: w, op: drivers.OpWatchTree, path: path, decided: make(chan struct{})})
+}
+
+// ResumeTree arms a persistent watch that misses no change while the session is disconnected.
+func (c *Conn) ResumeTree(ctx context.Context, path string, w drivers.Watch) (stop func(), err error) {
+	return c.persist(ctx, &persistent{call: w, op: drivers.OpWatchTree, path: path, resumes: true, decided: make(chan struct{})})
 }
 
 // persist returns when the server has confirmed the watch. It must not fail after that: the
@@ -66,7 +75,7 @@ func (c *Conn) persist(ctx context.Context, p *persistent) (stop func(), err err
 func (p *persistent) requests(space keys.Space) []*pb.WatchCreateRequest {
 	if p.op == drivers.OpWatchTree {
 		from, end := space.Nodes()
-		return []*pb.WatchCreateRequest{{Key: []byte(from), RangeEnd: []byte(end)}}
+		return []*pb.WatchCreateRequest{{Key: []byte(from), RangeEnd: []byte(end), StartRevision: p.from}}
 	}
 	below := space.ChildPrefix(p.path)
 	requests := []*pb.WatchCreateRequest{{Key: []byte(below), RangeEnd: []byte(clientv3.GetPrefixRangeEnd(below))}}
@@ -123,6 +132,16 @@ func (s *watcher) ask(p *persistent, others, last drivers.Op) {
 	}
 }
 
+// again requests an armed watch on a new connection. One that resumes asks for the events from
+// the last revision that it knows, as [watcher.resume] does.
+func (s *watcher) again(p *persistent) {
+	if p.resumes {
+		p.from = max(p.after, p.delivered)
+		p.after = p.from
+	}
+	s.ask(p, drivers.OpRearm, drivers.OpRearm)
+}
+
 // decide sets the outcome of the arming call. The caller holds the lock.
 func (s *watcher) decide(p *persistent, err error) {
 	p.phase, p.err = armed, err
@@ -169,14 +188,17 @@ func (s *watcher) release(p *persistent) {
 // confirmed records that the server serves a part of the watch from a revision on. With the
 // last part the watch is armed, or armed again.
 func (s *watcher) confirmed(p *persistent, id, from int64) {
-	p.after = max(p.after, from)
+	if p.from == 0 {
+		p.after = max(p.after, from)
+	}
 	if id != p.ids[len(p.ids)-1] {
 		return
 	}
 	p.whole = true
-	if p.phase == opening {
+	switch {
+	case p.phase == opening:
 		s.decide(p, nil)
-	} else {
+	case p.from == 0:
 		p.rearmed()
 	}
 }
@@ -222,6 +244,7 @@ func (s *watcher) deny(p *persistent, r *pb.WatchResponse) {
 		s.decide(p, status.Error(codes.PermissionDenied, r.CancelReason))
 	case r.CompactRevision > 0:
 		s.release(p)
+		p.from = 0
 		s.ask(p, drivers.OpRearm, drivers.OpRearm)
 	default:
 		s.lost()

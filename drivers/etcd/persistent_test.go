@@ -145,3 +145,34 @@ func TestCompactedPersistentWatch(t *testing.T) {
 		t.Errorf("etcd's watches are %v after %d requests; want the first two cancelled and two new ones", s.lastingByID, len(s.stream.queue))
 	}
 }
+
+// A watch that resumes asks on a new connection for the events after the last one, and reports what
+// it has missed, and not Rearmed. If the server has compacted these events, it starts from now.
+func TestResumedPersistentWatch(t *testing.T) {
+	for _, compacted := range []int64{0, 15} {
+		var told []string
+		s := newWatcher(&tap{}, "/p")
+		p := &persistent{op: drivers.OpWatchTree, path: "/a", resumes: true, ids: []int64{1}, decided: make(chan struct{})}
+		p.call = func(e drivers.Event) { told = append(told, fmt.Sprint(e.Type, " ", e.Pos)) }
+		s.lasting[p] = true
+		s.confirmed(p, 1, 10)
+		s.deliver(p, &pb.WatchResponse{Events: []*mvccpb.Event{put("/p/1/a", 12, false)}}, 1)
+		s.stream, s.last = &stream{more: make(chan struct{}, 1)}, 1
+		s.again(p)
+		if from := s.stream.queue[0].request.GetCreateRequest().StartRevision; from != 12 {
+			t.Errorf("requested from revision %d, want 12, the last that is known", from)
+		}
+		want := []string{"data changed 12", "data changed 14", "data changed 21"}
+		s.confirmed(p, 2, 20) // the server's revision, not that of the watch
+		if compacted > 0 {
+			s.deny(p, &pb.WatchResponse{CompactRevision: compacted})
+			s.confirmed(p, 3, 20)
+			want[1] = "rearmed 0"
+		}
+		s.deliver(p, &pb.WatchResponse{Events: []*mvccpb.Event{
+			put("/p/1/a", 12, false), put("/p/1/a", 14, false), put("/p/1/a", 21, false)}}, 1)
+		if !slices.Equal(told, want) {
+			t.Errorf("compacted up to %d: told %q, want %q", compacted, told, want)
+		}
+	}
+}

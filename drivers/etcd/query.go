@@ -26,6 +26,7 @@ type query struct {
 	name []byte // the path, for the probe
 	made string // the node that a Create makes; its name may be longer than in path
 	mode drivers.Mode
+	sets []drivers.TxnOp // of a transaction of several
 
 	one         *pb.RangeRequest // the read; nil for a transaction
 	when        []clientv3.Cmp
@@ -72,6 +73,9 @@ func queryOf(ctx context.Context) *query {
 func (q *query) message() drivers.Message {
 	q.name = append(q.name[:0], q.path...)
 	m := drivers.Message{Op: q.op, Path: q.name, Watch: q.watch != nil, Mode: q.mode}
+	if q.sets != nil {
+		m.Path, m.Parts = nil, q.sets
+	}
 	if q.repeated {
 		m.Op = drivers.OpOther
 	}
@@ -91,6 +95,9 @@ func (q *query) answer(reply any) drivers.Message {
 		return m
 	}
 	q.repeated = false
+	if q.sets != nil {
+		m.Path, m.Parts = nil, q.sets
+	}
 	if q.verdict != nil {
 		m.Err = wireError(sentinel(q.verdict))
 	} else if q.made != "" {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/protected"
+	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
 // A frozen connection accepts writes and delivers nothing, but does not break.
@@ -256,13 +257,8 @@ func TestFlushAtRest(t *testing.T) {
 }
 
 func TestDialTellsWhoCannotBeReached(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := l.Addr().String()
-	l.Close()
-	_, err = service(t, Config{Endpoints: []string{address}}).Dial(t.Context(), drivers.Options{})
+	address := testenv.Address(t)
+	_, err := service(t, Config{Endpoints: []string{address}}).Dial(t.Context(), drivers.Options{})
 	if !errors.Is(err, drivers.ErrConnectionLoss) || !strings.Contains(err.Error(), address) {
 		t.Errorf("got %v, want a connection loss that names %s", err, address)
 	}

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/etcd/calls"
 )
 
 // A stream is the watch stream of a session on one connection. All watches of the session
@@ -28,6 +29,8 @@ type stream struct {
 	queue    []outgoing
 	more     chan struct{} // has room for one signal
 	creating []outgoing    // queued or sent, and unanswered; the server answers in order
+
+	left bool // what it still carries is not reported; the tap's lock guards it
 }
 
 // outgoing is a request and what to report to the probe about it.
@@ -137,6 +140,7 @@ func (s *stream) receive(handle func(r *pb.WatchResponse, created int64, size in
 func (s *stream) handle(r *pb.WatchResponse, handle func(r *pb.WatchResponse, created int64, size int)) error {
 	var created int64
 	bytes := size(r)
+	s.tap.streamed(r, s)
 	if len(r.Events) == 0 {
 		m := drivers.Message{Size: bytes, Pos: r.Header.GetRevision()}
 		if r.Created {
@@ -153,6 +157,66 @@ func (s *stream) handle(r *pb.WatchResponse, handle func(r *pb.WatchResponse, cr
 	}
 	handle(r, created, bytes)
 	return nil
+}
+
+// nextCreating returns the creation request that the server answers next.
+func (s *stream) nextCreating() outgoing {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.creating[0]
+}
+
+// streamed reports what a response says of the stream's watches, as the server sends it.
+func (t *tap) streamed(r *pb.WatchResponse, s *stream) {
+	probe, ok := t.probe.(drivers.StreamProbe)
+	if !ok {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if s.left || t.breaks != s.breaks {
+		return
+	}
+	e := drivers.StreamEvent{Watch: r.WatchId, Pos: r.Header.GetRevision()}
+	switch {
+	case r.Created && !r.Canceled:
+		o := s.nextCreating()
+		c := o.request.GetCreateRequest()
+		e.Kind, e.Watch, e.Path, e.Pos = drivers.StreamArmed, c.WatchId, o.path, max(c.StartRevision, 0)
+		if e.Pos == 0 {
+			// The server reads this revision after it has begun to watch.
+			e.Pos, e.Now = r.Header.GetRevision()+1, true
+		}
+		switch {
+		case o.path == "":
+		case len(c.RangeEnd) == 0:
+			e.Covers = drivers.CoversNode
+		case string(c.Key) == t.keys.ChildPrefix(o.path):
+			e.Covers = drivers.CoversChildren
+		}
+		probe.Stream(e)
+	case r.Canceled:
+		e.Kind = drivers.StreamDisarmed
+		probe.Stream(e)
+	case progress(r):
+		e.Kind = drivers.StreamProgress
+		probe.Stream(e)
+	}
+	for _, change := range r.Events {
+		probe.Stream(drivers.StreamEvent{Kind: drivers.StreamChanged, Watch: r.WatchId, Path: t.keys.Path(string(change.Kv.Key)),
+			Event: calls.Change(change), Pos: change.Kv.ModRevision})
+	}
+}
+
+// leaves reports that the session no longer uses the stream.
+func (t *tap) leaves(s *stream) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	probe, ok := t.probe.(drivers.StreamProbe)
+	if ok && !s.left && t.breaks == s.breaks {
+		probe.Stream(drivers.StreamEvent{Kind: drivers.StreamEnded})
+	}
+	s.left = true
 }
 
 // confirmed returns the creation request that the server has just answered.
@@ -189,7 +253,7 @@ func (s *watcher) begin(on *stream) {
 		}
 	}
 	for p := range s.lasting {
-		s.ask(p, drivers.OpRearm, drivers.OpRearm)
+		s.again(p)
 	}
 	go on.receive(func(r *pb.WatchResponse, created int64, size int) { s.handle(on, r, created, size) })
 }
@@ -214,6 +278,7 @@ func (s *watcher) interrupt() {
 func (s *watcher) leave() {
 	if s.stream != nil {
 		s.stream.end()
+		s.tap.leaves(s.stream)
 	}
 	s.stream = nil
 	clear(s.byID)

@@ -1,6 +1,7 @@
 package etcd
 
 import (
+	"cmp"
 	"path"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
@@ -166,6 +167,40 @@ func (c *Conn) set(path string, data []byte, version int32) *query {
 	return q
 }
 
+// setAll writes several nodes if all of them have their versions.
+func (c *Conn) setAll(sets []drivers.Call) *query {
+	q := &query{op: drivers.OpMulti, path: sets[0].Path, sets: make([]drivers.TxnOp, len(sets))}
+	q.other = []clientv3.Op{clientv3.OpGet(c.key, clientv3.WithKeysOnly())}
+	versions := make([]int32, len(sets))
+	for i, s := range sets {
+		key := c.keys.Node(s.Path)
+		q.sets[i] = drivers.TxnOp{Op: drivers.OpSet, Path: []byte(s.Path)}
+		q.when = append(q.when, hasVersion(key, s.Version))
+		q.then = append(q.then, clientv3.OpPut(key, string(s.Data), clientv3.WithIgnoreLease()), clientv3.OpGet(key, metadata()...))
+		q.other = append(q.other, clientv3.OpGet(key, clientv3.WithKeysOnly()))
+		versions[i] = s.Version
+	}
+	q.judge = func(r *pb.TxnResponse) error { return q.anyMismatch(r, versions) }
+	return q
+}
+
+// anyMismatch returns why no node of a transaction was written, and reports it for its parts: the session, or the
+// first node that is missing or has another version.
+func (q *query) anyMismatch(r *pb.TxnResponse, versions []int32) (why error) {
+	if r.Succeeded {
+		return nil
+	}
+	why = q.ousted(first(r, 0))
+	for i, version := range versions {
+		q.sets[i].Err = drivers.ErrUnsupported
+		if err := differs(first(r, i+1), version); err != nil {
+			q.sets[i].Err = err
+			why = cmp.Or(why, err)
+		}
+	}
+	return why
+}
+
 // mismatch returns why a write to a node was not done, if the session, the node or its version
 // is the reason.
 func (q *query) mismatch(r *pb.TxnResponse, version int32) error {
@@ -175,7 +210,12 @@ func (q *query) mismatch(r *pb.TxnResponse, version int32) error {
 	if err := q.ousted(first(r, 0)); err != nil {
 		return err
 	}
-	switch node := first(r, 1); {
+	return differs(first(r, 1), version)
+}
+
+// differs returns an error if a node is missing or has another version.
+func differs(node *mvccpb.KeyValue, version int32) error {
+	switch {
 	case node == nil:
 		return drivers.ErrNoNode
 	case version != drivers.AnyVersion && node.Version != int64(version)+1:

@@ -19,6 +19,7 @@ type request struct {
 	version int32 // or the mode, for a request that arms a persistent watch
 	mode    drivers.Mode
 	watch   drivers.Watch
+	parts   []drivers.TxnOp // the watches that it arms again, or the sets of a transaction; for the probe
 }
 
 // call is one request and, once it is answered, its reply. It belongs to its caller until the
@@ -45,6 +46,7 @@ type call struct {
 	bytes      []byte
 	children   []drivers.Child
 	stat       drivers.Stat
+	stats      []drivers.Stat
 	persistent *persistent
 }
 
@@ -165,6 +167,10 @@ func (k *call) appendRecord(b []byte, acl []wire.ACL) []byte {
 
 // decode reads the reply's record after its header. It keeps copies.
 func (k *call) decode(d *wire.Decoder) error {
+	if k.code == wire.OpMulti {
+		k.decodeTransaction(d)
+		return d.Err()
+	}
 	if k.answer != wire.OK {
 		return nil
 	}

@@ -170,7 +170,11 @@ func (l *link) introduce() error {
 // Begin makes a call. The request is sent with the next ones, or when a caller awaits a call
 // that is unanswered; see [drivers.Pipeliner].
 func (c *Conn) Begin(ctx context.Context, r drivers.Call) drivers.Pending {
-	k, err := c.begin(ctx, &request{op: r.Op, code: codeOf(r.Op), path: r.Path, data: r.Data, version: r.Version, mode: r.Mode}, (*link).gather)
+	asked := request{op: r.Op, code: codeOf(r.Op), path: r.Path, data: r.Data, version: r.Version, mode: r.Mode}
+	if r.Op == drivers.OpMulti {
+		asked = c.transaction(r.Sets)
+	}
+	k, err := c.begin(ctx, &asked, (*link).gather)
 	if err != nil {
 		return drivers.Failed(err)
 	}
@@ -202,7 +206,7 @@ func (k *call) Await(ctx context.Context) (a drivers.Answer) {
 		}
 	}
 	if a.Err = c.await(ctx, k); a.Err == nil {
-		a.Stat, a.Children = k.stat, len(k.children)
+		a.Stat, a.Stats, a.Children = k.stat, k.stats, len(k.children)
 		c.free(k)
 	} else if op == drivers.OpCreate {
 		a.Err = c.ensemble.User.ExplainUnsupported(a.Err)

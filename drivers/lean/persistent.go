@@ -80,7 +80,7 @@ func (c *Conn) stop(w *persistent) {
 	w.stopped = true
 	w.mu.Unlock()
 	if l := c.link.Load(); c.watches.forget(w) && l != nil {
-		l.post(c.newCall(request{op: drivers.OpOther, code: wire.OpRemoveWatches, path: w.path}))
+		l.post(c.newCall(request{op: drivers.OpUnwatch, code: wire.OpRemoveWatches, path: w.path}))
 	}
 }
 
@@ -168,7 +168,7 @@ func (c *Conn) rearm(position int64) []*call {
 	requests, persistent := c.watches.rearm(position)
 	all := make([]*call, len(requests))
 	for i, r := range requests {
-		q := request{op: drivers.OpRearm, code: wire.OpSetWatches, data: r.SetWatchesRequest.Append(nil)}
+		q := request{op: drivers.OpRearm, code: wire.OpSetWatches, data: r.SetWatchesRequest.Append(nil), parts: r.Parts()}
 		if persistent {
 			q.code, q.data = wire.OpSetWatches2, r.Append(nil)
 		}

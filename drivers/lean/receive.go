@@ -165,7 +165,7 @@ func (c *Conn) giveUp(l *link, k *call) {
 	k.watch = nil
 	c.watches.settled(k)
 	if k.code == wire.OpAddWatch && k.answer == wire.OK {
-		l.post(c.newCall(request{op: drivers.OpOther, code: wire.OpRemoveWatches, path: k.path}))
+		l.post(c.newCall(request{op: drivers.OpUnwatch, code: wire.OpRemoveWatches, path: k.path}))
 	}
 	c.free(k)
 }

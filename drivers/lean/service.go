@@ -120,7 +120,8 @@ func (l *link) reportRequest(k *call) {
 		return
 	}
 	k.asked = append(k.asked[:0], k.server...)
-	l.report(drivers.Message{Kind: drivers.Request, Op: k.word(), Path: k.asked, Watch: k.arms, Mode: k.mode, Size: k.size})
+	l.report(drivers.Message{Kind: drivers.Request, Op: k.word(), Path: k.asked, Watch: k.arms, Mode: k.mode,
+		Parts: k.parts, Size: k.size})
 }
 
 // word returns the operation sent to the server, which may be a watch of a tree where the
@@ -146,6 +147,8 @@ func replyTo(k *call, h wire.ReplyHeader, payload []byte) drivers.Message {
 	m := reply(h, payload)
 	m.Op, m.Watch, m.Mode = k.word(), k.arms, k.mode
 	switch {
+	case m.Op == drivers.OpMulti:
+		m.Parts, m.Err = k.parts, k.answer.Sentinel() // the header has no error where a part failed
 	case m.Op == drivers.OpCreate && m.Err == nil:
 		d := wire.NewDecoder(payload[wire.ReplyHeaderSize:])
 		m.Path = d.Bytes()

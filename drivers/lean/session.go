@@ -15,8 +15,8 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// A Conn is one session. It is a [drivers.Flusher], a [drivers.PersistentWatcher] and a
-// [drivers.Pipeliner].
+// A Conn is one session. It is a [drivers.Flusher], a [drivers.PersistentWatcher], a
+// [drivers.Pipeliner] and a [drivers.Transactor].
 //
 // While the session is disconnected, calls that have not been sent wait for the reconnect.
 // Calls that have been sent fail with ErrConnectionLoss. The session is lost when the service
@@ -57,6 +57,7 @@ var (
 	_ drivers.Flusher           = (*Conn)(nil)
 	_ drivers.PersistentWatcher = (*Conn)(nil)
 	_ drivers.Pipeliner         = (*Conn)(nil)
+	_ drivers.Transactor        = (*Conn)(nil)
 )
 
 func newConn(s *Service, o drivers.Options, first int) *Conn {

@@ -1,7 +1,10 @@
 package server_test
 
 import (
+	"bufio"
 	"errors"
+	"fmt"
+	"io"
 	"os/exec"
 	"regexp"
 	"slices"
@@ -65,9 +68,16 @@ reconfig -remove 3
 ls /zookeeper
 printwatches
 close
-ls /
+`
+
+// cliEnd follows when the shell has told of the session's end: a thread of its own prints that event,
+// which quit would otherwise race with.
+const (
+	cliClosed = "WatchedEvent state:Closed"
+	cliEnd    = `ls /
 quit
 `
+)
 
 // ZooKeeper's own shell prints the same with both servers, with watch events between the commands'
 // output.
@@ -122,13 +132,35 @@ func shell(t *testing.T, from zookeeper.Installation, address string, options ..
 	arguments := append([]string{"-XX:-UsePerfData", "-Djava.io.tmpdir=" + t.TempDir(),
 		"-Dorg.slf4j.simpleLogger.defaultLogLevel=off", "-cp", from.Classpath}, options...)
 	c := exec.CommandContext(t.Context(), from.Java, append(arguments, "org.apache.zookeeper.ZooKeeperMain", "-server", address)...)
-	c.Stdin = strings.NewReader(cliScript)
-	out, err := c.CombinedOutput()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
+	stdin, err := c.StdinPipe()
+	if err != nil {
 		t.Fatal(err)
 	}
-	text := strings.ReplaceAll(string(out), address, "ADDRESS")
+	stdout, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Stderr = c.Stdout
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(stdin, cliScript); err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	for lines := bufio.NewScanner(stdout); lines.Scan(); {
+		fmt.Fprintln(&out, lines.Text())
+		if strings.Contains(lines.Text(), cliClosed) {
+			if _, err := io.WriteString(stdin, cliEnd); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	var exit *exec.ExitError
+	if err := c.Wait(); err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	text := strings.ReplaceAll(out.String(), address, "ADDRESS")
 	return sortedLines(strings.Split(stamps.ReplaceAllString(text, "$1 STAMP"), "\n"))
 }
 

@@ -8,15 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"maps"
 	"net"
-	"os"
-	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"time"
 
-	"github.com/stampede-bench/stampede/drivers/server/logfile"
 	"github.com/stampede-bench/stampede/drivers/server/peers"
 	"github.com/stampede-bench/stampede/drivers/server/raftlog"
 	"github.com/stampede-bench/stampede/drivers/server/replica"
@@ -29,8 +26,10 @@ type Ensemble struct {
 	Listener  net.Listener      // at the member's own address; the server closes it
 	// Secret authenticates members to each other; nil does not.
 	Secret []byte
-	// Server and Client are the configurations of TLS between members; nil means no TLS.
-	Server, Client *tls.Config
+	// Server is the configuration of TLS for connections from members, and Client returns that for one to a
+	// member. nil means no TLS.
+	Server *tls.Config
+	Client func() *tls.Config
 	// Dial opens connections to other members; nil means directly.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 	// Log is the member's log. It must stay open for longer than the server.
@@ -54,14 +53,16 @@ type ensemble struct {
 	waiters  bool          // a connection waits for progress
 	failed   error         // the reason why the server was closed
 	joining  bool          // until the file that says so is removed
+	notices  []string      // of the member for the operator, to be reported without the lock
+	identity atomic.Uint64 // of the ensemble, for other goroutines
 }
 
 // memberTick is the interval of the member's ticks. With it, a leader is replaced within one to two
 // seconds of silence, or a few ticks after its connections broke.
 const memberTick = 100 * time.Millisecond
 
-// NewMember returns a server that is a member of an ensemble. It serves clients while it knows of a
-// majority of the members.
+// NewMember returns a server that is a member of an ensemble. It serves clients while it keeps up with a
+// leader that a majority confirms, see package replica.
 func NewMember(o Options, e Ensemble) (*Server, error) {
 	s := prepare(o)
 	s.lastID = firstSessionID(s.start) | int64(e.ID)<<56
@@ -70,15 +71,19 @@ func NewMember(o Options, e Ensemble) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", e.Log.Dir().Path, err)
 	}
-	if x.joining, err = isJoining(e.Log); err != nil {
+	var copied bool
+	if x.joining, copied, err = isJoining(e.Log); err != nil {
 		return nil, err
+	}
+	if copied {
+		x.Report("its directory was copied or restored, and may lack what it has confirmed: it joins as an empty one does")
 	}
 	var boot [8]byte
 	rand.Read(boot[:])
 	x.member, err = replica.New(replica.Config{ID: e.ID, Members: slices.Sorted(maps.Keys(e.Addresses)), Storage: e.Log, State: state,
 		Joining: x.joining, Boot: binary.BigEndian.Uint64(boot[:]), Handler: x})
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", e.Log.Dir().Path, err)
 	}
 	x.disk = newDisk(x)
 	if x.settings.Dial == nil {
@@ -87,11 +92,14 @@ func NewMember(o Options, e Ensemble) (*Server, error) {
 	s.mu.Lock()
 	s.ensemble = x
 	x.adopt()
+	x.member.Flush() // applies the entries that the log shows to be committed: one of them has the identity
+	x.identity.Store(state.Ensemble())
 	x.peers = peers.Start(peers.Config{ID: e.ID, Addresses: e.Addresses, Secret: e.Secret, Server: e.Server, Client: e.Client,
-		Dial: x.settings.Dial, Member: x, Report: x.report}, e.Listener)
+		Ensemble: x.identity.Load, Versions: x.versions, Dial: x.settings.Dial, Member: x, Report: x.report}, e.Listener)
 	s.unlock()
 	s.live.Go(x.disk.run)
 	s.live.Go(x.keepTicking)
+	s.live.Go(x.keepPlace)
 	s.live.Go(func() { s.keepSnapshots(x.log.Due(), x.saveSnapshot) })
 	return s, nil
 }
@@ -120,12 +128,17 @@ func (e *ensemble) adopt() {
 	}
 }
 
-// report reports an error of the connection to another member. A server that ends breaks all of them itself.
+// report reports an error of the connection with another member, or with a caller that is none (0). A server
+// that ends breaks all of them itself.
 func (e *ensemble) report(id uint64, err error) {
 	select {
 	case <-e.server.done:
 	default:
-		e.reportError(fmt.Errorf("member %d: %w", id, err))
+		who := fmt.Sprintf("member %d", id)
+		if id == 0 {
+			who = "a connection to this member's address in --peers"
+		}
+		e.reportError(fmt.Errorf("%s: %w", who, err))
 	}
 }
 
@@ -139,6 +152,7 @@ func (e *ensemble) reportError(err error) {
 func (e *ensemble) carryOut() {
 	e.member.Flush()
 	out := e.member.Take()
+	e.identity.Store(e.member.State().Ensemble())
 	if len(out.Messages) > 0 {
 		e.peers.Send(out.Messages)
 	}
@@ -167,14 +181,29 @@ func (e *ensemble) fail(err error) {
 // if it ended in between, its vote would not count after its restart. The caller holds the lock.
 func (e *ensemble) serving() bool { return e.member.Serving() && !e.joining }
 
+// versions returns what the member tells others.
+func (e *ensemble) versions() replica.Versions {
+	e.server.mu.Lock()
+	defer e.server.mu.Unlock()
+	return e.member.Versions()
+}
+
 // do calls the function with the lock unless the server is closed.
 func (e *ensemble) do(f func()) {
 	e.server.mu.Lock()
 	defer e.server.unlock()
 	if !e.server.closed {
+		e.look()
 		f()
 	}
 }
+
+// look tells the member the time. The caller holds the lock. It must call look before it does anything that can
+// answer a client: the process may have been stopped until then.
+func (e *ensemble) look() { e.member.Look(time.Since(e.server.start)) }
+
+// Report implements replica.Handler.
+func (e *ensemble) Report(what string) { e.notices = append(e.notices, what) }
 
 func (e *ensemble) keepTicking() {
 	tick := time.NewTicker(memberTick)
@@ -183,10 +212,15 @@ func (e *ensemble) keepTicking() {
 		select {
 		case now := <-tick.C:
 			joined := false
+			var notices []string
 			e.do(func() {
 				e.tick(now)
 				joined = e.joining && !e.member.Joining()
+				notices, e.notices = e.notices, nil
 			})
+			for _, what := range notices {
+				e.reportError(fmt.Errorf("member %d: %s", e.settings.ID, what))
+			}
 			if joined {
 				err := e.hasJoined()
 				e.do(func() { e.joining = false })
@@ -248,34 +282,4 @@ func (e *ensemble) Store(x replica.Message, r io.Reader) error {
 		return errors.Join(fmt.Errorf("of entry %d, and its message says %d", index, want), got.Discard())
 	}
 	return e.disk.receive(x, got)
-}
-
-// joiningName is the name of the file that marks a log as that of a member that is joining, see
-// replica.Config. It is made before the log has an entry.
-const joiningName = "joining"
-
-// isJoining reports whether the member of the log is joining.
-func isJoining(log *raftlog.Log) (bool, error) {
-	path := filepath.Join(log.Dir().Path, joiningName)
-	last, err := log.LastIndex()
-	if err != nil || last > 0 {
-		if err == nil {
-			_, err = os.Stat(path)
-		}
-		if errors.Is(err, fs.ErrNotExist) {
-			return false, nil
-		}
-		return err == nil, err
-	}
-	f, err := os.Create(path)
-	if err == nil {
-		err = errors.Join(f.Close(), logfile.System{}.SyncDirectory(log.Dir().Path))
-	}
-	return true, err
-}
-
-// hasJoined notes that the member is not joining any more. If the note is lost, the member joins
-// once more.
-func (e *ensemble) hasJoined() error {
-	return os.Remove(filepath.Join(e.log.Dir().Path, joiningName))
 }

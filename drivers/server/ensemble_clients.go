@@ -61,7 +61,7 @@ func (c *conn) join(r *wire.ConnectRequest) bool {
 	}
 	c.line, c.established = member.NewLine(), make(chan struct{})
 	timeout := s.clamp(r.Timeout)
-	x := tree.Txn{Session: r.SessionID, Time: time.Now().UnixMilli(), Opening: tree.Opening{Timeout: int32(timeout.Milliseconds())}}
+	x := tree.Txn{Session: r.SessionID, Opening: tree.Opening{Timeout: int32(timeout.Milliseconds())}}
 	if r.SessionID == 0 {
 		s.lastID++
 		s.stats.Writes++
@@ -119,10 +119,10 @@ func (c *conn) leaveLine() {
 	}
 }
 
-// mustWait reports whether a request has to wait for earlier ones of its connection. Writes wait in the
-// log, and credentials hold at once, as in ZooKeeper.
+// mustWait reports whether a request has to wait for earlier ones of its connection, or until the member knows
+// that the session lives. Writes wait in the log, and credentials hold at once, as in ZooKeeper.
 func (c *conn) mustWait(op int32) bool {
-	return c.line != nil && c.line.Len() > 0 && !isWriteOp(op) && op != wire.OpAuth && op != wire.OpSync
+	return c.line != nil && !c.line.Ready() && !isWriteOp(op) && op != wire.OpAuth && op != wire.OpSync
 }
 
 // inOrder calls answer when the earlier requests of the connection are answered.

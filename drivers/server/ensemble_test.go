@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -27,6 +28,9 @@ type trio struct {
 	clients   [3]string
 	servers   [3]*Server
 	stop      [3]func()
+
+	mu      sync.Mutex
+	reports [3]string // what each member has reported, a line for each
 }
 
 func newTrio(t *testing.T) *trio {
@@ -63,11 +67,16 @@ func listen(t *testing.T, address string) net.Listener {
 // start starts a member that listens for others at l.
 func (e *trio) start(i int, l net.Listener) {
 	e.t.Helper()
-	log, err := raftlog.Open(filepath.Join(e.dir, fmt.Sprint(i+1)), raftlog.Member{ID: uint64(i + 1), Voters: slices.Sorted(maps.Keys(e.addresses))})
+	log, err := raftlog.Open(e.directory(i), raftlog.Member{ID: uint64(i + 1), Voters: slices.Sorted(maps.Keys(e.addresses))})
 	if err != nil {
 		e.t.Fatal(err)
 	}
-	s, err := NewMember(Options{}, Ensemble{ID: uint64(i + 1), Addresses: e.addresses, Listener: l, Secret: []byte("sixteen bytes or more"), Log: log})
+	s, err := NewMember(Options{}, Ensemble{ID: uint64(i + 1), Addresses: e.addresses, Listener: l, Secret: []byte("sixteen bytes or more"), Log: log,
+		Report: func(err error) {
+			e.mu.Lock()
+			defer e.mu.Unlock()
+			e.reports[i] += err.Error() + "\n"
+		}})
 	if err != nil {
 		e.t.Fatal(err)
 	}
@@ -83,6 +92,25 @@ func (e *trio) start(i int, l net.Listener) {
 		}
 		e.servers[i], e.stop[i] = nil, nil
 	}
+}
+
+// restart starts a member that was stopped.
+func (e *trio) restart(i int) {
+	e.t.Helper()
+	e.start(i, listen(e.t, e.addresses[uint64(i+1)]))
+}
+
+// directory returns the data directory of a member.
+func (e *trio) directory(i int) string { return filepath.Join(e.dir, fmt.Sprint(i+1)) }
+
+// awaitReport waits until a member has reported a text.
+func (e *trio) awaitReport(i int, text string) {
+	e.t.Helper()
+	until(e.t, fmt.Sprintf("member %d reports %q", i+1, text), func() bool {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		return strings.Contains(e.reports[i], text)
+	})
 }
 
 // until waits until the condition holds.
@@ -152,6 +180,18 @@ func again(t *testing.T, do func() error) {
 	}
 }
 
+// create creates a node, though a busy machine may cost the ensemble its leader meanwhile: the call is then repeated.
+func create(t *testing.T, c *zk.Conn, path string) {
+	t.Helper()
+	again(t, func() error {
+		_, err := c.Create(path, nil, 0, zk.WorldACL(zk.PermAll))
+		if err == zk.ErrNodeExists { // the attempt whose answer was lost
+			return nil
+		}
+		return err
+	})
+}
+
 // Clients of all members write at the same time, while the leader is stopped and started again. Each sees its
 // own writes, and all members end with the same nodes.
 func TestEnsembleServesAllItsClients(t *testing.T) {
@@ -162,13 +202,7 @@ func TestEnsembleServesAllItsClients(t *testing.T) {
 	for w := range writers {
 		c := e.dial(e.clients[w%3], e.clients[(w+1)%3], e.clients[(w+2)%3])
 		path := fmt.Sprintf("/w%d", w)
-		again(t, func() error {
-			_, err := c.Create(path, nil, 0, zk.WorldACL(zk.PermAll))
-			if err == zk.ErrNodeExists {
-				return nil
-			}
-			return err
-		})
+		create(t, c, path)
 		go func() {
 			var version int32
 			defer func() { versions <- version }()
@@ -238,7 +272,7 @@ func TestWordsShowRoles(t *testing.T) {
 		e.await(i)
 		for word, wants := range map[string][]string{
 			"srvr": {"Mode: " + role(i == leader) + "\n"},
-			"mntr": {"zk_server_state\t" + role(i == leader) + "\n", "zk_quorum_size\t3\n", fmt.Sprintf("zk_raft_leader\t%d\n", leader+1)},
+			"mntr": {"zk_server_state\t" + role(i == leader) + "\n", "zk_quorum_size\t3\n", fmt.Sprintf("zk_raft_leader\t%d\n", leader+1), "zk_raft_log_version\t2\n"},
 			"conf": {fmt.Sprintf("serverId=%d\n", i+1), "server.3=" + e.addresses[3] + ":participant\n"},
 		} {
 			answer := askWord(t, e.clients[i], word)

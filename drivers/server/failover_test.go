@@ -5,95 +5,24 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/go-zookeeper/zk"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
-	"github.com/stampede-bench/stampede/drivers/zookeeper"
-	"github.com/stampede-bench/stampede/internal/testenv"
+	"github.com/stampede-bench/stampede/drivers/server"
 )
 
 // failoverTime limits each step of a program whose servers fail. Only a defect takes that long.
 const failoverTime = 5 * time.Minute
-
-// A Curator program holds a lock and acquires another one by two clients again and again, while leaders are
-// killed until both clients have lost a connection. No session is lost, no lock ever has two holders, and no
-// node of a lock is left.
-func TestCuratorFailsOver(t *testing.T) {
-	testenv.SkipIfShort(t)
-	e := startFailover(t)
-	p := startTalking(t, compileCurator(t).command(t, "Failover", e.addresses(), "/contended", "/contended"))
-	p.await("ready")
-	for answer := ""; !strings.HasPrefix(answer, "suspended true true"); {
-		e.killLeader()
-		p.write("killed")
-		answer = p.await("suspended")
-		if slices.Contains(p.said, "the contended lock is not acquired any more") {
-			t.Fatalf("after %d killed leaders nobody gets the lock", e.kills)
-		}
-	}
-	p.write("end")
-	want := []string{
-		"held true 2 by another false", "then by another true",
-		"lost false same session true", "lost false same session true", "overlaps 0 left [] []",
-	}
-	if diff := cmp.Diff(want, p.end()); diff != "" {
-		t.Errorf("after %d killed leaders (-want +got):\n%s", e.kills, diff)
-	}
-	t.Logf("%d leaders killed", e.kills)
-}
-
-// The program finds that a lock has two holders: here each client has a lock of its own.
-func TestCuratorFindsTwoHolders(t *testing.T) {
-	testenv.SkipIfShort(t)
-	e := startFailover(t)
-	p := startTalking(t, compileCurator(t).command(t, "Failover", e.addresses(), "/one", "/another"))
-	p.await("ready")
-	for answer := ""; answer == "" || strings.HasSuffix(answer, "overlaps 0"); {
-		p.write("killed") // although no leader was
-		answer = p.await("suspended")
-	}
-	p.write("end")
-	p.end()
-}
-
-// ZooKeeper's shell has all addresses. Leaders are killed until it has lost its connection to one. After
-// each it reads what it created before, and creates another node, in one session.
-func TestShellFailsOver(t *testing.T) {
-	testenv.SkipIfShort(t)
-	from, err := zookeeper.FindInstallation()
-	if err != nil {
-		backendtest.Lacking(t, err)
-	}
-	e := startFailover(t)
-	p := startTalking(t, exec.CommandContext(t.Context(), from.Java, "-XX:-UsePerfData", "-Djava.io.tmpdir="+t.TempDir(),
-		"-Dorg.slf4j.simpleLogger.defaultLogLevel=off", "-cp", from.Classpath, "org.apache.zookeeper.ZooKeeperMain", "-timeout", "20000", "-server", e.addresses()))
-	p.command("create /shell-0 data-0", "Created /shell-0")
-	p.command("create -e /shell-session", "Created /shell-session")
-	const disconnected = "WatchedEvent state:Disconnected type:None path:null"
-	for !slices.Contains(p.said, disconnected) {
-		e.killLeader()
-		p.command(fmt.Sprintf("get /shell-%d", e.kills-1), fmt.Sprintf("data-%d", e.kills-1))
-		// If the answer to the create was lost, the next try finds the node.
-		p.command(fmt.Sprintf("create /shell-%d data-%[1]d", e.kills), fmt.Sprintf("Created /shell-%d", e.kills),
-			fmt.Sprintf("Node already exists: /shell-%d", e.kills))
-	}
-	p.command("getEphemerals /shell-session", "[/shell-session]")
-	p.write("quit")
-	p.end()
-	for _, line := range p.said {
-		if strings.Contains(line, "Expired") {
-			t.Errorf("the session was lost: %s", line)
-		}
-	}
-	t.Logf("%d leaders killed", e.kills)
-}
 
 // A failover is an ensemble whose leaders are killed.
 type failover struct {
@@ -102,19 +31,44 @@ type failover struct {
 	drivers.Ensemble
 }
 
+// startFailover starts three native servers, or with SERVER=zookeeper three Apache ZooKeepers.
 func startFailover(t *testing.T) *failover {
 	t.Helper()
-	e := &failover{t: t, Ensemble: backendtest.Own(t, "native:?servers=3").(drivers.Ensemble)}
+	url := "native:?servers=3"
+	if os.Getenv("SERVER") == "zookeeper" {
+		url = "zookeeper:?servers=3"
+	}
+	e := &failover{t: t, Ensemble: backendtest.Own(t, url).(drivers.Ensemble)}
 	e.leader("")
 	return e
 }
 
-func (e *failover) addresses() string {
-	var all []string
+// fewestKills is how many leaders a test kills at least: KILLS says how many.
+func fewestKills(otherwise int) int {
+	if n, err := strconv.Atoi(os.Getenv("KILLS")); err == nil {
+		return n
+	}
+	return otherwise
+}
+
+func (e *failover) addresses() (all []string) {
 	for _, m := range e.Members() {
 		all = append(all, m.Address())
 	}
-	return strings.Join(all, ",")
+	return all
+}
+
+// list is the argument that programs take.
+func (e *failover) list() string { return strings.Join(e.addresses(), ",") }
+
+func connectTo(t *testing.T, addresses ...string) *zk.Conn {
+	t.Helper()
+	c, _, err := zk.Connect(addresses, 30*time.Second, zk.WithLogger(quiet{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
 }
 
 // leader waits for a leader other than a member.
@@ -144,6 +98,106 @@ func (e *failover) killLeader() {
 	e.leader(killed.Name())
 	if err := killed.Restart(e.t.Context()); err != nil {
 		e.t.Fatal(err)
+	}
+}
+
+// killWhile kills so many leaders while a program works, which says after each that it has recovered.
+func (e *failover) killWhile(p *talking, kills int) {
+	e.t.Helper()
+	p.await("ready")
+	for e.kills < kills {
+		e.killLeader()
+		p.write("killed")
+		p.await("recovered")
+	}
+	p.write("end")
+}
+
+// wantEqualMembers waits until all members have the same nodes, with the same data and the same Stat: a
+// session that its program has left may still end.
+func (e *failover) wantEqualMembers() {
+	e.t.Helper()
+	e.leader("")
+	var nodes int
+	var diff string
+	defer func() {
+		if diff != "" {
+			e.t.Log("other nodes than the first member's (-first +other):", diff)
+		}
+	}()
+	e.until("all members have the same nodes", func() bool {
+		nodes, diff = compareNodes(e.t, e.addresses()...)
+		return diff == ""
+	})
+	e.t.Logf("%d leaders killed; each member has the same %d nodes", e.kills, nodes)
+}
+
+// until waits until the condition holds.
+func (e *failover) until(condition string, holds func() bool) {
+	e.t.Helper()
+	for since := time.Now(); !holds(); time.Sleep(10 * time.Millisecond) {
+		if time.Since(since) > failoverTime {
+			e.t.Fatalf("after %d killed leaders it does not come to this: %s", e.kills, condition)
+		}
+	}
+}
+
+// compareNodes returns the number of nodes of the first server, and what others have instead of them.
+func compareNodes(t *testing.T, addresses ...string) (nodes int, diff string) {
+	t.Helper()
+	var first map[string]string
+	for _, address := range addresses {
+		conn := connectTo(t, address)
+		all := map[string]string{}
+		_, err := conn.Sync("/")
+		if err == nil {
+			err = readAll(conn, "/", all)
+		}
+		conn.Close()
+		if err != nil {
+			return 0, address + ": " + err.Error()
+		}
+		if first == nil {
+			first = all
+		}
+		diff += cmp.Diff(first, all)
+	}
+	return len(first), diff
+}
+
+// readAll reads a node and all below it, without those of the server itself.
+func readAll(conn *zk.Conn, path string, into map[string]string) error {
+	data, stat, err := conn.Get(path)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	names, _, err := conn.Children(path)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	into[path] = fmt.Sprintf("%q %+v", data, *stat)
+	for _, name := range names {
+		if child := strings.TrimSuffix(path, "/") + "/" + name; child != "/zookeeper" {
+			if err := readAll(conn, child, into); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func TestCompareNodes(t *testing.T) {
+	one, other := backendtest.Native(t, server.Options{}), backendtest.Native(t, server.Options{})
+	if nodes, diff := compareNodes(t, one, other); nodes != 1 || diff != "" {
+		t.Errorf("%d nodes, difference %s", nodes, diff)
+	}
+	for _, address := range []string{one, other} {
+		if _, err := connectTo(t, address).Create("/a", []byte(address), 0, zk.WorldACL(zk.PermAll)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if nodes, diff := compareNodes(t, one, other); nodes != 2 || !strings.Contains(diff, "/a") {
+		t.Errorf("%d nodes, difference %s", nodes, diff)
 	}
 }
 
@@ -222,16 +276,6 @@ func (p *talking) await(prefixes ...string) string {
 		if slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(line, prefix) }) {
 			return line
 		}
-	}
-}
-
-// command gives the shell a command, again if it lost its connection, until the answer begins with one of
-// the prefixes.
-func (p *talking) command(line string, prefixes ...string) {
-	p.t.Helper()
-	const loss = "KeeperErrorCode = ConnectionLoss"
-	for p.write(line); strings.HasPrefix(p.await(append(prefixes, loss)...), loss); {
-		p.write(line)
 	}
 }
 

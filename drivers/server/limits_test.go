@@ -98,6 +98,17 @@ func TestIdentitiesAreBounded(t *testing.T) {
 	r.wantEnd()
 }
 
+// TestIdentitiesAreBoundedTogether adds identities until their bytes are too many: every write carries them.
+func TestIdentitiesAreBoundedTogether(t *testing.T) {
+	r := openRaw(t, newServer(t))
+	long := strings.Repeat("u", 20<<10)
+	for i := range 3 {
+		r.authenticate(fmt.Sprint(i, long, ":p"))
+	}
+	r.wantReply(r.ask(1, wire.OpAuth, wire.AuthRequest{Scheme: "digest", Auth: []byte(long + ":p")}), 1, wire.ErrAuthFailed)
+	r.wantEnd()
+}
+
 // A session whose client disappears in the middle of a packet expires like any other.
 func TestHalfAPacket(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {

@@ -197,6 +197,9 @@ func (c *conn) lockForWrite() {
 		s.mu.Lock()
 		c.waits = false
 	}
+	if s.ensemble != nil {
+		s.ensemble.look()
+	}
 }
 
 // noRoom returns nil if the journal has room for a write of c. Otherwise it returns a channel that

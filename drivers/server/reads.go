@@ -13,7 +13,7 @@ import (
 func (c *conn) read(h wire.RequestHeader, d *wire.Decoder) {
 	c.server.stats.Reads++
 	var r wire.PathWatch
-	if r.Decode(d); d.Err() != nil {
+	if r.Decode(d); d.Err() != nil || d.NoPath() {
 		c.answer(h.Xid, wire.ErrMarshalling)
 		return
 	}
@@ -105,7 +105,7 @@ func decodeReads(d *wire.Decoder) ([]readOp, wire.Err) {
 		if d.Err() == nil && h.Done {
 			return ops, wire.OK
 		}
-		if r.Decode(d); d.Err() != nil || h.Type != wire.OpGetData && h.Type != wire.OpGetChildren {
+		if r.Decode(d); d.Err() != nil || d.NoPath() || h.Type != wire.OpGetData && h.Type != wire.OpGetChildren {
 			return nil, wire.ErrMarshalling
 		}
 		ops = append(ops, readOp{h.Type, r.Path})
@@ -156,7 +156,7 @@ func (c *conn) getEphemerals(h wire.RequestHeader, d *wire.Decoder) {
 // getAllChildrenNumber returns the number of descendants of a node.
 func (c *conn) getAllChildrenNumber(h wire.RequestHeader, d *wire.Decoder) {
 	var r wire.Path
-	if r.Decode(d); d.Err() != nil {
+	if r.Decode(d); d.Err() != nil || d.NoPath() {
 		c.answer(h.Xid, wire.ErrMarshalling)
 		return
 	}

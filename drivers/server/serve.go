@@ -191,8 +191,11 @@ func host(nc net.Conn) string {
 // address returns the identity that a client has without credentials.
 func (c *conn) address() tree.Identity { return tree.Identity{Scheme: "ip", ID: c.host} }
 
-// maxIdentities limits the identities of one connection.
-const maxIdentities = 128
+// maxIdentities and maxIdentityBytes limit the identities of one connection: each of its writes carries them.
+const (
+	maxIdentities    = 128
+	maxIdentityBytes = 64 << 10
+)
 
 // auth adds credentials. It closes the connection if their scheme is unknown or the connection
 // already has too many.
@@ -204,7 +207,7 @@ func (c *conn) auth(h wire.RequestHeader, d *wire.Decoder) {
 	}
 	reply := wire.ReplyHeader{Xid: h.Xid}
 	switch {
-	case len(c.who) >= maxIdentities:
+	case len(c.who) >= maxIdentities, c.identityBytes()+len(r.Auth) > maxIdentityBytes:
 		reply.Err = wire.ErrAuthFailed
 	case r.Scheme == "digest" && r.Auth != nil:
 		digest := Digest(string(r.Auth))
@@ -222,6 +225,14 @@ func (c *conn) auth(h wire.RequestHeader, d *wire.Decoder) {
 	if reply.Err != wire.OK {
 		c.leave()
 	}
+}
+
+// identityBytes returns the length of all identities of the connection.
+func (c *conn) identityBytes() (n int) {
+	for _, i := range c.who {
+		n += len(i.ID)
+	}
+	return n
 }
 
 func isCertified(i tree.Identity) bool { return i.Scheme == tree.X509 }
@@ -249,7 +260,7 @@ func (c *conn) whoAmI(h wire.RequestHeader) {
 // administer it see the password hashes.
 func (c *conn) getACL(h wire.RequestHeader, d *wire.Decoder) {
 	var r wire.Path
-	if r.Decode(d); d.Err() != nil {
+	if r.Decode(d); d.Err() != nil || d.NoPath() {
 		c.answer(h.Xid, wire.ErrMarshalling)
 		return
 	}

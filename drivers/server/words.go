@@ -146,7 +146,7 @@ func (e *ensemble) state() *fourletter.Ensemble {
 		return nil
 	}
 	x := e.member.Status()
-	return &fourletter.Ensemble{Serving: e.serving(), ID: x.ID, Role: x.Role, Leader: x.Leader, Term: x.Term,
+	return &fourletter.Ensemble{Serving: e.serving(), ID: x.ID, Role: x.Role, Leader: x.Leader, Term: x.Term, Version: x.Version,
 		Committed: x.Committed, Applied: x.Applied, Elections: x.Elections, Followers: x.Followers, Synced: x.Synced,
 		Members: e.settings.Addresses}
 }

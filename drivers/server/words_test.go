@@ -125,3 +125,29 @@ func TestRun(t *testing.T) {
 		t.Error("still listening")
 	}
 }
+
+// TestMntrCountsFileDescriptors opens files of this process, in which the server runs. Connections of other tests
+// may close meanwhile.
+func TestMntrCountsFileDescriptors(t *testing.T) {
+	s := newServer(t)
+	count := func(name string) int {
+		n, err := strconv.Atoi(metric(t, s, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	const files = 200
+	before := count("zk_open_file_descriptor_count")
+	for range files {
+		f, err := os.Open(os.DevNull)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+	}
+	after, most := count("zk_open_file_descriptor_count"), count("zk_max_file_descriptor_count")
+	if grown := after - before; grown < files/2 || grown > files || most < after {
+		t.Errorf("%d, then %d open of at most %d, want %d more", before, after, most, files)
+	}
+}

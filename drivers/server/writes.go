@@ -90,6 +90,9 @@ func (c *conn) write(h wire.RequestHeader, d *wire.Decoder, now time.Time) {
 		c.malformed(h)
 		return
 	}
+	if d.NoPath() && (op.Kind == tree.Create || op.Kind == tree.Delete || op.Kind == tree.Check) {
+		op = refused(wire.ErrMarshalling) // of the others ZooKeeper says ErrBadArguments, as of any bad path
+	}
 	c.commit(c.txn(op, now), pendingWrite{xid: h.Xid, op: h.Op})
 }
 
@@ -214,7 +217,7 @@ func decodeMulti(d *wire.Decoder) (codes []int32, ops []tree.Op, err wire.Err) {
 		var h wire.MultiHeader
 		h.Decode(d)
 		switch {
-		case d.Err() != nil:
+		case d.Err() != nil, h.Done && d.NoPath():
 			return nil, nil, wire.ErrMarshalling
 		case h.Done:
 			return codes, ops, wire.OK

@@ -29,8 +29,10 @@ const (
 	OldAPI      Cause = "etcd-v2"
 	OtherPaths  Cause = "other-paths"
 	JSONByHTTP2 Cause = "json-http/2"
+	Otherwise   Cause = "other-branch"
 	Malformed   Cause = "malformed"
 	Opaque      Cause = "opaque"
+	LongPaths   Cause = "long-paths"
 	BeyondLimit Cause = "beyond-limits"
 	Bypass      Cause = "bypass"
 	Words       Cause = "four-letter-words"
@@ -52,7 +54,7 @@ var causes = []struct {
 	{cause: Cut, about: "cut off by the snapshot length of the capture"},
 	{cause: Truncated, about: "the file ends in the middle of a packet or is damaged: the rest is missing"},
 	{cause: Fragmented, about: "fragments of IP packets, which are not put together"},
-	{cause: OtherPorts, about: "no packet is to or from a given port; most are to or from"},
+	{cause: OtherPorts, about: "no connection is to port"},
 	{cause: Joined, about: "the connection is older than the capture, and cannot be decoded from the middle"},
 	{cause: TLS, about: "TLS, which is encrypted"},
 	{cause: HTTP1, about: "HTTP/1.1, which is not decoded"},
@@ -63,8 +65,10 @@ var causes = []struct {
 	{cause: OldAPI, about: "etcd's API version 2, which is not decoded"},
 	{cause: OtherPaths, about: "HTTP to paths that are not known, and that the server did not refuse"},
 	{cause: JSONByHTTP2, about: "etcd's JSON gateway over HTTP/2, which is decoded over HTTP/1.1 only"},
+	{cause: Otherwise, about: "etcd's transactions that wrote what they name for the case that a condition fails"},
 	{cause: Malformed, about: "break the protocol"},
 	{cause: Opaque, about: "messages that are compressed or too large"},
+	{cause: LongPaths, about: "messages with a path of more than 1024 bytes, which are counted only"},
 	{cause: BeyondLimit, about: "more than the analysis keeps"},
 	{cause: Bypass, about: "a client asked for the list of members, whose addresses are not observed:"},
 	{cause: Words, about: "four-letter words, which are no requests", harmless: true},
@@ -99,14 +103,36 @@ func (c Cause) Harmless() bool {
 // Undecoded is the traffic that was not decoded for one cause.
 type Undecoded struct {
 	// Cause is late, failed, dropped, missing, cut, truncated, fragmented, other-ports, joined, tls,
-	// http/1.1, http/2, zookeeper, other-protocol, upgraded, etcd-v2, other-paths, json-http/2, malformed,
-	// opaque, beyond-limits, bypass, four-letter-words or unfinished.
+	// http/1.1, http/2, zookeeper, other-protocol, upgraded, etcd-v2, other-paths, json-http/2, other-branch,
+	// malformed, opaque, long-paths, beyond-limits, bypass, four-letter-words or unfinished.
 	Cause       Cause `json:"cause"`
 	Bytes       int64 `json:"bytes"`
 	Packets     int64 `json:"packets"`     // that belong to no connection
 	Connections int64 `json:"connections"` // that have such bytes
-	// Names are the ports with most packets (other-ports) or the addresses that clients learned (bypass).
+	// Names are the given ports without connections, and then a text with those of most packets
+	// (other-ports), or the addresses that clients learned (bypass).
 	Names []string `json:"names"`
+}
+
+// ThatCount returns those that could change a count. It is empty if everything that counts was decoded: what is
+// harmless is left out.
+func ThatCount(all []Undecoded) []Undecoded {
+	return slices.DeleteFunc(slices.Clone(all), func(u Undecoded) bool { return u.Cause.Harmless() })
+}
+
+// SumBytes returns the bytes of all.
+func SumBytes(all []Undecoded) (sum int64) {
+	for _, u := range all {
+		sum += u.Bytes
+	}
+	return sum
+}
+
+// Unreached is a server that a proxy could not connect clients to.
+type Unreached struct {
+	Server      string `json:"server"`      // host:port
+	Connections int64  `json:"connections"` // that clients opened in vain
+	Error       string `json:"error"`       // of the latest
 }
 
 // mostNames is how many names are kept for a cause, and longestName is more than the length in bytes of

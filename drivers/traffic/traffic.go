@@ -104,7 +104,9 @@ type Protocol struct {
 	// Decode returns the decoder of a connection. Begins is the one of Speaks with which it begins, or
 	// why that is not known. Sources call [Protocol.Open].
 	Decode func(t Tap, begins Cause) Decoder
-	Framer func() Framer // nil if decoding cannot resume after a loss
+	// ByProcess reports that sessions have no number, so that the process of a connection tells which client's it is.
+	ByProcess bool
+	Framer    func() Framer // nil if decoding cannot resume after a loss
 	// Whole reports whether a piece consists of whole packets, by what their headers say. Decoding
 	// begins with such a piece where it is not known where a packet begins: in the middle of a
 	// connection, and after a loss in the network. It is nil if there are no such pieces.

@@ -12,8 +12,9 @@ var ErrMalformed = errors.New("malformed packet")
 // returns zero and Err returns an error, so a record can be decoded completely and checked
 // once. The zero Decoder has an empty payload.
 type Decoder struct {
-	rest []byte
-	bad  bool
+	rest   []byte
+	bad    bool
+	noPath bool
 }
 
 // NewDecoder returns a decoder of payload, which it does not copy.
@@ -78,6 +79,16 @@ func (d *Decoder) Bytes() []byte {
 
 // String reads a string; null is "".
 func (d *Decoder) String() string { return string(d.Bytes()) }
+
+// Path reads a path; null is "", which is the root, and NoPath tells them apart.
+func (d *Decoder) Path() string {
+	b := d.Bytes()
+	d.noPath = d.noPath || b == nil && !d.bad
+	return string(b)
+}
+
+// NoPath reports whether a path was null, on which most of ZooKeeper's requests fail with ErrMarshalling.
+func (d *Decoder) NoPath() bool { return d.noPath }
 
 // Len reads the length of a vector whose elements take at least min bytes each; null is 0. A
 // length that exceeds the rest of the payload is malformed, so that a caller never allocates

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"encoding/binary"
+	"errors"
 	"hash/maphash"
 
 	"github.com/stampede-bench/stampede/drivers"
@@ -16,7 +17,8 @@ type Dialogue struct {
 	in   incoming
 	seed maphash.Seed
 
-	servers []string // see Servers
+	servers []string        // see Servers
+	shown   []drivers.Sight // of the latest reply
 }
 
 // NewDialogue returns the Dialogue of a connection. Joined says that the connection was open
@@ -147,6 +149,9 @@ func (d *Dialogue) reply(payload []byte, size int) {
 	if m.Kind == drivers.Reply && m.Op.IsRead() && len(payload) > replyHeaderSize {
 		m.Digest = maphash.Bytes(d.seed, payload[replyHeaderSize:])
 	}
+	if answers {
+		m.Shown = d.shows(&m, d.tap.pending.slot(i).code)
+	}
 	if m.Kind == drivers.Reply && m.Op == drivers.OpGet && m.Err == nil && string(m.Path) == ConfigPath {
 		d.servers = append(d.servers, serversOf(payload)...)
 	}
@@ -159,6 +164,24 @@ func (d *Dialogue) reply(payload []byte, size int) {
 }
 
 const replyHeaderSize = 4 + 8 + 4 // xid, zxid, error
+
+// shows returns what a reply to a request with a code shows, also of nodes that do not exist.
+func (d *Dialogue) shows(m *drivers.Message, code int32) []drivers.Sight {
+	d.shown = d.shown[:0]
+	add := func(op drivers.Op, path []byte, err error) {
+		if op.IsRead() && (err == nil || errors.Is(err, drivers.ErrNoNode)) {
+			values := op == drivers.OpGet && code != OpGetACL && code != OpAllChildrenNum
+			d.shown = append(d.shown, drivers.Sight{Path: path, Pos: m.Pos, Below: op == drivers.OpChildren, Values: values})
+		}
+	}
+	if len(m.Parts) == 0 {
+		add(m.Op, m.Path, m.Err)
+	}
+	for _, p := range m.Parts {
+		add(p.Op, p.Path, p.Err)
+	}
+	return d.shown
+}
 
 // decodeParts appends the operations of a transaction. It ends at the first that no transaction
 // can have.
@@ -182,6 +205,9 @@ func decodeParts(parts []drivers.TxnOp, d *Decoder) []drivers.TxnOp {
 		case OpDelete, OpCheck:
 			p.Path = d.Bytes()
 			d.Int() // the version
+		case OpGetData, OpGetChildren: // of a packet of reads
+			p.Path = d.Bytes()
+			d.Bool() // no watch: servers ignore it
 		default:
 			return parts
 		}
@@ -228,6 +254,18 @@ func (p *pending) decodeResults(failed error, d *Decoder) error {
 	return failed
 }
 
+// decodeReads enters the errors of a packet of reads in its parts. Each read fails alone.
+func (p *pending) decodeReads(failed error, d *Decoder) {
+	for i := range p.parts {
+		var h MultiHeader
+		if h.Decode(d); failed != nil || h.Done || d.Err() != nil {
+			p.parts[i].Err = failed
+			continue
+		}
+		_ = decodeResult(&p.parts[i], h.Type, d)
+	}
+}
+
 // decodeResult enters the result of one operation, and returns its error.
 func decodeResult(p *drivers.TxnOp, code int32, d *Decoder) error {
 	switch code {
@@ -240,6 +278,12 @@ func decodeResult(p *drivers.TxnOp, code int32, d *Decoder) error {
 		new(Stat).Decode(d)
 	case OpSetData:
 		new(Stat).Decode(d)
+	case OpGetData:
+		new(DataStat).Decode(d)
+	case OpGetChildren:
+		for range d.Len(LengthSize) {
+			d.Bytes()
+		}
 	}
 	return p.Err
 }

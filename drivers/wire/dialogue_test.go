@@ -2,8 +2,10 @@ package wire
 
 import (
 	"bytes"
+	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -15,7 +17,8 @@ import (
 
 // TestDialogueSeesWhatATapSees gives the packets of real clients to a Tap and, cut into pieces at
 // random, to a Dialogue. Both must report the same messages, but for paths of reads without a
-// watch, which only the Dialogue keeps, and digests, which only the Dialogue makes.
+// watch, which only the Dialogue keeps, digests and what replies show, which only the Dialogue makes, and the watches that
+// are armed again, which only the Tap reports.
 func TestDialogueSeesWhatATapSees(t *testing.T) {
 	for _, seed := range []uint64{1, 2, 3} {
 		for client, packets := range byClient(t) {
@@ -28,7 +31,7 @@ func TestDialogueSeesWhatATapSees(t *testing.T) {
 				feed(d, r, p)
 			}
 			fillPaths(byTap.messages, byDialogue.messages)
-			ignored := cmpopts.IgnoreFields(drivers.Message{}, "Digest")
+			ignored := cmpopts.IgnoreFields(drivers.Message{}, "Digest", "Shown")
 			if diff := cmp.Diff(byTap.messages, byDialogue.messages, ignored, cmpopts.EquateErrors()); diff != "" {
 				t.Errorf("%s, seed %d: a dialogue differs from a tap (-tap +dialogue):\n%s", client, seed, diff)
 			}
@@ -107,6 +110,61 @@ func TestDialogueDigests(t *testing.T) {
 	if w.messages[1].Path != "/n" {
 		t.Errorf("the reply's path is %q, want /n", w.messages[1].Path)
 	}
+}
+
+// TestDialogueSaysWhatRepliesShow has reads with and without data, of nodes that exist and that do not, and one that is
+// refused.
+func TestDialogueSaysWhatRepliesShow(t *testing.T) {
+	path := func(path string) []byte { return PathWatch{Path: path}.Append(nil) }
+	reads := append(MultiHeader{Type: OpGetData, Err: -1}.Append(nil), path("/a")...)
+	reads = append(MultiHeader{Type: OpGetChildren, Err: -1}.Append(reads), path("/b")...)
+	read := DataStat{Data: []byte("v")}.Append(MultiHeader{Type: OpGetData}.Append(nil))
+	read = AppendInt(MultiHeader{Type: MultiError, Err: ErrNoAuth}.Append(read), int32(ErrNoAuth))
+	for _, c := range []struct {
+		name           string
+		code           int32
+		request, reply []byte
+		err            Err
+		want           string
+	}{
+		{"get", OpGetData, path("/n"), DataStat{Data: []byte("v")}.Append(nil), OK, "value of /n at 7"},
+		{"get of no node", OpGetData, path("/n"), nil, ErrNoNode, "value of /n at 7"},
+		{"get that is refused", OpGetData, path("/n"), nil, ErrNoAuth, ""},
+		{"exists", OpExists, path("/n"), Stat{}.Append(nil), OK, "/n at 7"},
+		{"exists of no node", OpExists, path("/n"), nil, ErrNoNode, "/n at 7"},
+		{"list", OpGetChildren, path("/n"), AppendInt(nil, 0), OK, "below /n at 7"},
+		{"its number of children", OpAllChildrenNum, path("/n"), AppendInt(nil, 3), OK, "/n at 7"},
+		{"its permissions", OpGetACL, path("/n"), nil, OK, "/n at 7"},
+		{"several reads, of which one is refused", OpMultiRead, MultiEnd().Append(reads), MultiEnd().Append(read), OK, "value of /a at 7"},
+		{"a write", OpDelete, AppendInt(AppendString(nil, "/n"), -1), nil, OK, ""},
+	} {
+		var got []string
+		d := NewDialogue(probe(func(m drivers.Message) {
+			for _, s := range m.Shown {
+				got = append(got, describe(s))
+			}
+		}), true)
+		d.FromClient(packet(append(RequestHeader{Xid: 1, Op: c.code}.Append(nil), c.request...)))
+		d.FromServer(packet(append(ReplyHeader{Xid: 1, Zxid: 7, Err: c.err}.Append(nil), c.reply...)))
+		if strings.Join(got, ", ") != c.want {
+			t.Errorf("%s shows %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+type probe func(drivers.Message)
+
+func (p probe) Message(m drivers.Message) { p(m) }
+
+func describe(s drivers.Sight) string {
+	text := fmt.Sprintf("%s at %d", s.Path, s.Pos)
+	if s.Below {
+		text = "below " + text
+	}
+	if s.Values {
+		text = "value of " + text
+	}
+	return text
 }
 
 func packet(payload []byte) []byte { return append(AppendInt(nil, int32(len(payload))), payload...) }

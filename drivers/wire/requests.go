@@ -21,7 +21,7 @@ const (
 
 // Decode reads the record. It does not copy Data, and reuses the memory of r.ACL.
 func (r *CreateRequest) Decode(d *Decoder) {
-	r.Path, r.Data = d.String(), d.Bytes()
+	r.Path, r.Data = d.Path(), d.Bytes()
 	r.ACL = decodeACLs(d, r.ACL[:0])
 	r.Flags = d.Int()
 }
@@ -59,7 +59,7 @@ type SetDataRequest struct {
 
 // Decode reads the record. Data is not copied.
 func (r *SetDataRequest) Decode(d *Decoder) {
-	r.Path, r.Data, r.Version = d.String(), d.Bytes(), d.Int()
+	r.Path, r.Data, r.Version = d.Path(), d.Bytes(), d.Int()
 }
 
 // Append appends the record to b.
@@ -76,7 +76,7 @@ type SetACLRequest struct {
 
 // Decode reads the record. It reuses the memory of r.ACL.
 func (r *SetACLRequest) Decode(d *Decoder) {
-	r.Path = d.String()
+	r.Path = d.Path()
 	r.ACL = decodeACLs(d, r.ACL[:0])
 	r.Version = d.Int()
 }
@@ -91,7 +91,7 @@ func (r SetACLRequest) Append(b []byte) []byte {
 type Path struct{ Path string }
 
 // Decode reads the record.
-func (r *Path) Decode(d *Decoder) { r.Path = d.String() }
+func (r *Path) Decode(d *Decoder) { r.Path = d.Path() }
 
 // Append appends the record to b.
 func (r Path) Append(b []byte) []byte { return AppendString(b, r.Path) }
@@ -104,7 +104,7 @@ type PathWatch struct {
 }
 
 // Decode reads the record.
-func (r *PathWatch) Decode(d *Decoder) { r.Path, r.Watch = d.String(), d.Bool() }
+func (r *PathWatch) Decode(d *Decoder) { r.Path, r.Watch = d.Path(), d.Bool() }
 
 // Append appends the record to b.
 func (r PathWatch) Append(b []byte) []byte { return AppendBool(AppendString(b, r.Path), r.Watch) }
@@ -116,7 +116,7 @@ type PathVersion struct {
 }
 
 // Decode reads the record.
-func (r *PathVersion) Decode(d *Decoder) { r.Path, r.Version = d.String(), d.Int() }
+func (r *PathVersion) Decode(d *Decoder) { r.Path, r.Version = d.Path(), d.Int() }
 
 // Append appends the record to b.
 func (r PathVersion) Append(b []byte) []byte { return AppendInt(AppendString(b, r.Path), r.Version) }
@@ -213,6 +213,21 @@ func (r *SetWatches2Request) Decode(d *Decoder) {
 // Append appends the record to b.
 func (r SetWatches2Request) Append(b []byte) []byte {
 	return appendStrings(appendStrings(r.SetWatchesRequest.Append(b), r.Persistent), r.Recursive)
+}
+
+// Parts returns the watches that the request arms again, each as the operation that armed it.
+func (r SetWatches2Request) Parts() (parts []drivers.TxnOp) {
+	add := func(op drivers.Op, paths []string) {
+		for _, path := range paths {
+			parts = append(parts, drivers.TxnOp{Op: op, Path: []byte(path)})
+		}
+	}
+	add(drivers.OpGet, r.Data)
+	add(drivers.OpExists, r.Exist)
+	add(drivers.OpChildren, r.Child)
+	add(drivers.OpWatchNode, r.Persistent)
+	add(drivers.OpWatchTree, r.Recursive)
+	return parts
 }
 
 // An AddWatchRequest arms a persistent watch.

@@ -226,6 +226,7 @@ type ring struct {
 
 type pending struct {
 	xid   int32
+	code  int32 // of the request
 	op    drivers.Op
 	watch bool
 	mode  drivers.Mode

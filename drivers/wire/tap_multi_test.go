@@ -108,6 +108,61 @@ func TestDecodedTransactionsAllocateNothing(t *testing.T) {
 	}
 }
 
+// TestEachRequestWithAPathHasIt sends one request of each kind that names nodes, and answers it: the
+// request and the reply name them, too, and say what failed. A change of rights is a write that changes
+// nothing watched.
+func TestEachRequestWithAPathHasIt(t *testing.T) {
+	reads := MultiEnd().Append(PathWatch{Path: "/b"}.Append(MultiHeader{Type: OpGetChildren, Err: -1}.Append(
+		PathWatch{Path: "/a"}.Append(MultiHeader{Type: OpGetData, Err: -1}.Append(nil)))))
+	oneFailed := MultiEnd().Append(AppendInt(MultiHeader{Type: MultiError, Err: ErrNoNode}.Append(
+		DataStat{Data: []byte("x")}.Append(MultiHeader{Type: OpGetData}.Append(nil))), int32(ErrNoNode)))
+	path := AppendString(nil, "/a")
+	for _, c := range []struct {
+		code      int32
+		request   []byte
+		reply     []byte
+		err       Err
+		op        drivers.Op
+		path      string
+		parts     []error
+		unwritten bool
+	}{
+		{code: OpGetData, request: PathWatch{Path: "/a"}.Append(nil), op: drivers.OpGet, path: "/a"},
+		{code: OpGetACL, request: path, op: drivers.OpGet, path: "/a"},
+		{code: OpAllChildrenNum, request: path, reply: AppendInt(nil, 3), op: drivers.OpGet, path: "/a"},
+		{code: OpGetEphemerals, request: path, op: drivers.OpOther, path: "/a"},
+		{code: OpCheckWatches, request: PathWatcher{Path: "/a"}.Append(nil), op: drivers.OpOther, path: "/a"},
+		{code: OpSetACL, request: path, op: drivers.OpMulti, path: "/a", unwritten: true},
+		{code: OpSetACL, request: path, err: ErrBadVersion, op: drivers.OpMulti, path: "/a", unwritten: true},
+		{code: OpMultiRead, request: reads, reply: oneFailed, op: drivers.OpGet,
+			parts: []error{nil, drivers.ErrNoNode}},
+		{code: OpMultiRead, request: reads, err: ErrBadVersion, op: drivers.OpGet,
+			parts: []error{drivers.ErrBadVersion, drivers.ErrBadVersion}},
+	} {
+		w := new(witness)
+		d := NewDialogue(w, true)
+		d.FromClient(packet(append(RequestHeader{Xid: 1, Op: c.code}.Append(nil), c.request...)))
+		d.FromServer(packet(append(ReplyHeader{Xid: 1, Zxid: 7, Err: c.err}.Append(nil), c.reply...)))
+		if len(w.messages) != 2 {
+			t.Fatalf("request %d: %d messages, want 2", c.code, len(w.messages))
+		}
+		for _, m := range w.messages {
+			if m.Op != c.op || string(m.Path) != c.path || len(m.Parts) != len(c.parts) {
+				t.Errorf("request %d: %+v, want %v of %q with %d parts", c.code, m, c.op, c.path, len(c.parts))
+			}
+		}
+		reply := w.messages[1]
+		if reply.Err != c.err.Sentinel() || (reply.Pos == 0) != c.unwritten {
+			t.Errorf("request %d: the reply is %+v, want %v", c.code, reply, c.err.Sentinel())
+		}
+		for i, want := range c.parts {
+			if p := reply.Parts[i]; p.Err != want || string(p.Path) != []string{"/a", "/b"}[i] {
+				t.Errorf("request %d: part %d is %+v, want %v", c.code, i, p, want)
+			}
+		}
+	}
+}
+
 // silent is a probe that keeps nothing.
 type silent struct{}
 

@@ -96,7 +96,7 @@ func (t *Tap) request(payload []byte, size int) {
 	}
 	m := drivers.Message{Kind: drivers.Request, Op: operation(h.Op), Size: size}
 	decodeRequest(&m, h.Op, &d)
-	if m.Op == drivers.OpMulti {
+	if h.Op == OpMulti || h.Op == OpMultiRead {
 		t.out.parts = decodeParts(t.out.parts[:0], &d)
 		m.Parts = t.out.parts
 	}
@@ -106,20 +106,29 @@ func (t *Tap) request(payload []byte, size int) {
 	}
 	if m.Op != drivers.OpPing {
 		t.pending.push(h.Xid, &m)
+		t.pending.slot(t.pending.tail - 1).code = h.Op
+	}
+	if m.Op == drivers.OpRearm {
+		var r SetWatches2Request
+		if h.Op == OpSetWatches2 {
+			r.Decode(&d)
+		} else {
+			r.SetWatchesRequest.Decode(&d)
+		}
+		m.Parts = r.Parts()
 	}
 	t.tell(m)
 }
 
 func decodeRequest(m *drivers.Message, code int32, d *Decoder) {
-	switch m.Op {
-	case drivers.OpCreate:
+	switch code {
+	case OpCreate, OpCreate2, OpCreateContainer, OpCreateTTL:
 		m.Path, m.Mode = decodeCreate(d)
-	case drivers.OpDelete, drivers.OpSet:
-		m.Path = d.Bytes()
-	case drivers.OpExists, drivers.OpGet, drivers.OpChildren:
+	case OpExists, OpGetData, OpGetChildren, OpGetChildren2:
 		m.Path = d.Bytes()
 		m.Watch = d.Bool()
-	case drivers.OpSync, drivers.OpUnwatch:
+	case OpDelete, OpDeleteContainer, OpSetData, OpSync, OpRemoveWatches, OpCheckWatches, OpGetACL, OpSetACL,
+		OpGetEphemerals, OpAllChildrenNum:
 		m.Path = d.Bytes()
 	}
 	if code == OpAddWatch {
@@ -172,13 +181,13 @@ func operation(code int32) drivers.Op {
 		return drivers.OpSet
 	case OpExists:
 		return drivers.OpExists
-	case OpGetData:
+	case OpGetData, OpGetACL, OpAllChildrenNum, OpMultiRead:
 		return drivers.OpGet
 	case OpGetChildren, OpGetChildren2:
 		return drivers.OpChildren
 	case OpSync:
 		return drivers.OpSync
-	case OpMulti:
+	case OpMulti, OpSetACL: // which changes nothing that is watched
 		return drivers.OpMulti
 	case OpPing:
 		return drivers.OpPing
@@ -207,8 +216,8 @@ func (t *Tap) needsAll(beginning []byte) bool {
 	if !found {
 		return false
 	}
-	op := t.pending.slot(i).op
-	return op == drivers.OpCreate || op == drivers.OpMulti
+	r := t.pending.slot(i)
+	return r.op == drivers.OpCreate || len(r.parts) > 0
 }
 
 // reply reports one packet from the server; payload has at least its beginning. It returns
@@ -265,9 +274,13 @@ func (t *Tap) decode(payload []byte, size int) (m drivers.Message, i uint, answe
 		if m.Op == drivers.OpCreate && m.Err == nil {
 			m.Path = d.Bytes()
 		}
-		if m.Op == drivers.OpMulti {
+		switch m.Parts = r.parts; r.code {
+		case OpMulti:
 			m.Err = r.decodeResults(m.Err, &d)
-			m.Parts = r.parts
+		case OpMultiRead:
+			r.decodeReads(m.Err, &d)
+		case OpSetACL:
+			m.Pos = 0
 		}
 	}
 	return m, i, answers

@@ -20,6 +20,7 @@ type request struct {
 	version int32
 	mode    drivers.Mode
 	watch   drivers.Watch
+	sets    []any // of a transaction, as the library takes them
 }
 
 // call is one call of the library with a goroutine that makes it, since the library has no
@@ -38,6 +39,7 @@ type call struct {
 	bytes    []byte
 	children []string
 	stat     *zk.Stat
+	results  []zk.MultiResponse
 	found    bool
 	err      error
 }
@@ -76,7 +78,7 @@ func (s *calls) take(c *Conn) *call {
 // put returns the call to the pool.
 func (s *calls) put(k *call) {
 	k.request, k.armed = request{}, nil
-	k.bytes, k.children, k.stat = nil, nil, nil
+	k.bytes, k.children, k.stat, k.results = nil, nil, nil, nil
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -218,6 +220,8 @@ func (k *call) ask() {
 		k.err = library.Delete(k.server, k.version)
 	case drivers.OpSet:
 		k.stat, k.err = library.Set(k.server, k.data, k.version)
+	case drivers.OpMulti:
+		k.results, k.err = library.Multi(k.sets...)
 	case drivers.OpExists:
 		if k.watch == nil {
 			k.found, k.stat, k.err = library.Exists(k.server)

@@ -1,6 +1,7 @@
 package zookeeper
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"strconv"
@@ -17,7 +18,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// A Conn is one session. It is a [drivers.Flusher] and a [drivers.Librarian].
+// A Conn is one session. It is a [drivers.Flusher], a [drivers.Librarian] and a [drivers.Transactor].
 //
 // While the session is disconnected, calls that have not been sent wait for the reconnect.
 // Calls that have been sent fail with ErrConnectionLoss. The session is lost when the service
@@ -48,9 +49,10 @@ type Conn struct {
 }
 
 var (
-	_ drivers.Conn      = (*Conn)(nil)
-	_ drivers.Flusher   = (*Conn)(nil)
-	_ drivers.Librarian = (*Conn)(nil)
+	_ drivers.Conn       = (*Conn)(nil)
+	_ drivers.Flusher    = (*Conn)(nil)
+	_ drivers.Librarian  = (*Conn)(nil)
+	_ drivers.Transactor = (*Conn)(nil)
 )
 
 // Create makes a node. Only the session's user may use it; without a user, everyone may.
@@ -111,6 +113,24 @@ func (c *Conn) Set(ctx context.Context, path string, data []byte, version int32)
 	}
 	defer c.calls.put(k)
 	return stat(k.stat), nil
+}
+
+// SetAll sets several nodes in one multi.
+func (c *Conn) SetAll(ctx context.Context, sets []drivers.Call) ([]drivers.Stat, error) {
+	r := request{op: drivers.OpMulti, path: sets[0].Path, sets: make([]any, len(sets))}
+	for i, s := range sets { // a copy of the data, since the caller may change it when the call was abandoned
+		r.sets[i] = &zk.SetDataRequest{Path: c.ensemble.Path(s.Path), Data: bytes.Clone(s.Data), Version: s.Version}
+	}
+	k, err := c.do(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	defer c.calls.put(k)
+	stats := make([]drivers.Stat, len(k.results))
+	for i, result := range k.results {
+		stats[i] = stat(result.Stat)
+	}
+	return stats, nil
 }
 
 // Children lists a node's children. The Seq of each is the number at the end of its name.

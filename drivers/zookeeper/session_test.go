@@ -15,6 +15,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
 // states records the calls of OnState.
@@ -189,12 +190,7 @@ func TestLostReplies(t *testing.T) {
 }
 
 func TestDialUnreachable(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := l.Addr().String()
-	l.Close()
+	address := testenv.Address(t)
 	s, err := New(Config{Servers: []string{address}})
 	if err != nil {
 		t.Fatal(err)

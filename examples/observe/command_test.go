@@ -1,8 +1,6 @@
 package observe
 
 import (
-	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
-	"github.com/stampede-bench/stampede/drivers/zookeeper"
 	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
@@ -26,9 +23,11 @@ func TestTheCommandFindsTheHerd(t *testing.T) {
 		build(t, "test", "-c", "-o", tests, ".")
 		findsTheHerd(t, stampede, tests, "-test.run", "TakeTurns")
 	})
-	t.Run("Python", func(t *testing.T) { findsTheHerd(t, stampede, kazooPython(t), "lock_test.py") })
+	t.Run("Python", func(t *testing.T) {
+		findsTheHerd(t, stampede, backendtest.Python(t, "kazoo", "python3-kazoo"), "lock_test.py")
+	})
 	t.Run("Java", func(t *testing.T) {
-		java, classpath := curatorJava(t)
+		java, classpath := backendtest.Curator(t)
 		findsTheHerd(t, stampede, java, "-XX:-UsePerfData", "-cp", classpath, "LockTest.java")
 	})
 }
@@ -55,39 +54,6 @@ func findsTheHerd(t *testing.T, stampede string, command ...string) {
 			}
 		}
 	}
-}
-
-// kazooPython returns a Python that has kazoo; only the system's own may have it.
-func kazooPython(t *testing.T) string {
-	t.Helper()
-	for _, python := range []string{"python3", "/usr/bin/python3"} {
-		if exec.CommandContext(t.Context(), python, "-c", "import kazoo").Run() == nil {
-			return python
-		}
-	}
-	backendtest.Lacking(t, errors.New("kazoo is not installed: apt-get install python3-kazoo"))
-	return ""
-}
-
-// curatorJava returns a Java that compiles, and a class path with Curator.
-func curatorJava(t *testing.T) (java, classpath string) {
-	t.Helper()
-	from, err := zookeeper.FindInstallation()
-	if err != nil {
-		backendtest.Lacking(t, err)
-	}
-	jars := filepath.SplitList(from.Classpath)
-	for _, name := range []string{"curator-client", "curator-framework", "curator-recipes", "slf4j-nop"} {
-		jar := "/usr/share/java/" + name + ".jar"
-		if _, err := os.Stat(jar); err != nil {
-			backendtest.Lacking(t, errors.New("Curator is not installed: apt-get install libcurator-recipes-java"))
-		}
-		jars = append(jars, jar)
-	}
-	if out, err := exec.CommandContext(t.Context(), from.Java, "-m", "jdk.compiler/com.sun.tools.javac.Main", "-version").CombinedOutput(); err != nil {
-		backendtest.Lacking(t, fmt.Errorf("no Java compiler is installed: apt-get install default-jdk-headless (%s)", out))
-	}
-	return from.Java, strings.Join(jars, string(filepath.ListSeparator))
 }
 
 func build(t *testing.T, arguments ...string) {

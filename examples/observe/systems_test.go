@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
 	"github.com/stampede-bench/stampede/internal/testenv"
 	"github.com/stampede-bench/stampede/workloads/systems"
 )
@@ -20,7 +21,9 @@ func TestLibrariesCostWhatIsSaid(t *testing.T) {
 	stampede := filepath.Join(bin, "stampede")
 	build(t, "build", "-o", stampede, "../../cmd/stampede")
 	programs := map[string]func(*testing.T) []string{
-		"kazoo":   func(t *testing.T) []string { return []string{kazooPython(t), "kazoo_recipes.py"} },
+		"kazoo": func(t *testing.T) []string {
+			return []string{backendtest.Python(t, "kazoo", "python3-kazoo"), "kazoo_recipes.py"}
+		},
 		"Curator": curatorProgram,
 		"Go":      func(t *testing.T) []string { return []string{goProgram(t)} },
 	}

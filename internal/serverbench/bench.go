@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
-	"syscall"
 	"time"
 
 	"github.com/prometheus/procfs"
@@ -19,6 +18,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/backends"
 	"github.com/stampede-bench/stampede/drivers/cluster/reexec"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
+	"github.com/stampede-bench/stampede/internal/openfiles"
 	"github.com/stampede-bench/stampede/internal/serverbench/floor"
 	"github.com/stampede-bench/stampede/results"
 )
@@ -98,15 +98,10 @@ func loadAverage() float64 {
 	return math.NaN()
 }
 
-// enoughFiles checks that this process may open the needed number of files. The Go runtime has
-// already raised the soft limit to the hard limit.
+// enoughFiles checks that this process may open the needed number of files.
 func enoughFiles(needed uint64) error {
-	var limit syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
-		return err
-	}
-	if limit.Cur < needed {
-		return fmt.Errorf("a process may open %d files here and needs %d: raise it, as with ulimit -n %d", limit.Cur, needed, needed)
+	if limit := openfiles.Limit(); limit < needed {
+		return fmt.Errorf("a process may open %d files here and needs %d: raise it, as with ulimit -n %d", limit, needed, needed)
 	}
 	return nil
 }

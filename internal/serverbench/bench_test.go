@@ -84,14 +84,14 @@ func TestEnsemblesHaveFigures(t *testing.T) {
 	if err := errors.Join(err, b.close()); err != nil {
 		t.Fatal(err)
 	}
-	if len(r.rows) != 7 {
-		t.Fatalf("%+v, want 7 rows", r.rows)
+	if len(r.rows) != 14 {
+		t.Fatalf("%+v, want 14 rows", r.rows)
 	}
 	for i, row := range r.rows {
 		if row.table != toZooKeeper {
 			t.Errorf("%s: in table %d, want that of ZooKeeper", row.what, row.table)
 		}
-		if i < 5 && (!(row.left.Value > 0 && row.right.Value > 0) || math.IsInf(row.ratio.Value, 0)) {
+		if i < 9 && (!(row.left.Value > 0 && row.right.Value > 0) || math.IsInf(row.ratio.Value, 0)) {
 			t.Errorf("%s: %+v, want figures above 0", row.what, row.comparison)
 		}
 	}

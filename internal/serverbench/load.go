@@ -164,12 +164,17 @@ func repeat(ctx context.Context, conns []drivers.Conn, callers int, window time.
 
 // latency returns the median time in nanoseconds of sets made one at a time.
 func (b *bench) latency(ctx context.Context, s drivers.Service) ([]float64, error) {
+	return b.oneAtATime(ctx, s, set)
+}
+
+// oneAtATime returns the median time in nanoseconds of calls that one session makes one at a time.
+func (b *bench) oneAtATime(ctx context.Context, s drivers.Service, call call) ([]float64, error) {
 	conns, err := dial(ctx, s, 1)
 	if err != nil {
 		return nil, err
 	}
 	defer closeAll(conns)
-	return b.medianTime(func() error { return set(ctx, conns[0], 0) })
+	return b.medianTime(func() error { return call(ctx, conns[0], 0) })
 }
 
 // medianTime calls do repeatedly for a third of the window, at least once, and returns the median

@@ -106,6 +106,7 @@ func parts(ensembles bool) []part {
 	if ensembles {
 		return []part{
 			{"throughput", "operations of ensembles", throughput},
+			{"steps", "one set at a time, step by step", steps},
 			{"failover", "the end of a leader", failover},
 			{"elections", "elections under full load", elections},
 		}

@@ -333,3 +333,42 @@ func TestTableIsBounded(t *testing.T) {
 		t.Errorf("%d sessions, want %d", n, maxOrigins+more)
 	}
 }
+
+// TestReactions checks when it is known by which connections a client acts that is notified by one which carries
+// nothing else.
+func TestReactions(t *testing.T) {
+	for name, c := range map[string]struct {
+		more func(table *Table, watching, asking *Connection)
+		want bool
+	}{
+		"one client":               {func(_ *Table, w, a *Connection) { w.Owner(one); a.Owner(one) }, true},
+		"no process":               {func(*Table, *Connection, *Connection) {}, false},
+		"a process known too late": {func(_ *Table, w, a *Connection) { w.Owner(one); a.Requested(); a.Owner(one) }, false},
+		"requests of an unknown process": {func(table *Table, w, a *Connection) {
+			w.Owner(one)
+			a.Owner(one)
+			serving(table, 3).Requested()
+		}, false},
+		"another client watches the same": {func(table *Table, w, a *Connection) {
+			w.Owner(one)
+			a.Owner(one)
+			other := serving(table, 3)
+			other.Owner(one)
+			other.session.WatchAlone(Set{w.session: true})
+		}, false},
+	} {
+		table := New(100)
+		watching, asking := serving(table, 1), serving(table, 1)
+		watching.session.WatchAlone(nil)
+		c.more(table, watching, asking)
+		if together := watching.session.Key() == asking.session.Key(); c.want && !together {
+			t.Errorf("%s: the two are not of one client", name)
+		}
+		watching.session.Told()
+		table.Resolve(nil)
+		unjoined := Set{watching.session: true}.Unjoined()
+		if got := watching.session.Reacts(); got != c.want || (unjoined == 0) != c.want {
+			t.Errorf("%s: its actions are known: %v, %d notifications not joined; want %v", name, got, unjoined, c.want)
+		}
+	}
+}

@@ -10,6 +10,7 @@
 //   - All connections of a process are one session if it has one session with leases, few connections, and
 //     no two of them are known to be of different clients: they have watched the same path pattern while
 //     both were open, or one change has woken both. So a herd of many clients in one process remains one.
+//   - So they are without leases, too, if one of them carries nothing but a watch: its client acts by another one.
 //   - Any other connection is a session: an address may be that of many programs, and it joins nothing.
 //
 // What a change wakes is counted by sessions, never by processes.

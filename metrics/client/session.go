@@ -25,6 +25,9 @@ type Session struct {
 	to     time.Time // zero while it lasts
 	open   int       // connections
 	leases int       // that were granted and not revoked
+	lone   bool      // its connection carries nothing but a watch: what the client does comes by others
+	told   int64     // notifications of a lone one
+	early  bool      // it was notified before the others were known
 }
 
 // root returns the session of which this is a part, or itself.
@@ -45,6 +48,45 @@ func (s *Session) Unit() *Session {
 		return o.only
 	}
 	return r
+}
+
+// Key returns what is the same for all sessions that are of one client by what is known now: a process if one of
+// its connections carries nothing but a watch, so that another one does what the client does, and nothing
+// says that it has several clients. Unlike Unit it is not undone.
+func (s *Session) Key() any {
+	r := s.root()
+	if o := r.origin; o.alone != nil && o.may() {
+		return o
+	}
+	return r
+}
+
+// WatchAlone records that the connection carries nothing but a watch from now on, of what others watch. Two that
+// do so at the same time are of different clients.
+func (s *Session) WatchAlone(others Set) {
+	s.lone = true
+	o := s.root().origin
+	o.alone = s
+	for other := range others {
+		r := other.root()
+		o.apart = o.apart || o.Process != nil && r.origin == o && r != s.root() && other.to.IsZero()
+	}
+}
+
+// Told records a notification, and reports whether it is one of a connection that carries nothing else.
+func (s *Session) Told() bool {
+	if s.lone {
+		_, known := s.Key().(*Origin)
+		s.told, s.early = s.told+1, s.early || !known
+	}
+	return s.lone
+}
+
+// Reacts reports whether it is known by which connections the client acts. Call it between [Table.Resolve] and
+// [Table.Forget].
+func (s *Session) Reacts() bool {
+	o := s.root().origin
+	return !s.lone || o.only != nil && !o.loose && !s.early
 }
 
 // Origin returns the process or the address of the session.
@@ -76,6 +118,9 @@ func (s *Session) Lapse() bool {
 // enter counts the session at its origin.
 func (s *Session) enter() {
 	o := s.origin
+	if s.lone {
+		o.alone = s
+	}
 	switch {
 	case s.kind == numbered:
 		o.sessions.Numbered++
@@ -169,6 +214,10 @@ func (c *Connection) Owner(p traffic.Process) {
 		return
 	}
 	to := c.table.origin(p, c.origin.Address)
+	if to == c.origin {
+		return
+	}
+	to.late = to.late || c.requests > 0
 	c.origin.add(-1, -c.requests, -c.notifications)
 	to.add(1, c.requests, c.notifications)
 	c.origin = to

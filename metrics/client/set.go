@@ -2,6 +2,7 @@ package client
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 )
@@ -67,6 +68,17 @@ func (s Set) Common(others Set) (n int) {
 	return n
 }
 
+// Unjoined returns how many notifications the sessions got of which it is not known by which connections their
+// clients act.
+func (s Set) Unjoined() (n int64) {
+	for one := range s {
+		if !one.Reacts() {
+			n += one.told
+		}
+	}
+	return n
+}
+
 // IsSubsetOf reports whether all sessions are among others.
 func (s Set) IsSubsetOf(others Set) bool { return s.Common(others) == s.Count() }
 
@@ -97,4 +109,12 @@ func (s Set) watchedBy() {
 	for o, all := range of {
 		o.apart = o.apart || all.MostAtOnce() > 1
 	}
+}
+
+// Say says that so many sessions do something, which it gets as one does it and as several do.
+func Say(sessions int, does, do string) string {
+	if sessions == 1 {
+		return "1 session " + does
+	}
+	return fmt.Sprintf("%d sessions %s", sessions, do)
 }

@@ -75,6 +75,9 @@ type Origin struct {
 	slots    int64    // places for plain sessions of a process: as many as were open at once
 	free     []*slot  // those that are not taken, the one that is free for longest first
 	apart    bool     // connections of it are known to be of different clients
+	alone    *Session // the latest whose connection carries nothing but a watch, nil if there is none
+	late     bool     // a connection was known to be of the process only after its first request
+	loose    bool     // requests of its clients may have come by connections whose process is not known; see Resolve
 	only     *Session // to which all its connections belong, nil if there is none; see Resolve
 }
 
@@ -172,8 +175,11 @@ func (t *Table) Counts() (sum Counts) {
 
 // counts returns how many sessions of the origin there were, each counted at one origin.
 func (o *Origin) counts() Counts {
-	if o.only != nil {
+	switch {
+	case o.only != nil && o.only.kind == leased:
 		return Counts{Leased: 1}
+	case o.only != nil:
+		return Counts{Processes: 1}
 	}
 	c := o.sessions
 	c.Processes = o.slots
@@ -185,8 +191,9 @@ const mostOfOne = 8
 
 // may reports whether all connections of the process may be of one client.
 func (o *Origin) may() bool {
-	one := o.sessions.Leased == 1 && o.sessions.Total() == 1
-	return o.Process != nil && !o.apart && one && o.slots > 0 && o.slots <= mostOfOne
+	one := o.sessions.Leased == o.sessions.Total() && o.sessions.Leased <= 1
+	several := o.sessions.Leased == 1 && o.slots > 0
+	return o.Process != nil && !o.apart && one && (several || o.alone != nil) && o.slots <= mostOfOne
 }
 
 // Resolve decides, by what is known until now, which processes are one client. Each set has the
@@ -198,9 +205,14 @@ func (t *Table) Resolve(watching []Set) {
 		s.watchedBy()
 	}
 	for _, o := range t.origins {
-		if o.may() && o.leased.root().origin == o {
+		switch {
+		case o.may() && o.sessions.Leased == 0:
+			o.only = o.alone.root()
+		case o.may() && o.leased.root().origin == o:
 			o.only = o.leased.root()
 		}
+		unknown := t.origins[origin{address: o.Address}]
+		o.loose = o.late || unknown != nil && unknown.Requests > 0
 	}
 }
 

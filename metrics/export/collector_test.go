@@ -38,7 +38,7 @@ func recorded(rounds int64) metrics.Record {
 		Herd:   metrics.Herd{Fanout: metrics.Tally{3: rounds}},
 		Errors: map[string]int64{"session lost": 1},
 		Generator: metrics.Generator{CPUCores: 0.5, Machine: &metrics.Machine{Stolen: 0.25}, GCPause: time.Millisecond, Lag: took,
-			Offered: rounds, Late: rounds / 2, Skipped: rounds / 10, Waiting: 7, Behind: 3 * time.Second},
+			Offered: rounds, Late: rounds * 6 / 10, Skipped: rounds / 10, Waiting: 7, Behind: 3 * time.Second},
 		Background: &metrics.Record{Counts: metrics.Counts{Reads: 9 * rounds, Writes: rounds},
 			Phases: []metrics.Phase{{Name: "read", Response: took}}},
 	}

@@ -13,6 +13,8 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
+	"github.com/stampede-bench/stampede/drivers/traffic"
+	"github.com/stampede-bench/stampede/metrics/observation"
 	"github.com/stampede-bench/stampede/metrics/observe"
 	"github.com/stampede-bench/stampede/results/figure"
 )
@@ -25,11 +27,12 @@ const others = "others"
 
 // Observed returns the producer of the metrics of an observation of a backend's service.
 func Observed(backend string, a *observe.Analysis) metric.Producer {
-	return &observation{analysis: a, backend: attribute.String("stampede.backend", backend),
+	return &observed{analysis: a, backend: attribute.String("stampede.backend", backend),
 		since: time.Now(), own: map[string]bool{}}
 }
 
-type observation struct {
+// observed produces the metrics of an observation.
+type observed struct {
 	analysis *observe.Analysis
 	backend  attribute.KeyValue
 	since    time.Time
@@ -86,7 +89,7 @@ var (
 )
 
 // Produce implements the Producer interface of the OpenTelemetry SDK.
-func (o *observation) Produce(context.Context) ([]metricdata.ScopeMetrics, error) {
+func (o *observed) Produce(context.Context) ([]metricdata.ScopeMetrics, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	now, patterns, report := time.Now(), o.analysis.Patterns(), o.analysis.SoFar()
@@ -99,7 +102,7 @@ func (o *observation) Produce(context.Context) ([]metricdata.ScopeMetrics, error
 		describe(observedFanout, o.fanout(patterns, now)),
 		describe(observedWasted, o.wasted(report.Places, now)),
 		describe(observedMissed, growing([]metricdata.DataPoint[int64]{{
-			Attributes: attribute.NewSet(o.backend), StartTime: o.since, Time: now, Value: report.Traffic.MissingBytes(),
+			Attributes: attribute.NewSet(o.backend), StartTime: o.since, Time: now, Value: traffic.SumBytes(traffic.ThatCount(report.Traffic.Undecoded)),
 		}})),
 		describe(observedIncomplete, o.incomplete(report.Traffic, now)))
 	return []metricdata.ScopeMetrics{{Scope: instrumentation.Scope{Name: Scope}, Metrics: all}}, nil
@@ -115,7 +118,7 @@ func growing(points []metricdata.DataPoint[int64]) metricdata.Sum[int64] {
 
 // admit decides which paths have series of their own: at first those with most notifications. A
 // path keeps its series, so that no sum decreases.
-func (o *observation) admit(patterns []observe.Pattern) {
+func (o *observed) admit(patterns []observe.Pattern) {
 	most := slices.Clone(patterns)
 	slices.SortStableFunc(most, func(x, y observe.Pattern) int { return cmp.Compare(y.Notifications, x.Notifications) })
 	for _, p := range most {
@@ -127,7 +130,7 @@ func (o *observation) admit(patterns []observe.Pattern) {
 
 // attributes returns the attributes of a path's series. A path is any bytes that a program has chosen,
 // and an attribute is text.
-func (o *observation) attributes(path string, more attribute.KeyValue) attribute.Set {
+func (o *observed) attributes(path string, more attribute.KeyValue) attribute.Set {
 	if !o.own[path] {
 		path = others
 	}
@@ -138,7 +141,7 @@ func (o *observation) attributes(path string, more attribute.KeyValue) attribute
 	return attribute.NewSet(all...)
 }
 
-func (o *observation) counted(m observedMetric, patterns []observe.Pattern, now time.Time) metricdata.Aggregation {
+func (o *observed) counted(m observedMetric, patterns []observe.Pattern, now time.Time) metricdata.Aggregation {
 	sums := map[attribute.Set]int64{}
 	for _, p := range patterns {
 		for part, n := range m.parts(p) {
@@ -152,7 +155,7 @@ func (o *observation) counted(m observedMetric, patterns []observe.Pattern, now 
 	return metricdata.Gauge[int64]{DataPoints: points}
 }
 
-func (o *observation) wasted(places []observe.Place, now time.Time) metricdata.Aggregation {
+func (o *observed) wasted(places []observation.Place, now time.Time) metricdata.Aggregation {
 	sums := map[attribute.Set]int64{}
 	for _, p := range places {
 		if p.Wasted != nil {
@@ -163,9 +166,9 @@ func (o *observation) wasted(places []observe.Place, now time.Time) metricdata.A
 }
 
 // incomplete has a point for each cause for which traffic was not decoded.
-func (o *observation) incomplete(t observe.Traffic, now time.Time) metricdata.Aggregation {
+func (o *observed) incomplete(t observation.Traffic, now time.Time) metricdata.Aggregation {
 	var points []metricdata.DataPoint[int64]
-	for _, u := range t.Missing() {
+	for _, u := range traffic.ThatCount(t.Undecoded) {
 		set := attribute.NewSet(o.backend, attribute.String("stampede.cause", string(u.Cause)))
 		p := metricdata.DataPoint[int64]{Attributes: set, StartTime: o.since, Time: now, Value: 1}
 		points = append(points, p)
@@ -173,7 +176,7 @@ func (o *observation) incomplete(t observe.Traffic, now time.Time) metricdata.Ag
 	return metricdata.Gauge[int64]{DataPoints: points}
 }
 
-func (o *observation) points(sums map[attribute.Set]int64, now time.Time) (all []metricdata.DataPoint[int64]) {
+func (o *observed) points(sums map[attribute.Set]int64, now time.Time) (all []metricdata.DataPoint[int64]) {
 	for set, n := range sums {
 		all = append(all, metricdata.DataPoint[int64]{Attributes: set, StartTime: o.since, Time: now, Value: n})
 	}
@@ -182,10 +185,10 @@ func (o *observation) points(sums map[attribute.Set]int64, now time.Time) (all [
 	return all
 }
 
-func (o *observation) fanout(patterns []observe.Pattern, now time.Time) metricdata.Aggregation {
+func (o *observed) fanout(patterns []observe.Pattern, now time.Time) metricdata.Aggregation {
 	sums := map[attribute.Set]*exponential{}
 	for _, p := range patterns {
-		if p.Fanout == nil {
+		if len(p.Fanout) == 0 {
 			continue
 		}
 		set := o.attributes(p.Path, attribute.KeyValue{})

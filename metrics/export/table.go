@@ -138,9 +138,11 @@ func operations() []part[metrics.Record, float64] {
 func arrivals() []part[metrics.Record, float64] {
 	return []part[metrics.Record, float64]{
 		kind("stampede.arrival", "on_time", func(r metrics.Record) float64 {
-			return float64(r.Generator.Offered - r.Generator.Late - r.Generator.Skipped)
+			return float64(r.Generator.Offered - r.Generator.Late)
 		}),
-		kind("stampede.arrival", "late", func(r metrics.Record) float64 { return float64(r.Generator.Late) }),
+		kind("stampede.arrival", "late", func(r metrics.Record) float64 {
+			return float64(r.Generator.Late - r.Generator.Skipped)
+		}),
 		kind("stampede.arrival", "skipped", func(r metrics.Record) float64 { return float64(r.Generator.Skipped) }),
 	}
 }

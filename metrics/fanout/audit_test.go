@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/metrics/delivery"
 )
 
 // audited plays a random schedule of audited sessions and returns what the listener was told.
@@ -15,11 +16,11 @@ func audited(seed uint64, strangers int, lasting bool, faults *simFaults) (s *si
 	h := new(heard)
 	s = newSimOf(NewListening(h, func() time.Time { return time.Unix(1, 0) }, 1<<14), seed, 5, strangers, seed%2 == 0)
 	s.lasting, s.faults = lasting, faults
-	numbers := map[*Session]int{}
+	numbers := map[*delivery.Session]int{}
 	for _, c := range s.clients {
 		if c.session != nil {
 			c.session.Audit()
-			numbers[c.session] = c.id
+			numbers[c.session.delivery] = c.id
 		}
 	}
 	s.run(1500)

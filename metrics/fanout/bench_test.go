@@ -34,13 +34,21 @@ func BenchmarkSet(b *testing.B) {
 
 // BenchmarkHerd measures the Meter's cost per notification for a set that notifies 128
 // sessions, each of which reads again with a watch.
-func BenchmarkHerd(b *testing.B) { herd(b, false) }
+func BenchmarkHerd(b *testing.B) { herd(b, NewMeter(metrics.NewWindow()), false) }
+
+// BenchmarkHerdChecked is BenchmarkHerd with a Meter that checks the delivery.
+func BenchmarkHerdChecked(b *testing.B) {
+	m := NewCheckedMeter(metrics.NewWindow(), true)
+	herd(b, m, false)
+	if d := m.Delivery(); d.Violations > 0 {
+		b.Errorf("%+v", d)
+	}
+}
 
 // BenchmarkHerdFollowed is BenchmarkHerd while one write after the other is followed.
-func BenchmarkHerdFollowed(b *testing.B) { herd(b, true) }
+func BenchmarkHerdFollowed(b *testing.B) { herd(b, NewMeter(metrics.NewWindow()), true) }
 
-func herd(b *testing.B, followed bool) {
-	m := NewMeter(metrics.NewWindow())
+func herd(b *testing.B, m *Meter, followed bool) {
 	writer := m.Session()
 	var watchers []*Session
 	for range 128 {
@@ -52,6 +60,12 @@ func herd(b *testing.B, followed bool) {
 	ask := drivers.Message{Kind: drivers.Request, Op: drivers.OpGet, Path: path, Watch: true}
 	armed := drivers.Message{Kind: drivers.Reply, Op: drivers.OpGet, Path: path, Watch: true}
 	event := drivers.Message{Kind: drivers.Notification, Path: path, Event: drivers.DataChanged}
+	done.Pos = 1
+	for _, w := range watchers {
+		armed.Pos = done.Pos
+		w.Message(ask)
+		w.Message(armed)
+	}
 	b.ReportAllocs()
 	for n := 0; b.Loop(); n++ {
 		if n%len(watchers) == 0 {

@@ -119,7 +119,6 @@ func (l *ledger) boundForeign() {
 // watch waits for it or a persistent watch has not reported it. Replies to heartbeats carry a
 // position too, so idle sessions do not delay pruning for long.
 func (l *ledger) prune() {
-	l.audit()
 	l.pruned = l.completeUpTo()
 	l.dropPruned()
 	if l.boundKept() {
@@ -169,9 +168,6 @@ func (l *ledger) completeUpTo() int64 {
 	}
 	for _, n := range l.waiting {
 		low = min(low, n.after)
-	}
-	for _, a := range l.audits {
-		low = min(low, a.after)
 	}
 	return low
 }

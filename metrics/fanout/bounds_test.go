@@ -7,14 +7,14 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/metrics/delivery"
 )
 
 type ignorant struct{}
 
-func (ignorant) Caused(Notified)          {}
-func (ignorant) Complete(Trigger)         {}
-func (ignorant) Missed(Missed)            {}
-func (ignorant) Unasked(*Session, string) {}
+func (ignorant) Caused(Notified)                {}
+func (ignorant) Complete(Trigger)               {}
+func (ignorant) Undelivered(delivery.Violation) {}
 
 func bounded(limit int) *Meter {
 	return NewListening(ignorant{}, func() time.Time { return time.Unix(1, 0) }, limit)

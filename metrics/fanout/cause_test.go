@@ -8,20 +8,26 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/metrics/delivery"
 )
 
 // heard keeps what a Meter tells its listener.
 type heard struct {
 	caused   []Notified
 	complete []Trigger
-	missed   []Missed
+	missed   []delivery.Violation
 	unasked  []string
 }
 
-func (h *heard) Caused(n Notified)               { h.caused = append(h.caused, n) }
-func (h *heard) Complete(t Trigger)              { h.complete = append(h.complete, t) }
-func (h *heard) Missed(m Missed)                 { h.missed = append(h.missed, m) }
-func (h *heard) Unasked(s *Session, path string) { h.unasked = append(h.unasked, path) }
+func (h *heard) Caused(n Notified)  { h.caused = append(h.caused, n) }
+func (h *heard) Complete(t Trigger) { h.complete = append(h.complete, t) }
+func (h *heard) Undelivered(v delivery.Violation) {
+	if v.Kind == delivery.Unasked || v.Kind == delivery.Twice {
+		h.unasked = append(h.unasked, v.Path)
+	} else {
+		h.missed = append(h.missed, v)
+	}
+}
 
 // listening returns a Meter with a listener, and a writer and two watchers of it.
 func listening() (m *Meter, h *heard, writer, first, second wire) {

@@ -23,7 +23,9 @@ type Wakeup struct {
 	Outcome Outcome
 }
 
-// Followed describes a typical one of the followed writes, the one with the median fan-out.
+// Followed describes a typical one of the followed writes: writes with at most its fan-out caused half of all
+// notifications. The write with the median fan-out would be another one where many writes notify hardly anybody:
+// with an exists-watch, the creation of a node wakes the few that came while there was none.
 type Followed struct {
 	Wakeups []Wakeup      // in the order of the notifications
 	Drain   time.Duration // from the first to the last notification
@@ -83,7 +85,7 @@ func (m *Meter) Unfollow() {
 	m.ledger.follower = nil
 }
 
-// Followed returns the followed write with the median fan-out so far. It has no wakeups if no
+// Followed returns the typical followed write so far. It has no wakeups if no
 // followed write has caused a notification.
 func (m *Meter) Followed() (f Followed) {
 	m.mu.Lock()
@@ -92,7 +94,7 @@ func (m *Meter) Followed() (f Followed) {
 	if of == nil || len(of.kept) == 0 {
 		return f
 	}
-	typical := of.median()
+	typical := of.typical()
 	f.Writes, f.Drain = len(of.kept), typical.write.last.Sub(typical.write.first)
 	for _, w := range typical.woken {
 		f.Wakeups = append(f.Wakeups, Wakeup{w.session, Outcome(w.outcome.Load())})
@@ -100,11 +102,19 @@ func (m *Meter) Followed() (f Followed) {
 	return f
 }
 
-// median returns the kept write with the median fan-out, the lower of two.
-func (f *follower) median() *followed {
+// typical returns the kept write with the fan-out that half of all notifications do not exceed.
+func (f *follower) typical() *followed {
 	byFanout := slices.Clone(f.kept)
 	slices.SortStableFunc(byFanout, func(a, b *followed) int { return cmp.Compare(len(a.woken), len(b.woken)) })
-	return byFanout[(len(byFanout)-1)/2]
+	all := 0
+	for _, w := range byFanout {
+		all += len(w.woken)
+	}
+	below := 0
+	return byFanout[slices.IndexFunc(byFanout, func(w *followed) bool {
+		below += len(w.woken)
+		return 2*below >= all
+	})]
 }
 
 // mark prepares the notification for following.

@@ -40,10 +40,10 @@ type ledger struct {
 	follower   *follower // nil unless a write is followed
 	timeline   *timeline // nil if there is a listener
 	listener   Listener  // nil except for an observer
+	joined     int64     // number of sessions so far
 	foreigners int64     // number of foreign triggers so far
 	open       int       // notifications since the latest reply of their sessions
 	bounds     bounds
-	audits     []pendingAudit // in the order of due
 }
 
 // smallestBatch is the smallest number of new writes after which prune runs again.
@@ -72,7 +72,11 @@ func (l *ledger) node(path []byte) *node {
 	return n
 }
 
-func (l *ledger) join(s *sessionState) { l.sessions[s] = struct{}{} }
+func (l *ledger) join(s *sessionState) {
+	l.joined++
+	s.number = l.joined
+	l.sessions[s] = struct{}{}
+}
 
 // recordRequest records that the session sends a write, opens a connection or closes.
 func (l *ledger) recordRequest(s *sessionState, op drivers.Op) {
@@ -81,9 +85,6 @@ func (l *ledger) recordRequest(s *sessionState, op drivers.Op) {
 		return
 	}
 	l.boundWrites()
-	if op == drivers.OpClose {
-		l.auditClosing(s)
-	}
 	s.closing = op == drivers.OpClose
 	s.writes = append(s.writes, l.inFlight.send())
 }
@@ -110,7 +111,6 @@ func (l *ledger) abandonWrites(s *sessionState) {
 func (l *ledger) cut(s *sessionState) {
 	l.abandonWrites(s)
 	s.connected, s.rearming = false, len(s.armed) > 0
-	s.cutAt = max(s.last.Load(), 1)
 	if s.closing {
 		l.leave(s)
 	}
@@ -131,8 +131,6 @@ func (l *ledger) answered(s *sessionState, m *drivers.Message) (armed *table) {
 		l.leave(s)
 	case m.Op.IsWatch() && m.Err == nil:
 		l.addPersistent(s, m)
-	case m.Op == drivers.OpUnwatch && m.Err == nil:
-		s.audited = false // which kinds of watches are gone is not known
 	case arms(m):
 		return l.arm(s, m)
 	}
@@ -191,8 +189,6 @@ func (l *ledger) arm(s *sessionState, m *drivers.Message) *table {
 	pos, again := t.armed[s]
 	if !again {
 		l.armed++
-	} else if l.listener != nil {
-		l.auditAgain(s, t, pos, m.Pos)
 	}
 	t.armed[s] = max(pos, m.Pos)
 	s.armed[t] = struct{}{}
@@ -233,7 +229,6 @@ func (l *ledger) notified(s *sessionState, m *drivers.Message, at time.Time) {
 	case len(n.persistent) > 0:
 		n.armed, n.after = first, max(n.after, n.since)
 	case n.armed == nil: // the Meter did not see the arming
-		l.unasked(n)
 		n.armed, n.after = first, s.last.Load()
 	}
 	n.armed.fired = append(n.armed.fired, n)

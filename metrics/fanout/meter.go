@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/metrics/delivery"
 )
 
 // A Meter counts the packets of all sessions of one run and finds which write notified which
@@ -16,10 +17,30 @@ type Meter struct {
 	watched  atomic.Bool // a session has requested a watch
 	now      func() time.Time
 	ledger   ledger
+	delivery *delivery.Checker // nil: it is not checked
+	ordered  bool              // see NewCheckedMeter
+	found    metrics.Delivery  // of a checked Meter
 }
 
 // NewMeter returns a Meter of the writes whose first notification comes in the window.
 func NewMeter(w *metrics.Window) *Meter { return NewMeterAt(w, time.Now) }
+
+// NewCheckedMeter is NewMeter, and the Meter also checks the delivery of notifications. Ordered says that the
+// service keeps the order of ZooKeeper; otherwise only the events of streams are checked.
+func NewCheckedMeter(w *metrics.Window, ordered bool) *Meter {
+	m := NewMeter(w)
+	m.ordered = ordered
+	m.CheckDelivery(func(v delivery.Violation) {
+		m.found.Violations++
+		if len(m.found.Details) < maxDetails {
+			m.found.Details = append(m.found.Details, "watch delivery: "+v.String())
+		}
+	})
+	return m
+}
+
+// maxDetails bounds how many violations are described.
+const maxDetails = 10
 
 // NewMeterAt returns a Meter with a clock of its own, for packets of the past.
 func NewMeterAt(w *metrics.Window, now func() time.Time) *Meter {
@@ -41,6 +62,19 @@ func (m *Meter) Postpone() (resume func()) {
 	}
 }
 
+// CheckDelivery makes the Meter report each notification that is not delivered as promised to the sessions that
+// are audited. It must be called before the first call of Session, and report must not call the Meter.
+func (m *Meter) CheckDelivery(report func(delivery.Violation)) { m.delivery = delivery.New(report) }
+
+// Delivery returns what a checked Meter has found so far.
+func (m *Meter) Delivery() metrics.Delivery {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	d := m.found
+	d.Notifications = m.delivery.Checked()
+	return d
+}
+
 // SetBin sets the width of the time line's bins, in place of metrics.DefaultBin. It must be called
 // before the first call of Session.
 func (m *Meter) SetBin(bin time.Duration) { m.ledger.timeline = newTimeline(m.now, bin) }
@@ -51,6 +85,9 @@ func (m *Meter) Session() *Session {
 	s.state = newSessionState(s)
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if s.delivery = m.delivery.Session(); m.ordered {
+		s.delivery.Audit()
+	}
 	if m.ledger.listener == nil { // else the number of sessions is not bounded
 		m.sessions = append(m.sessions, s)
 	}
@@ -81,11 +118,12 @@ func (m *Meter) Herd() metrics.Herd {
 	return m.ledger.herd(m.now())
 }
 
-// SoFar describes the complete triggers of a run in progress. It assigns no notifications and
-// has no time line.
+// SoFar describes the complete triggers of a run in progress, after [Meter.Prune]. It assigns no notifications
+// and has no time line.
 func (m *Meter) SoFar() metrics.Herd {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.ledger.prune()
 	return m.ledger.soFar()
 }
 

@@ -1,12 +1,12 @@
 package fanout
 
 import (
-	"bytes"
 	"cmp"
 	"slices"
 	"strings"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/metrics/pathname"
 )
 
 // A node is the ledger's state of one path: its watchers, and the writes to it that a watch may
@@ -67,17 +67,6 @@ func (n *node) covers(e drivers.EventType) []*table {
 		return n.tables[children:]
 	}
 	return n.tables[:]
-}
-
-// parent returns the path of the parent node, or nil for the root.
-func parent(path []byte) []byte {
-	switch i := bytes.LastIndexByte(path, '/'); {
-	case i > 0:
-		return path[:i]
-	case i == 0 && len(path) > 1:
-		return path[:1]
-	}
-	return nil
 }
 
 // indexAfter returns the index of the first change later than pos.
@@ -226,11 +215,11 @@ func (k *persistentWatch) covers(t *table) bool {
 	if k.node == t.node {
 		return own || !k.tree
 	}
-	return k.tree && own && isBelow(t.node.path, k.node.path)
+	return k.tree && own && IsBelow(t.node.path, k.node.path)
 }
 
-// isBelow reports whether path is below above.
-func isBelow(path, above string) bool {
+// IsBelow reports whether path is below above. All paths are below the root.
+func IsBelow(path, above string) bool {
 	return above == "/" || strings.HasPrefix(path, above) && len(path) > len(above) && path[len(above)] == '/'
 }
 
@@ -287,7 +276,7 @@ func (l *ledger) persistentOver(t *table) (all []*persistentWatch) {
 	if l.persistent == 0 {
 		return nil
 	}
-	for path := []byte(t.node.path); path != nil; path = parent(path) {
+	for path := []byte(t.node.path); len(path) > 0; path = pathname.Parent(path) {
 		n := l.nodes[string(path)]
 		if n == nil {
 			continue

@@ -54,11 +54,6 @@ func (l *ledger) resolve() {
 		l.waiting[0] = nil
 		l.waiting = l.waiting[1:]
 	}
-	for len(l.audits) > 0 && l.audits[0].due <= l.inFlight.first {
-		a := l.audits[0]
-		l.audits = l.audits[1:]
-		l.told(a.state, a.armed, a.after, a.upTo, false)
-	}
 }
 
 // assign assigns a notification to its write. It is called in the order in which notifications
@@ -110,9 +105,10 @@ func (l *ledger) causeOf(n *notification) *write {
 }
 
 // A phase is what a client does while it waits for one thing, for example its turn at a lock. The last
-// notification that can have led to the end of the phase was useful, the others were wasted. A notification that
-// says only that something has changed leads to nothing before the client reads. So one that comes after the
-// client's last read of the phase does not belong to the phase: the client already had what it waited for.
+// notification that can have led to the end of the phase was useful, the others were wasted. A notification
+// that says only that something has changed leads to nothing before the client reads. So one that comes
+// after the client's last read of the phase does not belong to the phase: the client already had what it
+// waited for.
 type phase struct {
 	unread atomic.Bool // whether newer is not 0
 
@@ -192,8 +188,8 @@ func (p *phase) read() {
 	p.heed()
 }
 
-// heed adds the newer notifications to the phase. All before the last of them have turned out to be wasted. They are
-// counted now, not at the end of the phase, because a starving client never ends its phase.
+// heed adds the newer notifications to the phase. All before the last of them have turned out to be wasted.
+// They are counted now, not at the end of the phase, because a starving client never ends its phase.
 func (p *phase) heed() {
 	if p.newer == 0 {
 		return

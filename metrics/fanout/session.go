@@ -6,6 +6,7 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/metrics/delivery"
 )
 
 // A Session is the drivers.Probe of one client session. It knows in which phase of its workload
@@ -14,8 +15,9 @@ import (
 // A plain read takes no lock and allocates nothing. Only packets that arm a watch, write or
 // notify go through the Meter's ledger.
 type Session struct {
-	meter *Meter
-	state *sessionState
+	meter    *Meter
+	state    *sessionState
+	delivery *delivery.Session // nil if the Meter checks no delivery
 
 	sent     [drivers.OpFlush + 1]atomic.Int64 // requests by operation
 	answered atomic.Int64                      // requests of the driver contract that were answered or cut off
@@ -60,6 +62,21 @@ func (s *Session) PhaseEnd() { s.phase.end() }
 // Heeded records that the client has used the notifications that have come, without a read.
 func (s *Session) Heeded() { s.phase.read() }
 
+// Audit begins to check the delivery of notifications to the session, if the Meter does that. The session must be
+// seen from its beginning, and its service must keep the order of ZooKeeper.
+func (s *Session) Audit() {
+	s.meter.mu.Lock()
+	defer s.meter.mu.Unlock()
+	s.delivery.Audit()
+}
+
+// StopAudit ends the audit: a part of what the session sends or gets is not seen.
+func (s *Session) StopAudit() {
+	s.meter.mu.Lock()
+	defer s.meter.mu.Unlock()
+	s.delivery.Abandon()
+}
+
 // Quiet reports whether no request is in flight and the last reply armed a watch that has not
 // fired. As far as the wire shows, the client is parked then, even if it waits inside a client
 // library.
@@ -86,6 +103,16 @@ func (s *Session) requestCount() (n int64) {
 
 // contract reports whether op is an operation of the client itself, not one of its library.
 func contract(op drivers.Op) bool { return op.IsRead() || op.IsWrite() || op == drivers.OpSync }
+
+// Stream checks what a watch stream of the session carries. It counts nothing.
+func (s *Session) Stream(e drivers.StreamEvent) {
+	if s.delivery == nil {
+		return
+	}
+	s.meter.mu.Lock()
+	defer s.meter.mu.Unlock()
+	s.delivery.Stream(e)
+}
 
 // Message counts one packet.
 func (s *Session) Message(m drivers.Message) {
@@ -117,10 +144,18 @@ func (s *Session) request(m *drivers.Message) {
 	case m.Op.IsWrite():
 		s.meter.countNow(writeEvent)
 	}
-	if m.Op.IsWrite() || m.Op == drivers.OpClose || m.Op == drivers.OpOpen {
+	switch connects := m.Op == drivers.OpClose || m.Op == drivers.OpOpen; {
+	case m.Op.IsWrite() || connects:
 		s.meter.mu.Lock()
 		defer s.meter.mu.Unlock()
 		s.meter.ledger.recordRequest(s.state, m.Op)
+		if connects {
+			s.delivery.Message(m)
+		}
+	case (m.Op == drivers.OpRearm || m.Op == drivers.OpUnwatch) && s.delivery != nil:
+		s.meter.mu.Lock()
+		defer s.meter.mu.Unlock()
+		s.delivery.Message(m)
 	}
 }
 
@@ -158,13 +193,14 @@ func (s *Session) record(m *drivers.Message) (armed *table) {
 		}
 	case m.Op == drivers.OpClose, m.Op == drivers.OpOpen, m.Op == drivers.OpRearm, m.Op == drivers.OpUnwatch, m.Op.IsWatch():
 	default:
-		if !s.state.hasOpen.Load() {
+		if !s.state.hasOpen.Load() && !s.delivery.Reach(m.Pos) {
 			s.state.reached(m.Pos)
 			return nil
 		}
 	}
 	s.meter.mu.Lock()
 	defer s.meter.mu.Unlock()
+	s.delivery.Message(m)
 	return s.meter.ledger.answered(s.state, m)
 }
 
@@ -176,6 +212,7 @@ func (s *Session) notification(m *drivers.Message) {
 	s.phase.notified(m.Event == drivers.Created || m.Event == drivers.Deleted)
 	s.meter.mu.Lock()
 	defer s.meter.mu.Unlock()
+	s.delivery.Message(m)
 	s.meter.ledger.notified(s.state, m, at)
 	if t := s.parked.Load(); t != nil && !s.state.watches(t) {
 		s.parked.Store(nil)
@@ -189,6 +226,7 @@ func (s *Session) cut() {
 	if !s.state.closing {
 		s.cuts.Add(1)
 	}
+	s.delivery.Message(&drivers.Message{Kind: drivers.Cut})
 	s.meter.ledger.cut(s.state)
 }
 
@@ -202,6 +240,7 @@ func (s *Session) counts() metrics.Counts {
 		WatchedMisses: s.exists.missed.Load(),
 		WatchedGets:   s.gets.answered.Load(),
 		MissedGets:    s.gets.missed.Load(),
+		Opens:         sent(drivers.OpOpen),
 		Syncs:         sent(drivers.OpSync),
 		Armings:       sent(drivers.OpWatchNode) + sent(drivers.OpWatchTree),
 		Pings:         sent(drivers.OpPing),
@@ -214,7 +253,7 @@ func (s *Session) counts() metrics.Counts {
 	c.Useful, c.Wasted = s.phase.counts()
 	c.Reads = c.Lists + sent(drivers.OpExists) + sent(drivers.OpGet)
 	c.Writes = sent(drivers.OpCreate) + sent(drivers.OpDelete) + sent(drivers.OpSet) + sent(drivers.OpMulti)
-	c.RPCs = c.Reads + c.Writes + c.Syncs + sent(drivers.OpOpen) +
+	c.RPCs = c.Reads + c.Writes + c.Syncs + c.Opens +
 		sent(drivers.OpClose) + sent(drivers.OpRearm) + c.Armings + sent(drivers.OpUnwatch) + sent(drivers.OpOther)
 	return c
 }
@@ -225,13 +264,12 @@ type sessionState struct {
 	last    atomic.Int64 // position of the latest reply
 	hasOpen atomic.Bool  // whether open is not empty
 
+	number     int64    // among those of the ledger
 	session    *Session // the session whose state this is
 	connected  bool
 	closing    bool
-	tag        any   // see Session.Tag
-	audited    bool  // see Session.Audit
-	cutAt      int64 // position of the latest reply before the latest cut, 0 without one
-	rearming   bool  // from a cut until the watches are armed again
+	tag        any  // see Session.Tag
+	rearming   bool // from a cut until the watches are armed again
 	writes     []serial
 	armed      map[*table]struct{}
 	persistent []*persistentWatch

@@ -26,9 +26,9 @@ type sim struct {
 	watches    map[simWatch]struct{}
 	persistent map[simPersistent]struct{}
 	clients    []*simClient
-	woke       map[int64]int64 // the expected result: packets by position of the write
-	faults     *simFaults      // nil: every packet is delivered once
-	lasting    bool            // clients may close, and arm persistent watches
+	woke       map[int64]map[int]int64 // the expected result: packets by position of the write, and by client
+	faults     *simFaults              // nil: every packet is delivered once
+	lasting    bool                    // clients may close, and arm persistent watches
 }
 
 // simFaults are the packets that a service loses, or else sends twice.
@@ -74,7 +74,7 @@ func newSimOf(m *Meter, seed uint64, clients, strangers int, positions bool) *si
 	s := &sim{
 		rng: rand.New(rand.NewPCG(seed, 1)), meter: m, positions: positions, lasting: true,
 		owners: map[string]*simClient{}, watches: map[simWatch]struct{}{},
-		persistent: map[simPersistent]struct{}{}, woke: map[int64]int64{},
+		persistent: map[simPersistent]struct{}{}, woke: map[int64]map[int]int64{},
 	}
 	for i := range clients {
 		c := &simClient{id: i}
@@ -240,13 +240,16 @@ func (s *sim) fire(e drivers.EventType, tables ...simWatch) {
 		}
 		c.down = append(c.down, m)
 		if c.session != nil {
-			s.woke[s.pos]++
+			if s.woke[s.pos] == nil {
+				s.woke[s.pos] = map[int]int64{}
+			}
+			s.woke[s.pos][c.id]++
 		}
 		if f := s.faults; f != nil && c.session != nil {
 			switch once := s.rng.IntN(8) == 0; {
 			case once && f.lose:
 				c.down = c.down[:len(c.down)-1]
-				f.missed = append(f.missed, of...)
+				f.missed = append(f.missed, of[0]) // one packet for both of a deleted node
 			case once:
 				c.down = append(c.down, m)
 				f.again = append(f.again, string(m.Path))
@@ -292,9 +295,11 @@ func TestHerdEqualsTruth(t *testing.T) {
 				h := s.meter.Herd()
 				want := map[int64]int64{}
 				var sum int64
-				for _, n := range s.woke {
-					want[n]++
-					sum += n
+				for _, clients := range s.woke {
+					want[int64(len(clients))]++
+					for _, n := range clients {
+						sum += n
+					}
 				}
 				if got := h.Fanout; !maps.Equal(got, want) {
 					t.Fatalf("seed %d: triggers by fan-out are %v, in truth %v", seed, got, want)
@@ -321,8 +326,10 @@ func TestHerdWithStrangers(t *testing.T) {
 			s.run(1500)
 			h := s.meter.Herd()
 			var sum int64
-			for _, n := range s.woke {
-				sum += n
+			for _, clients := range s.woke {
+				for _, n := range clients {
+					sum += n
+				}
 			}
 			if h.Notifications != sum {
 				t.Fatalf("seed %d: %d notifications, in truth %d", seed, h.Notifications, sum)

@@ -29,7 +29,7 @@ func (t *totals) add(w trigger, foreign bool) {
 		t.foreign++
 	}
 	t.notifications += w.n
-	t.fanout[w.n]++
+	t.fanout[w.fanout()]++
 	metrics.RecordDuration(t.drain, w.last.Sub(w.first))
 }
 
@@ -40,7 +40,7 @@ func (l *ledger) notify(w *trigger, n *notification) {
 		l.timeline.trigger(n.at)
 	}
 	l.follower.add(w, n)
-	w.add(n.at)
+	w.add(n)
 }
 
 // draw draws the time lines that have ended by the slot now.

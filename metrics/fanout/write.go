@@ -2,10 +2,13 @@ package fanout
 
 import (
 	"bytes"
+	"slices"
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/metrics/delivery"
+	"github.com/stampede-bench/stampede/metrics/pathname"
 )
 
 // A write is a change at a position in the total order, with its notifications. The ledger
@@ -18,9 +21,11 @@ type write struct {
 	refs    int // logs that contain it, plus one for the ledger's order
 }
 
-// A trigger is a write that causes notifications: their number and the times of the first and last.
+// A trigger is a write that causes notifications: their number, the sessions that they went to, and the times of
+// the first and last.
 type trigger struct {
 	n           int64
+	woken       []int64 // the number of the session of each notification
 	first, last time.Time
 
 	// The write's session, and the write with the operations of a transaction after it, for a
@@ -30,14 +35,22 @@ type trigger struct {
 	tag  any // see Session.Tag
 }
 
-func (w *trigger) add(at time.Time) {
-	if w.n == 0 || at.Before(w.first) {
-		w.first = at
+func (w *trigger) add(n *notification) {
+	if w.n == 0 || n.at.Before(w.first) {
+		w.first = n.at
 	}
-	if at.After(w.last) {
-		w.last = at
+	if n.at.After(w.last) {
+		w.last = n.at
 	}
 	w.n++
+	w.woken = append(w.woken, n.state.number)
+}
+
+// fanout returns the number of sessions that the write has notified. A session with several watches is notified
+// several times.
+func (w *trigger) fanout() int64 {
+	slices.Sort(w.woken)
+	return int64(len(slices.Compact(w.woken)))
 }
 
 // writeAt returns the write at pos. If it creates a new one, foreign says whether that is
@@ -90,7 +103,7 @@ func (l *ledger) record(w *write, path []byte, e drivers.EventType) {
 	for _, t := range l.node(path).covers(e) {
 		t.enter(w, e)
 	}
-	if up := parent(path); up != nil && (e == drivers.Created || e == drivers.Deleted) {
+	if up := pathname.Parent(path); len(up) > 0 && (e == drivers.Created || e == drivers.Deleted) {
 		l.node(up).tables[children].enter(w, drivers.ChildrenChanged)
 	}
 }
@@ -132,10 +145,9 @@ type Listener interface {
 	Caused(n Notified)
 	// Complete is called when no further notification of the write can come.
 	Complete(t Trigger)
-	// Missed and Unasked are called for sessions that are audited: for a watch that is missed, and for
-	// a notification of the path that belongs to no watch.
-	Missed(m Missed)
-	Unasked(s *Session, path string)
+	// Undelivered is called for sessions that are audited, for each notification that is not delivered as
+	// promised.
+	Undelivered(v delivery.Violation)
 }
 
 // A Trigger identifies a write that caused notifications. It is comparable.
@@ -165,6 +177,7 @@ func NewListening(listener Listener, now func() time.Time, limit int) *Meter {
 	m := NewMeter(metrics.NewWindow())
 	m.now, m.ledger.listener, m.ledger.timeline = now, listener, nil
 	m.ledger.bounds.limit = limit
+	m.CheckDelivery(listener.Undelivered)
 	return m
 }
 
@@ -188,7 +201,6 @@ func (m *Meter) Finish() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.ledger.assignAll()
-	m.ledger.audit()
 }
 
 // caused reports to the listener a notification whose write is known.
@@ -210,7 +222,7 @@ func (w *trigger) changed(n *notification) drivers.TxnOp {
 	for _, p := range w.made {
 		named := p.Path
 		if n.event == drivers.ChildrenChanged {
-			named = parent(p.Path)
+			named = pathname.Parent(p.Path)
 		}
 		if string(named) == n.path {
 			return p

@@ -6,14 +6,14 @@ import (
 	"sync"
 	"time"
 
-	"github.com/HdrHistogram/hdrhistogram-go"
-
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/traffic"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/metrics/causality"
 	"github.com/stampede-bench/stampede/metrics/client"
 	"github.com/stampede-bench/stampede/metrics/fanout"
+	"github.com/stampede-bench/stampede/metrics/observation"
+	"github.com/stampede-bench/stampede/metrics/pathname"
 )
 
 // Limits bound what an Analysis keeps.
@@ -32,8 +32,8 @@ type Limits struct {
 	Waiting     int // writes and notifications whose effect or cause may still be seen; the oldest are decided early
 }
 
-// DefaultLimits take some hundred megabytes at most with paths of 100 bytes, and some gigabytes with the longest
-// paths that are followed.
+// DefaultLimits take some hundred megabytes at most with paths of 100 bytes, and some gigabytes with the
+// longest paths that are followed.
 var DefaultLimits = Limits{
 	Patterns: 512, Watches: 1 << 20, Changes: 1 << 14, Paths: 1 << 16,
 	Connections: 1 << 17, Sessions: 1 << 17, Children: 1 << 16, Lines: 1 << 14, Requests: 1 << 20, Waiting: 1 << 19,
@@ -59,9 +59,13 @@ type Analysis struct {
 	byMeter  map[*fanout.Session]*session // those that have not ended
 	ended    map[*fanout.Session]*session // those that have, before the causes of all their notifications were known
 	changes  map[fanout.Trigger]*change
-	oldest   []*change // in the order of their first notification, some complete
+	clients  map[any]*activity // by their keys
+	oldest   []*change         // in the order of their first notification, some complete
 	largest  []ranked
+	effects  map[string]*effect // by the numbers of their patterns
+	shapes   int                // of effects at several patterns
 	tracer   *causality.Tracer
+	lone     client.Set         // sessions that were notified by connections that carry nothing else
 	orphans  map[string]*orphan // by their nodes and those above
 	serials  int64              // sessions that were numbered
 	watches  level              // as of each pattern
@@ -85,33 +89,31 @@ type totals struct {
 	rearms                     int64
 	coverage                   traffic.Coverage
 	unfollowed                 int64 // watches beyond the limit
-	beyond                     Beyond
+	beyond                     observation.Beyond
 	openSessions, mostSessions int64
 	openLeases, mostLeases     int64 // a lease that expires counts as open
-	churn                      Churn
-	rearming                   rearmings
+	churn                      client.Churn
+	rearming                   client.Rearmings
 	triggers, foreign          int64
 	fanout                     metrics.Tally
-	latency                    [drivers.OpFlush + 1]*hdrhistogram.Histogram
+	latency                    [drivers.OpFlush + 1]metrics.CoarseHistogram
 }
 
 // New returns an Analysis that has observed nothing.
 func New(l Limits) *Analysis {
 	a := &Analysis{
 		limits: l, patterns: map[string]*pattern{}, paths: map[string]*place{}, lines: map[string]*waitingLine{},
-		sessions: map[int64]*session{}, byMeter: map[*fanout.Session]*session{}, ended: map[*fanout.Session]*session{}, changes: map[fanout.Trigger]*change{},
+		sessions: map[int64]*session{}, byMeter: map[*fanout.Session]*session{}, ended: map[*fanout.Session]*session{}, changes: map[fanout.Trigger]*change{}, clients: map[any]*activity{},
 		others: newPattern("others", nil), table: client.New(l.Sessions), tracer: causality.New(l.Changes), orphans: map[string]*orphan{},
+		effects: map[string]*effect{},
 	}
 	a.all.fanout = metrics.Tally{}
 	a.meter = fanout.NewListening(listener{a}, func() time.Time { return a.now }, l.Waiting)
 	return a
 }
 
-// digits is the number of significant decimal digits that histograms of times keep.
-const digits = 2
-
-// setTime goes on to the time of an event. One of another connection may be reported late, such as the end of a
-// connection that a capture does not show.
+// setTime goes on to the time of an event. One of another connection may be reported late, such as the end
+// of a connection that a capture does not show.
 func (a *Analysis) setTime(at time.Time) {
 	if at.After(a.now) {
 		a.now = at
@@ -145,8 +147,12 @@ type place struct {
 	path    string
 	parent  *place // nil for the root
 	pattern *pattern
-	named   bool // by a message, not only as the parent of another
-	raced   bool // sessions race for the node: one could not create it, or created it when it was told of its end
+	named   bool    // by a message, not only as the parent of another
+	sets    int     // requests to set it since it was created
+	author  int64   // serial number of the client that wrote it last, 0 if that is not known
+	winner  *wake   // after which its session wrote it last, nil if nothing had woken it
+	losers  []*wake // after which sessions failed to write it before that was known
+	raced   bool    // sessions race for the node: one could not create it, or created it when it was told of its end
 }
 
 // place returns the place of a path that a message names.
@@ -168,12 +174,12 @@ func (a *Analysis) lookUp(path []byte) *place {
 
 func (a *Analysis) newPlace(path string) *place {
 	p := &place{path: path}
-	if up := parentPath(path); up != "" { // a part of the same text
+	if up := pathname.Parent(path); up != "" { // a part of the same text
 		if p.parent = a.paths[up]; p.parent == nil {
 			p.parent = a.newPlace(up)
 		}
 	}
-	p.pattern = a.pattern(Fold(path), p.parent)
+	p.pattern = a.pattern(pathname.Fold(path), p.parent)
 	if len(a.paths) >= a.limits.Paths { // counted after the nodes above it have been entered
 		clear(a.paths)
 	}
@@ -193,6 +199,7 @@ func (a *Analysis) pattern(name string, parent *place) *pattern {
 		up = parent.pattern
 	}
 	p := newPattern(name, up)
+	p.number = len(a.patterns) + 1
 	a.patterns[name] = p
 	return p
 }
@@ -214,7 +221,7 @@ func (a *Analysis) finish() {
 
 // SoFar returns what has been observed until now. Unlike Report it decides nothing that is still
 // open: a change counts once no further notification of it can come.
-func (a *Analysis) SoFar() Report {
+func (a *Analysis) SoFar() observation.Report {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.meter.Prune()
@@ -231,7 +238,7 @@ type Pattern struct {
 	// Acted, Read and Waited count the notifications by what the session did next: it acted, it read
 	// what had changed, or it waited again.
 	Acted, Read, Waited int64
-	Fanout              metrics.Tally // notifications for each change, nil without a change
+	Fanout              metrics.Tally // sessions that each change woke, empty without a change
 }
 
 // Patterns returns the path patterns with requests or notifications, sorted by path. The last one is
@@ -256,6 +263,6 @@ func (p *pattern) soFar() Pattern {
 	for _, of := range p.woken {
 		now.Acted, now.Read, now.Waited = now.Acted+of[acted], now.Read+of[read], now.Waited+of[waited]
 	}
-	now.Fanout = maps.Clone(p.fanout)
+	now.Fanout = fanoutOf(p)
 	return now
 }

@@ -236,7 +236,7 @@ func TestLeasesOfOneConnection(t *testing.T) {
 	if got, want := [5]int64{tr.Sessions, tr.Changes, tr.FanoutMax, tr.UnseenWriters, tr.Ended}, [5]int64{2, 3, 1, 0, 1}; got != want {
 		t.Errorf("sessions, changes, the most that one woke, those of others and sessions that ended: %v, want %v", got, want)
 	}
-	if want := (Churn{Opened: 2, Closed: 1, ShortLived: 1, MostAtOnce: 2}); r.Churn != want {
+	if want := (client.Churn{Opened: 2, Closed: 1, ShortLived: 1, MostAtOnce: 2}); r.Churn != want {
 		t.Errorf("churn %+v, want %+v", r.Churn, want)
 	}
 }

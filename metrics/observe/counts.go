@@ -1,19 +1,16 @@
 package observe
 
 import (
-	"strings"
-	"time"
-
-	"github.com/HdrHistogram/hdrhistogram-go"
-
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/metrics/client"
+	"github.com/stampede-bench/stampede/metrics/fanout"
 )
 
 // A pattern is what is counted of the paths of one pattern.
 type pattern struct {
 	name   string
+	number int // 0 for the others
 	parent *pattern
 	tree   *pattern // the nearest node above it with a recursive watch, nil without one; known of a report
 	places int64    // paths that messages named; one may be counted again after a long time
@@ -23,22 +20,26 @@ type pattern struct {
 
 	events   [drivers.Rearmed + 1]int64
 	watchers client.Set
-	watches  level // that are armed
-	live     level // those of them that can fire
-	audited  bool  // it is known whether watches were missed
-	missed   int64 // watches that a change has passed without a notification
-	unasked  int64 // notifications that belong to no watch
+	takers   client.Set // sessions that deleted what another had written last
+	lone     client.Set // as of the Analysis
+	watches  level      // that are armed
+	live     level      // those of them that can fire
+	audited  bool       // it is known whether watches were missed
+	missed   int64      // watches that a change has passed without a notification
+	unasked  int64      // notifications that belong to no watch
 
-	changes    int64
-	fanout     metrics.Tally // sessions that changes woke; nil without a change
-	settle     *hdrhistogram.Histogram
-	woken      [standings][outcomes]int64 // notifications
-	fresh      int64
-	readsAfter int64
-	lostAfter  int64
+	// races are the notifications that were a signal for a race that the session lost, by the pattern of the node that it
+	// raced for, and unclear those that may have been one. prompted and unprompted are tries to win a node of this
+	// pattern, after a notification and without.
+	races                map[*pattern]int64
+	unclear              int64
+	prompted, unprompted int64
+
+	effects []*effect                  // of changes that woke sessions at it
+	woken   [standings][outcomes]int64 // notifications
 
 	unchanged int64                   // repeated reads that are known to have returned the same
-	interval  *hdrhistogram.Histogram // between such a read and the one before, nil without one
+	interval  metrics.CoarseHistogram // between such a read and the one before
 
 	ahead     ahead
 	keptLists int64 // of a queue: items taken without a new list
@@ -67,51 +68,10 @@ type opCounts struct {
 	repeats                   int64      // reads without a watch that repeat the session's last one, though nothing was notified
 	again                     client.Set // those that repeated one
 	looped                    bool       // one of them did so more than once
-	latency                   *hdrhistogram.Histogram
+	latency                   metrics.CoarseHistogram
 }
 
 func newPattern(name string, parent *pattern) *pattern { return &pattern{name: name, parent: parent} }
-
-func (o *opCounts) record(d time.Duration) {
-	if o.latency == nil {
-		o.latency = newDurations()
-	}
-	recordDuration(o.latency, d)
-}
-
-func (t *totals) record(op drivers.Op, d time.Duration) {
-	if t.latency[op] == nil {
-		t.latency[op] = newDurations()
-	}
-	recordDuration(t.latency[op], d)
-}
-
-// newDurations returns a histogram of microseconds. Two digits are enough for a table, and take
-// a hundredth of the memory of metrics.NewDurations.
-func newDurations() *hdrhistogram.Histogram {
-	return hdrhistogram.New(1, int64(time.Hour/time.Microsecond), digits)
-}
-
-func recordDuration(h *hdrhistogram.Histogram, d time.Duration) {
-	_ = h.RecordValue(min(max(int64(d/time.Microsecond), 0), int64(time.Hour/time.Microsecond))) // in range
-}
-
-// changed adds one write that woke n sessions.
-func (p *pattern) changed(n int64) {
-	if p.fanout == nil {
-		p.fanout, p.settle = metrics.Tally{}, newDurations()
-	}
-	p.changes++
-	p.fanout[n]++
-}
-
-// polledAfter adds a read that returned the same as the one that long before.
-func (p *pattern) polledAfter(d time.Duration) {
-	if p.interval == nil {
-		p.interval = newDurations()
-	}
-	recordDuration(p.interval, d)
-}
 
 // maxSessions is how many different sessions are distinguished for one pattern and operation.
 const maxSessions = 4096
@@ -168,6 +128,17 @@ func (s *session) waitAt(p *place) *wait {
 	return s.waits[p.parent.path]
 }
 
+// votes reports whether a set of the node can be a vote: a site votes once, and not right below the root.
+func (p *place) votes() bool {
+	return p.sets <= 1 && !p.raced && p.parent != nil && p.parent.parent != nil
+}
+
+// takes reports whether a notification belongs to the wait: one for votes is about what was set once.
+func (w *wait) takes(event drivers.EventType, p *place) bool {
+	vote := event == drivers.DataChanged || event == drivers.Deleted && p.sets > 0
+	return w != nil && (w.stage != voted || vote && p.votes())
+}
+
 // inLine returns the wait in a line or for votes to which a notification or a read at the place
 // belongs, nil if it belongs to none. What still comes of the wait before disturbs the newest.
 func (s *session) inLine(p *place) *wait {
@@ -181,8 +152,8 @@ func (s *session) inLine(p *place) *wait {
 }
 
 // waitFor returns the wait to which a notification at the place belongs.
-func (s *session) waitFor(a *Analysis, p *place) *wait {
-	if w := s.inLine(p); w != nil {
+func (s *session) waitFor(a *Analysis, event drivers.EventType, p *place) *wait {
+	if w := s.inLine(p); w.takes(event, p) {
 		return w
 	}
 	dir := s.treeOver(p)
@@ -213,7 +184,9 @@ func (s *session) treeOver(p *place) *place {
 // waitsFor returns the waits to which a read at the place belongs.
 func (s *session) waitsFor(p *place) (all []*wait) {
 	if w := s.inLine(p); w != nil {
-		return []*wait{w}
+		if all = append(all, w); w.stage != voted {
+			return all
+		}
 	}
 	for _, w := range s.others {
 		if w.isAbout(p) {
@@ -237,16 +210,38 @@ func (p *place) concerns(q *place) bool {
 func (w *wait) isAbout(p *place) bool { return w.dir.concerns(p) || w.tree && w.dir.isAbove(p) }
 
 // isAbove reports whether the other place is below this one, at any depth. So is the prefix of its keys.
-func (p *place) isAbove(q *place) bool {
-	return len(q.path) > len(p.path) && strings.HasPrefix(q.path, p.path) && q.path[len(p.path)] == '/'
+func (p *place) isAbove(q *place) bool { return q != p && fanout.IsBelow(q.path, p.path) }
+
+// holds reports whether a write of the other place uses what a notification at this one offers.
+func (p *place) holds(q *place) bool { return p.path == q.path || p.isAbove(q) }
+
+// latest returns the latest notification of which it is not known what came of it, nil if there is none.
+func (w *wait) latest() *wake {
+	if end := len(w.newer) - 1; end >= 0 {
+		return w.newer[end]
+	}
+	return w.last
 }
 
 // pending returns the latest notification if it concerns the place and it is not known yet what came of it.
 func (s *session) pending(p *place) *wake {
-	if s.open == nil || !s.open.isAbout(p) {
+	if s.woke == nil || s.woke.ended || !s.woke.isAbout(p) {
 		return nil
 	}
-	return s.open
+	return s.woke
+}
+
+// readsFor returns the notification after which the session reads the node: the latest one of that node, where others
+// came beside it, and also one of which it is known what came of it, until the session acts.
+func (s *session) readsFor(p *place) *wake {
+	w, in := s.pending(p), s.others[p.path]
+	switch {
+	case w != nil && w.place != p && in != nil && in.latest() != nil:
+		return in.latest()
+	case w == nil && s.woke != nil && !s.woke.race.acted && s.woke.isAbout(p):
+		return s.woke
+	}
+	return w
 }
 
 // notified adds a notification.
@@ -300,12 +295,21 @@ func (w *wait) finishLast(a *Analysis, s *session) {
 	}
 }
 
-// enters begins another stage.
-func (w *wait) enters(a *Analysis, s *session, next standing) {
-	if end := len(w.newer) - 1; end >= 0 && w.newer[end].raced {
+// wins ends what the session has done so far by a write for which it was woken. What came before the reply is
+// of no use for that.
+func (w *wait) wins(a *Analysis, s *session) {
+	if n := w.latest(); n != nil && n.raced {
 		w.answered(a, s)
 	}
 	w.finishLast(a, s)
+	for _, n := range w.newer {
+		n.late = true
+	}
+}
+
+// enters begins another stage.
+func (w *wait) enters(a *Analysis, s *session, next standing) {
+	w.wins(a, s)
 	for _, n := range w.newer {
 		s.finish(a, n, unread)
 	}
@@ -332,7 +336,7 @@ func (s *session) waitsElsewhere(a *Analysis, m *drivers.Message, p *place) {
 	}
 	for _, w := range s.waits {
 		inLine := w.stage == waiting || w.stage == turned
-		if inLine && w.last != nil && w != s.waitAt(p) && !armed.at.Before(w.last.at) && w.isAbout(p) {
+		if inLine && w.last != nil && w != s.waitAt(p) && !armed.at.Before(w.last.at) && (w.dir.holds(p) || p.pattern.lined && w.isAbout(p)) {
 			w.again(a, s)
 		}
 	}
@@ -356,6 +360,7 @@ func (s *session) endWaits(a *Analysis) {
 // settle decides what came of the session's notifications when it or the observation ends.
 func (s *session) settle(a *Analysis) {
 	s.takeTurn(a)
+	s.endRace(a)
 	for _, w := range s.waits {
 		if w.last != nil && w.last.rearmed {
 			w.again(a, s)

@@ -7,6 +7,8 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/traffic"
+	"github.com/stampede-bench/stampede/metrics/client"
+	"github.com/stampede-bench/stampede/metrics/observation"
 )
 
 var start = time.Unix(1000, 0)
@@ -51,8 +53,51 @@ func TestRearmsAfterReconnects(t *testing.T) {
 	}
 	rearm(connect(a, 4, 4*time.Second), 4100*time.Millisecond)
 	watch(connect(a, 5, 5*time.Second), 6500*time.Millisecond, "/v/0")
-	if got, want := a.Report().Rearming, (Rearming{Reconnects: 4, Watches: 16, MostReconnects: 3, MostWatches: 12}); got != want {
+	if got, want := a.Report().Rearming, (client.Rearming{Reconnects: 4, Watches: 16, MostReconnects: 3, MostWatches: 12}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+// TestRearmsByAnotherConnection lets eleven clients of etcd connect again and arm their hundred watches anew, the last
+// before it uses its lease, and one without a lease.
+func TestRearmsByAnotherConnection(t *testing.T) {
+	const clients, watches = 11, 100
+	a := New(DefaultLimits)
+	open := func(after time.Duration) traffic.Tap {
+		return a.Open(traffic.Connection{Client: "192.0.2.1:5", At: start.Add(after)})
+	}
+	arm := func(c traffic.Tap, after time.Duration, client int) {
+		for i := range watches {
+			ask(c, after, drivers.Message{Op: drivers.OpWatchNode, Path: fmt.Appendf(nil, "r/%d-%d", client, i), Watch: true, Pos: 1})
+		}
+	}
+	use := func(c traffic.Tap, after time.Duration, client int) {
+		c.Lease(start.Add(after), int64(client+1))
+		ask(c, after, drivers.Message{Op: drivers.OpPing})
+	}
+	for i := range clients + 1 {
+		c := open(0)
+		if i < clients {
+			c.Session(start, traffic.Session{ID: int64(i + 1), Timeout: time.Minute, Lease: true})
+		}
+		arm(c, 0, i)
+		c.Close(start.Add(time.Second))
+	}
+	for i := range clients + 1 {
+		c := open(2 * time.Second)
+		if i < clients-1 {
+			use(c, 2*time.Second, i)
+		}
+		arm(c, 2100*time.Millisecond, i)
+		if i == clients-1 {
+			use(c, 2200*time.Millisecond, i)
+		}
+	}
+	r := a.Report()
+	want := client.Rearming{Reconnects: clients, Watches: clients * watches, MostReconnects: clients, MostWatches: clients * watches}
+	if r.Rearming != want || !r.Rearming.Storm() || r.Traffic.Resumed != clients || r.Traffic.MostStanding != (clients+1)*watches {
+		t.Errorf("%+v, %d resumed, %d watches at once; want %+v, %d, %d", r.Rearming, r.Traffic.Resumed, r.Traffic.MostStanding, want,
+			clients, (clients+1)*watches)
 	}
 }
 
@@ -75,7 +120,7 @@ func TestChurnCountsShortSessions(t *testing.T) {
 	resumed := a.Open(traffic.Connection{ID: 9, Client: "192.0.2.1:5", At: start.Add(at)})
 	resumed.Session(start.Add(at), traffic.Session{ID: 99, Timeout: 10 * time.Second, Resumed: true}) // it began before
 	ask(resumed, at, drivers.Message{Op: drivers.OpClose, Pos: 1})
-	if got, want := a.Report().Churn, (Churn{Opened: 6, Closed: 5, ShortLived: 4, MostAtOnce: 2}); got != want {
+	if got, want := a.Report().Churn, (client.Churn{Opened: 6, Closed: 5, ShortLived: 4, MostAtOnce: 2}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 }
@@ -128,7 +173,7 @@ func TestStandingWatchesHaveAnAge(t *testing.T) {
 	ask(c, 10*time.Minute, drivers.Message{Op: drivers.OpPing, Pos: 1})
 	got := a.Report().Standing
 	if len(got) != 2 || got[0].Path != "/item/#" || got[0].Watches != 4 || got[0].Oldest != 9*time.Minute ||
-		got[0].AgeP50.Round(10*time.Second) != 7*time.Minute || got[1] != (Standing{"/flag", 1, 5 * time.Minute, 5 * time.Minute}) {
+		got[0].AgeP50.Round(10*time.Second) != 7*time.Minute || got[1] != (observation.Standing{Path: "/flag", Watches: 1, AgeP50: 5 * time.Minute, Oldest: 5 * time.Minute}) {
 		t.Errorf("got %+v, want 4 watches on /item/#, 7m at the median and 9m at most, and one on /flag of 5m", got)
 	}
 }
@@ -141,7 +186,7 @@ func TestNothingIsFoundInAQuietTrace(t *testing.T) {
 	ask(c, time.Minute, drivers.Message{Op: drivers.OpClose, Pos: 1})
 	c.Close(start.Add(time.Minute))
 	r := a.Report()
-	if r.Rearming != (Rearming{}) || r.Churn != (Churn{Opened: 1, Closed: 1, MostAtOnce: 1}) || len(r.Standing) > 0 {
+	if r.Rearming != (client.Rearming{}) || r.Churn != (client.Churn{Opened: 1, Closed: 1, MostAtOnce: 1}) || len(r.Standing) > 0 {
 		t.Errorf("got %+v, %+v and %+v; want no watches armed again, no short session and no watch", r.Rearming, r.Churn, r.Standing)
 	}
 	for _, p := range r.Places {
@@ -162,7 +207,7 @@ func TestOneRepeatedReadIsNoPolling(t *testing.T) {
 		{"one read is repeated", []int{2}, ""},
 		{"one of three sessions repeats", []int{1, 1, 4}, ""},
 		{"each looks twice", []int{2, 2, 2}, ""},
-		{"two sessions repeat", []int{1, 2, 3}, "2 sessions repeatedly read the data without a watch"},
+		{"two sessions repeat", []int{1, 2, 3}, "2 sessions repeatedly read the data without arming a watch"},
 	} {
 		a := New(DefaultLimits)
 		at := time.Duration(0)

@@ -10,17 +10,18 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/metrics/client"
+	"github.com/stampede-bench/stampede/metrics/observation"
 )
 
 // queues recognises a node whose children are items that consumers take.
-func queues(g group) (Form, []*pattern) {
+func queues(g group) (observation.Form, []*pattern) {
 	i := slices.IndexFunc(g.kids, func(k *pattern) bool { return k.modes[drivers.Sequential] > 0 && k.op(drivers.OpDelete).requests > 0 })
 	watchedLists, plain := g.dir.lists()
 	if i < 0 || watchedLists+plain == 0 {
-		return Form{}, nil
+		return observation.Form{}, nil
 	}
 	item := g.kids[i]
-	f := Form{kind: items, Evidence: fmt.Sprintf("sessions create items (%d), and consumers list, read and delete them (%d)", item.op(drivers.OpCreate).requests, item.op(drivers.OpDelete).requests)}
+	f := observation.Form{WaitFor: observation.Item, Evidence: fmt.Sprintf("sessions create items (%d), and consumers list, read and delete them (%d)", item.op(drivers.OpCreate).requests, item.op(drivers.OpDelete).requests)}
 	recipe := "queue"
 	if prioritised.MatchString(item.name) {
 		recipe = "priority-queue"
@@ -32,7 +33,10 @@ func queues(g group) (Form, []*pattern) {
 		f.Evidence += "; a consumer watches both lists and creates a node with the name of its item, to lock it"
 		return f, append(of, locks...)
 	}
+	watching, taking := g.dir.watchers, item.op(drivers.OpDelete).by
 	switch {
+	case watching.Count() > 1 && taking.Common(watching) < 2: // they want to know what is there
+		return observation.Form{}, nil
 	case plain > watchedLists:
 		f.Name, f.Forms = words+", one watcher", []string{recipe + "/one-watcher"}
 	case recipe == "priority-queue":
@@ -63,7 +67,7 @@ func (g group) locksOf(item *pattern) []*pattern {
 
 // meetings recognises sessions that have a node each, of any name, and wait until one more node
 // is created.
-func meetings(g group) (Form, []*pattern) {
+func meetings(g group) (observation.Form, []*pattern) {
 	var ready, members *pattern
 	for _, k := range g.kids {
 		switch {
@@ -74,9 +78,9 @@ func meetings(g group) (Form, []*pattern) {
 		}
 	}
 	if ready == nil || members == nil || !ready.watchers.IsSubsetOf(members.op(drivers.OpCreate).by) {
-		return Form{}, nil
+		return observation.Form{}, nil
 	}
-	return Form{Name: "double barrier, ready node", Forms: []string{"double-barrier/ready"}, kind: meets,
+	return observation.Form{Name: "double barrier, ready node", Forms: []string{"double-barrier/ready"}, WaitFor: observation.Meeting,
 		Evidence: "sessions create a node each and wait for one more node, which the last of them creates"}, []*pattern{ready, members, g.dir}
 }
 
@@ -84,7 +88,7 @@ func meetings(g group) (Form, []*pattern) {
 var prioritised = regexp.MustCompile(`#-#$`)
 
 // lines recognises a node whose children are the places of sessions that wait.
-func lines(g group) (Form, []*pattern) {
+func lines(g group) (observation.Form, []*pattern) {
 	var places []*pattern
 	var ahead ahead
 	var watches, byOthers int64
@@ -102,7 +106,7 @@ func lines(g group) (Form, []*pattern) {
 		}
 	}
 	if len(places) == 0 {
-		return Form{}, nil
+		return observation.Form{}, nil
 	}
 	l := lineGroup{group: g, ahead: ahead, watches: watches, byOthers: byOthers, below: g.prefix(),
 		shared: readers > 0 && readers < len(places)}
@@ -144,36 +148,41 @@ func (l lineGroup) ready() (r []*pattern) {
 	return r
 }
 
-func (l lineGroup) form() Form {
+func (l lineGroup) form() observation.Form {
 	watched, plain := l.dir.lists()
 	pollers := max(l.dir.pollers(drivers.OpChildren, drivers.OpGet), l.below.pollers(drivers.OpChildren, drivers.OpGet))
-	switch {
+	asks := slices.ContainsFunc(l.kids, func(k *pattern) bool { return k.op(drivers.OpSet).requests > 0 })
+	switch gets, grants := l.dir.op(drivers.OpGet), asks && l.dir.op(drivers.OpSet).requests > 0; {
+	case grants && gets.requests > 0 && gets.watched == 0 && watched > plain:
+		return observation.Form{Name: "priority lock, children watch", Forms: []string{"priority-lock/children-watch"}, Instead: "nearest", Wakes: 2, WaitFor: observation.Turn, Evidence: "sessions write the holders in the node of the line, and watch all of it"}
+	case grants && gets.requests > 0 && gets.watched == 0:
+		return observation.Form{Name: "priority lock, nearest", Forms: []string{"priority-lock/nearest", "priority-lock/laser-beams"}, WaitFor: observation.Turn, Evidence: "sessions write the holders in the node of the line"}
 	case len(l.ready()) > 0:
 		return l.doubleBarrier()
 	case l.dir.op(drivers.OpWatchTree).requests > 0:
-		return Form{Name: "group, recursive watch", Forms: []string{"group/recursive"}, kind: news,
-			Evidence: fmt.Sprintf("%d sessions have a node and keep a recursive watch on the group", l.dir.op(drivers.OpWatchTree).by.Count())}
+		return observation.Form{Name: "group, recursive watch", Forms: []string{"group/recursive", "mutual-watch/recursive"}, WaitFor: observation.News, Evidence: fmt.Sprintf("%d sessions have a node and keep a recursive watch on the group", l.dir.op(drivers.OpWatchTree).by.Count())}
+	case watched > 0 && l.ahead.behind > 0: // a ring watches what is ahead
+		return observation.Form{Name: "group, each watches each", Forms: []string{"mutual-watch/watch-each"}, Instead: "one-watch", WaitFor: observation.News, Evidence: "each session watches the nodes of the others, and the group"}
 	case watched > 0 && l.watches > 0:
-		return Form{Name: "group, ring", Forms: []string{"group/ring"}, kind: news,
+		return observation.Form{Name: "group, ring", Forms: []string{"group/ring"}, WaitFor: observation.News,
 			Evidence: "each session watches the node ahead of its own, and the first watches the group"}
 	case watched > plain:
 		return l.childrenWatch()
-	case l.dir.op(drivers.OpGet).watched > 0:
-		return Form{Name: "revocable lock, shared flag", Forms: []string{"revocable-lock/shared-flag"}, Instead: "own-node", Wakes: 2, kind: turns,
-			Evidence: fmt.Sprintf("%d sessions wait in line, and all of them watch the lock's own node for requests to release", l.dir.op(drivers.OpGet).by.Count())}
+	case gets.watched > 0:
+		return observation.Form{Name: "revocable lock, shared flag", Forms: []string{"revocable-lock/shared-flag"}, Instead: "own-node", Wakes: 2, WaitFor: observation.Turn,
+			Evidence: fmt.Sprintf("%d sessions wait in line, and all of them watch the lock's own node for requests to release", gets.by.Count())}
 	case l.ahead.own > 0:
 		return l.revocable()
 	case l.watches+l.below.op(drivers.OpWatchTree).requests == 0 && pollers > 0:
-		return Form{Name: "lock, polled", Forms: []string{"lock/poll"}, Instead: "predecessor", Wakes: 1, kind: turns,
-			Evidence: fmt.Sprintf("%d sessions repeatedly list the line without a watch", pollers)}
+		return observation.Form{Name: "lock, polled", Forms: []string{"lock/poll"}, Instead: "predecessor", Wakes: 1, WaitFor: observation.Turn, Evidence: fmt.Sprintf("%d sessions repeatedly list the line without arming a watch", pollers)}
 	case l.watches > 0:
 		return l.aheadWatch()
 	}
-	return Form{}
+	return observation.Form{}
 }
 
-func (l lineGroup) doubleBarrier() Form {
-	f := Form{Name: "double barrier", Forms: []string{"double-barrier/ready", "double-barrier/sequential"}, kind: meets,
+func (l lineGroup) doubleBarrier() observation.Form {
+	f := observation.Form{Name: "double barrier", Forms: []string{"double-barrier/ready", "double-barrier/sequential"}, WaitFor: observation.Meeting,
 		Evidence: "sessions create a node each and wait for one more node, which the last of them creates"}
 	switch a := l.ahead; {
 	case a.none+a.behind > a.next+a.only:
@@ -185,7 +194,7 @@ func (l lineGroup) doubleBarrier() Form {
 }
 
 // childrenWatch recognises sessions that watch the whole line.
-func (l lineGroup) childrenWatch() Form {
+func (l lineGroup) childrenWatch() observation.Form {
 	lists, created := l.dir.op(drivers.OpChildren).by, client.Set{}
 	for _, k := range l.kids {
 		maps.Copy(created, k.op(drivers.OpCreate).by)
@@ -195,23 +204,41 @@ func (l lineGroup) childrenWatch() Form {
 		return newsOfList("list of nodes, watched from outside", sessions, members)
 	}
 	evidence := fmt.Sprintf("%d sessions have a node in the line and watch all of it", members)
-	// A holder of a lock leaves most notifications unread, a member of a group reads all.
-	first := l.dir.woken[turned]
-	switch heeded := first[acted] + first[read] + first[waited]; {
+	// Most holders of a lock leave notifications unread. A member of a group reads all, also while it is the first: its
+	// share is that of any other.
+	first, others := l.dir.woken[turned], l.dir.woken[waiting]
+	heeded := first[acted] + first[read] + first[waited]
+	heeds := heeded*4 > heeded+first[unread] && 2*heeded*int64(members) >= others[acted]+others[waited]
+	switch {
 	case l.dir.op(drivers.OpSet).requests > 0:
-		return Form{Name: "double barrier, children watch", Forms: []string{"double-barrier/children-watch"}, Instead: "ready", kind: meets,
-			Evidence: fmt.Sprintf("%d sessions have a node and watch all nodes, to enter and to leave", sessions)}
+		return observation.Form{Name: "double barrier, children watch", Forms: []string{"double-barrier/children-watch"}, Instead: "ready", WaitFor: observation.Meeting,
+			Evidence: fmt.Sprintf("%d sessions have a node and watch all nodes, to enter and to leave", members)}
 	case l.shared:
-		return Form{Name: "shared lock, children watch", Forms: []string{"shared-lock/children-watch"}, Instead: "nearest", Wakes: 1, kind: turns, Evidence: evidence + ", readers and writers"}
-	case heeded*4 > heeded+first[unread]:
-		return Form{Name: "group, children watch", Forms: []string{"group/children-watch"}, kind: news, Evidence: evidence + ", also those that are first in it"}
+		return observation.Form{Name: "shared lock, children watch", Forms: []string{"shared-lock/children-watch"}, Instead: "nearest", Wakes: 1, WaitFor: observation.Turn, Evidence: evidence + ", readers and writers"}
+	case heeds && l.takesTurns(): // a lock whose holder goes on watching, or a group
+		return observation.Form{}
+	case heeds:
+		return observation.Form{Name: "group, children watch", Forms: []string{"group/children-watch", "mutual-watch/one-watch"}, WaitFor: observation.News, Evidence: evidence + ", also those that are first in it"}
 	}
-	return Form{Name: "lock or election, children watch", Forms: []string{"lock/children-watch", "election/children-watch"},
-		Instead: "predecessor", Wakes: 1, kind: turns, Evidence: evidence}
+	return observation.Form{Name: "lock or election, children watch", Forms: []string{"lock/children-watch", "election/children-watch"},
+		Instead: "predecessor", Wakes: 1, WaitFor: observation.Turn, Evidence: evidence}
 }
 
-func (l lineGroup) revocable() Form {
-	f := Form{Name: "revocable lock, own node", Forms: []string{"revocable-lock/own-node", "revocable-lock/laser-beams"}, kind: turns,
+// takesTurns reports whether sessions leave the line in the order in which they came, and come again.
+func (l lineGroup) takesTurns() bool {
+	var first, later, creates int64
+	by := client.Set{}
+	for _, k := range l.kids {
+		if k.sequential() > 0 {
+			first, later, creates = first+k.deletedFirst, later+k.deletedLater, creates+k.op(drivers.OpCreate).requests
+			maps.Copy(by, k.op(drivers.OpCreate).by)
+		}
+	}
+	return first > 9*later && 2*first > creates && creates >= 2*int64(by.Count())
+}
+
+func (l lineGroup) revocable() observation.Form {
+	f := observation.Form{Name: "revocable lock, own node", Forms: []string{"revocable-lock/own-node", "revocable-lock/laser-beams"}, WaitFor: observation.Turn,
 		Evidence: "each session watches its own node for requests to release, and the node ahead of it"}
 	if l.byOthers > 0 {
 		f.Name, f.Forms = "revocable lock, deleted after a request", f.Forms[1:]
@@ -220,7 +247,7 @@ func (l lineGroup) revocable() Form {
 }
 
 // aheadWatch recognises sessions that watch one node of the line.
-func (l lineGroup) aheadWatch() Form {
+func (l lineGroup) aheadWatch() observation.Form {
 	candidates := client.Set{}
 	for _, k := range l.kids {
 		if k.sequential() > 0 {
@@ -237,21 +264,21 @@ func (l lineGroup) aheadWatch() Form {
 	lowestEvidence := fmt.Sprintf("all waiting sessions watch the first node in %s", l.dir.name)
 	switch {
 	case l.shared && l.ahead.lowest*10 > l.ahead.next: // writers watch the node ahead in either form
-		return Form{Name: "shared lock, lowest writer", Forms: []string{"shared-lock/lowest-write"}, Instead: "nearest", Wakes: 1, kind: turns, Evidence: lowestEvidence}
+		return observation.Form{Name: "shared lock, lowest writer", Forms: []string{"shared-lock/lowest-write"}, Instead: "nearest", Wakes: 1, WaitFor: observation.Turn, Evidence: lowestEvidence}
 	case l.shared && !certain:
-		return Form{Name: "shared lock, nearest or lowest writer", Forms: []string{"shared-lock/nearest", "shared-lock/lowest-write"}, kind: turns, Evidence: evidence}
+		return observation.Form{Name: "shared lock, nearest or lowest writer", Forms: []string{"shared-lock/nearest", "shared-lock/lowest-write"}, WaitFor: observation.Turn, Evidence: evidence}
 	case l.shared:
-		return Form{Name: "shared lock, nearest", Forms: []string{"shared-lock/nearest"}, kind: turns, Evidence: evidence}
+		return observation.Form{Name: "shared lock, nearest", Forms: []string{"shared-lock/nearest"}, WaitFor: observation.Turn, Evidence: evidence}
 	case lowest:
-		return Form{Name: "election or lock, watch the leader", Forms: []string{"election/watch-leader"}, Instead: "predecessor", Wakes: 1, kind: turns, Evidence: lowestEvidence}
+		return observation.Form{Name: "election or lock, watch the leader", Forms: []string{"election/watch-leader"}, Instead: "predecessor", Wakes: 1, WaitFor: observation.Turn, Evidence: lowestEvidence}
 	case acknowledged:
-		return Form{Name: "election, acknowledged", Forms: []string{"election/acknowledged"}, kind: turns, Evidence: evidence + "; the first announces itself by one more node"}
+		return observation.Form{Name: "election, acknowledged", Forms: []string{"election/acknowledged"}, WaitFor: observation.Turn, Evidence: evidence + "; the first announces itself by one more node"}
 	case !certain:
-		return Form{Name: "lock or election, predecessor or leader", Forms: []string{"lock/predecessor", "election/predecessor", "lock/go-zookeeper", "election/watch-leader"}, kind: turns,
+		return observation.Form{Name: "lock or election, predecessor or leader", Forms: []string{"lock/predecessor", "election/predecessor", "lock/go-zookeeper", "election/watch-leader"}, WaitFor: observation.Turn,
 			Evidence: "sessions watch the node ahead of their own; with no more than two in line that is also the first"}
 	}
-	return Form{Name: "lock or election, predecessor", Forms: []string{"lock/predecessor", "election/predecessor", "lock/go-zookeeper"},
-		Most: 1, kind: turns, Evidence: evidence}
+	return observation.Form{Name: "lock or election, predecessor", Forms: []string{"lock/predecessor", "election/predecessor", "lock/go-zookeeper"},
+		Most: 1, WaitFor: observation.Turn, Evidence: evidence}
 }
 
 func (a *ahead) add(b ahead) {
@@ -266,63 +293,63 @@ func (a *ahead) add(b ahead) {
 }
 
 // transactions recognises nodes in which sessions vote.
-func transactions(g group) (Form, []*pattern) {
+func transactions(g group) (observation.Form, []*pattern) {
 	i := slices.IndexFunc(g.kids, func(k *pattern) bool {
 		sets := k.op(drivers.OpSet) // each site votes once in a node of its own
 		return sets.by.Count() > 1 && sets.requests <= k.places && k.op(drivers.OpGet).watched > 0 && k.sequential() == 0 && k.places > 1
 	})
 	if i < 0 {
-		return Form{}, nil
+		return observation.Form{}, nil
 	}
 	site := g.kids[i]
 	sites, readers := site.op(drivers.OpSet).by.Count(), site.op(drivers.OpGet).by.Count()
 	switch {
 	case readers > 1:
-		return Form{Name: "two-phase commit, all watch all", Forms: []string{"two-phase-commit/all-watch-all"}, Instead: "coordinator", Wakes: 1, kind: votes,
+		return observation.Form{Name: "two-phase commit, all watch all", Forms: []string{"two-phase-commit/all-watch-all"}, Instead: "coordinator", Wakes: 1, WaitFor: observation.Votes,
 			Evidence: fmt.Sprintf("%d sessions vote in a node each, and %d watch all votes", sites, readers)}, []*pattern{site}
 	case site.modes[drivers.Ephemeral] > 0:
-		return Form{Name: "two-phase commit, coordinator, ephemeral sites", Forms: []string{"two-phase-commit/ephemeral-sites"}, kind: news,
+		return observation.Form{Name: "two-phase commit, coordinator, ephemeral sites", Forms: []string{"two-phase-commit/ephemeral-sites"}, WaitFor: observation.News,
 			Evidence: fmt.Sprintf("%d sessions vote in an ephemeral node each, and one watches the votes", sites)}, []*pattern{site, g.dir}
 	}
-	return Form{Name: "two-phase commit, coordinator", Forms: []string{"two-phase-commit/coordinator"}, kind: news,
+	return observation.Form{Name: "two-phase commit, coordinator", Forms: []string{"two-phase-commit/coordinator"}, WaitFor: observation.News,
 		Evidence: fmt.Sprintf("%d sessions vote in a node each, and one watches the votes", sites)}, []*pattern{site, g.dir}
 }
 
 // racesBelow recognises one ephemeral node for which sessions race that watch the node above it.
-func racesBelow(g group) (Form, []*pattern) {
+func racesBelow(g group) (observation.Form, []*pattern) {
 	i := slices.IndexFunc(g.kids, func(k *pattern) bool {
 		return k.places == 1 && k.modes[drivers.Ephemeral] > 0 && k.op(drivers.OpCreate).lost > 0 && k.watched() == 0
 	})
 	if watched, _ := g.dir.lists(); i < 0 || watched == 0 {
-		return Form{}, nil
+		return observation.Form{}, nil
 	}
 	node := g.kids[i]
 	creates := node.op(drivers.OpCreate)
 	racers := g.dir.op(drivers.OpChildren).by.Common(creates.by)
 	if racers < 2 {
-		return Form{}, nil
+		return observation.Form{}, nil
 	}
-	return Form{Name: "lock or election, one node, watched from above", Forms: []string{}, Instead: "predecessor", Wakes: 1, kind: turns,
+	return observation.Form{Name: "lock or election, one node, watched from above", Forms: []string{}, Instead: "predecessor", Wakes: 1, WaitFor: observation.Turn,
 		Evidence: fmt.Sprintf("%d sessions watch the list of nodes and race to create %s: %d of %d creates failed", racers, node.name, creates.lost, creates.requests)}, []*pattern{g.dir, node}
 }
 
 // lists recognises a node whose children sessions watch and leave to others: they neither race to
 // create them nor take them away.
-func lists(g group) (Form, []*pattern) {
-	if watched, _ := g.dir.lists(); watched == 0 || g.dir.fanout.Max() < 2 { // one that waits may want its turn
-		return Form{}, nil
+func lists(g group) (observation.Form, []*pattern) {
+	if watched, _ := g.dir.lists(); watched == 0 || fanoutOf(g.dir).Max() < 2 || g.dir.maySignal() || (lineGroup{group: g}).takesTurns() { // one that waits may want its turn
+		return observation.Form{}, nil
 	}
 	watching, created := g.dir.op(drivers.OpChildren).by, client.Set{}
 	for _, k := range g.kids {
 		if g.locks(k) {
-			return Form{}, nil
+			return observation.Form{}, nil
 		}
-		takers := k.op(drivers.OpDelete).by.Common(watching)
+		takers := k.takers.Common(watching)
 		if k.modes[drivers.Ephemeral] > 0 {
 			takers = int(k.deletedByOthers) // a member may remove its own node
 		}
 		if creates := k.op(drivers.OpCreate); 2*creates.lost > creates.requests || takers > 1 {
-			return Form{}, nil
+			return observation.Form{}, nil
 		}
 		maps.Copy(created, k.op(drivers.OpCreate).by)
 	}
@@ -335,15 +362,19 @@ func lists(g group) (Form, []*pattern) {
 }
 
 // newsOfList returns the form of a list of which all that watch it want to know.
-func newsOfList(name string, watching, members int) Form {
-	return Form{Name: name, Forms: []string{}, kind: news,
-		Evidence: fmt.Sprintf("%d sessions watch the list, and %d of them have a node in it", watching, members)}
+func newsOfList(name string, watching, members int) observation.Form {
+	f := observation.Form{Name: name, Forms: []string{}, WaitFor: observation.News, Evidence: client.Say(watching, "watches", "watch") + " the list"}
+	if members > 0 {
+		f.Evidence += fmt.Sprintf(", and %d of them have a node in it", members)
+	}
+	return f
 }
 
 // isNamedAs reports whether nodes of both patterns have the same names, below different nodes.
 func (p *pattern) isNamedAs(o *pattern) bool { return path.Base(p.name) == path.Base(o.name) }
 
-// locks reports whether the nodes of the pattern have the names of a queue's items beside them, which they lock.
+// locks reports whether the nodes of the pattern have the names of a queue's items beside them, which they
+// lock.
 func (g group) locks(k *pattern) bool {
 	return slices.ContainsFunc(g.siblings, func(other group) bool {
 		return slices.ContainsFunc(other.kids, func(item *pattern) bool {
@@ -353,25 +384,31 @@ func (g group) locks(k *pattern) bool {
 }
 
 // trees recognises recursive watches. Those of etcd's clients are on the prefix of the keys.
-func trees(g group) (Form, []*pattern) {
+func trees(g group) (observation.Form, []*pattern) {
 	w := g.dir.op(drivers.OpWatchTree)
 	if w.requests == 0 {
 		w = g.prefix().op(drivers.OpWatchTree)
 	}
 	if w.requests == 0 {
-		return Form{}, nil
+		return observation.Form{}, nil
 	}
 	of := append([]*pattern{g.dir}, g.below...)
-	takers := client.Set{}
+	takers, readers := client.Set{}, client.Set{}
 	for _, k := range g.below {
-		if k.modes[drivers.Ephemeral] == 0 { // a member may remove its own node
-			maps.Copy(takers, k.op(drivers.OpDelete).by)
+		maps.Copy(readers, k.op(drivers.OpGet).by)
+		maps.Copy(readers, k.op(drivers.OpChildren).by)
+		if k.modes[drivers.Ephemeral] == 0 {
+			maps.Copy(takers, k.takers)
 		}
 	}
 	if n := takers.Common(w.by); n > 1 {
-		return Form{Name: "queue, all consumers watch", Forms: []string{"queue/cached-list", "queue/relist"}, Instead: "one-watcher", Wakes: 1, kind: items, over: true,
+		return observation.Form{Name: "queue, all consumers watch", Forms: []string{"queue/cached-list", "queue/relist"}, Instead: "one-watcher", Wakes: 1, WaitFor: observation.Item,
 			Evidence: fmt.Sprintf("%d sessions keep a recursive watch on the node, and %d of them delete what is below it", w.by.Count(), n)}, of
 	}
-	return Form{Name: "names, recursive watch", Forms: []string{"names/recursive"}, kind: news, over: true,
-		Evidence: fmt.Sprintf("%d sessions keep a recursive watch on the node and read what changes below it", w.by.Count())}, of
+	f := observation.Form{Name: "names, recursive watch", Forms: []string{"names/recursive", "mirror/recursive"}, WaitFor: observation.News,
+		Evidence: client.Say(w.by.Count(), "keeps", "keep") + " a recursive watch on the node"}
+	if readers.Common(w.by) > 0 {
+		f.Evidence += ", and " + client.Say(readers.Common(w.by), "reads", "read") + " what changes below it"
+	}
+	return f, of
 }

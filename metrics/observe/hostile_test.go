@@ -8,6 +8,7 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/traffic"
+	"github.com/stampede-bench/stampede/metrics/observation"
 )
 
 // tight are limits that a short trace exceeds.
@@ -36,8 +37,8 @@ func (a *Analysis) retained(t *testing.T) {
 		}
 		watches += len(s.watches)
 		unassigned += len(s.unassigned)
-		if len(s.polls) > maxPolls || len(s.waits) > maxWaits || len(s.races) > maxRaces {
-			t.Fatalf("a session keeps %d polls, %d votes and %d races", len(s.polls), len(s.waits), len(s.races))
+		if len(s.waits) > maxWaits || len(s.races) > maxRaces {
+			t.Fatalf("a session keeps %d votes and %d races", len(s.waits), len(s.races))
 		}
 	}
 	for _, s := range a.ended {
@@ -82,7 +83,7 @@ func TestHostileConnections(t *testing.T) {
 		a.retained(t)
 	}
 	r := a.Report().Traffic
-	if want := (Beyond{Connections: hostile - 8}); r.Beyond != want || r.Connections != hostile || r.Reads != hostile {
+	if want := (observation.Beyond{Connections: hostile - 8}); r.Beyond != want || r.Connections != hostile || r.Reads != hostile {
 		t.Errorf("got %+v of %d connections with %d reads, want %+v of %d with as many", r.Beyond, r.Connections, r.Reads, want, hostile)
 	}
 }
@@ -97,7 +98,7 @@ func TestHostileSessions(t *testing.T) {
 		a.retained(t)
 	}
 	r := a.Report().Traffic
-	if want := (Beyond{Sessions: hostile - 8}); r.Beyond != want || a.followed != 0 {
+	if want := (observation.Beyond{Sessions: hostile - 8}); r.Beyond != want || a.followed != 0 {
 		t.Errorf("got %+v and %d connections, want %+v and none", r.Beyond, a.followed, want)
 	}
 }
@@ -141,6 +142,9 @@ func TestLongPathsAreNotFollowed(t *testing.T) {
 	}
 	if r.Traffic.Changes != 1 {
 		t.Errorf("%d changes, want the one of /v", r.Traffic.Changes)
+	}
+	if m := traffic.ThatCount(r.Traffic.Undecoded); len(m) != 1 || m[0].Cause != traffic.LongPaths || m[0].Connections != 2 {
+		t.Errorf("missing %+v, want what named too long a path on both connections", m)
 	}
 }
 

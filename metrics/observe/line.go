@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"cmp"
 	"maps"
 	"regexp"
 	"slices"
@@ -23,21 +24,22 @@ type waitingLine struct {
 type child struct {
 	line    *waitingLine
 	place   *place
-	owner   *session
+	owner   *activity
 	pos     int64 // of the create
 	lease   int64 // that it is bound to, 0 if that is its session
 	removed int64 // position of the removal, 0 if that is not known
 	told    bool  // a notification has told its removal, which is still to be answered
 	reads   bool  // its name says that it is a reader's
 	own     bool  // it is ephemeral
-	turn    bool  // its owner has found no other ahead of it
-	entered bool  // its owner has set the line's node
-	leaving bool  // its owner has asked to delete it
-	kept    bool  // it counts among the children that are kept
+	turn    bool  // its owner has found no other ahead of it, by a list at position listed
+	listed  int64
+	entered bool // its owner has set the line's node
+	leaving bool // its owner has asked to delete it
+	kept    bool // it counts among the children that are kept
 }
 
-// shares reports whether both hold at the same time: they are readers in a line in which writers stand, too. Names alone, as
-// of a lock on reading something, say nothing.
+// shares reports whether both hold at the same time: they are readers in a line in which writers stand,
+// too. Names alone, as of a lock on reading something, say nothing.
 func (c *child) shares(o *child) bool { return c.reads && o.reads && c.line.writers }
 
 // reader matches the name of a reader's child: "read-", "a-read-", "__READ__". A thread is none.
@@ -66,7 +68,7 @@ func (a *Analysis) created(s *session, m *drivers.Message, p *place) {
 		return
 	}
 	if m.Mode&drivers.Sequential == 0 { // a single node for which clients race
-		s.children[p.path] = a.keep(&child{line: &waitingLine{place: p}, place: p, owner: s, pos: m.Pos, own: true, turn: true})
+		s.children[p.path] = a.keep(&child{line: &waitingLine{place: p}, place: p, owner: s.activity, pos: m.Pos, own: true, turn: true})
 		return
 	}
 	p.parent.pattern.lined = true
@@ -75,10 +77,13 @@ func (a *Analysis) created(s *session, m *drivers.Message, p *place) {
 		a.all.beyond.Nodes++
 		return
 	}
-	c := &child{line: l, place: p, owner: s, pos: m.Pos, own: m.Mode&drivers.Ephemeral != 0, reads: reader.MatchString(p.path[len(p.parent.path):])}
+	c := &child{line: l, place: p, owner: s.activity, pos: m.Pos, own: m.Mode&drivers.Ephemeral != 0, reads: reader.MatchString(p.path[len(p.parent.path):])}
 	l.writers = l.writers || !c.reads
 	i, _ := slices.BinarySearchFunc(l.live, c, func(x, y *child) int { return int(min(max(x.pos-y.pos, -1), 1)) })
 	l.live = slices.Insert(l.live, i, a.keep(c))
+	for _, later := range l.live[i+1:] {
+		later.giveBack()
+	}
 	if c.own {
 		s.children[p.path] = c
 	}
@@ -153,7 +158,7 @@ func (a *Analysis) deleted(s *session, pos int64, p *place) {
 	c := l.live[i]
 	if c.own && s != nil {
 		switch {
-		case s != c.owner:
+		case s.activity != c.owner:
 			p.pattern.deletedByOthers++
 		case i == 0:
 			p.pattern.deletedFirst++
@@ -184,8 +189,8 @@ func (a *Analysis) remove(c *child, pos int64) {
 	}
 }
 
-// tell records that a notification has told the removal of the node. The reply to the request that removed it may
-// come later. pos is 0 if the notification has none.
+// tell records that a notification has told the removal of the node. The reply to the request that removed
+// it may come later. pos is 0 if the notification has none.
 func (l *waitingLine) tell(path string, pos int64) {
 	i := slices.IndexFunc(l.live, func(c *child) bool { return c.place.path == path })
 	if i < 0 || l.live[i].told {
@@ -228,6 +233,19 @@ func (c *child) first(pos int64) bool {
 	return !slices.ContainsFunc(c.line.gone, func(o *child) bool { return ahead(o) && o.removed > pos })
 }
 
+// giveBack has the list that gave the owner its turn judged again: the creation of a node ahead, whose reply came
+// late, was not known then.
+func (c *child) giveBack() {
+	w := c.owner.waits[c.line.place.path]
+	if !c.turn || w == nil || w.stage != turned {
+		return
+	}
+	c.turn, w.stage, c.owner.lists = false, waiting, cmp.Or(c.owner.lists, &listing{c.line, c.listed})
+	for _, n := range w.newer {
+		n.standing = waiting
+	}
+}
+
 // takeTurn judges the session's latest list: if no other is ahead of its own node, the session has
 // its turn, and its latest notification led to it.
 func (s *session) takeTurn(a *Analysis) {
@@ -241,7 +259,7 @@ func (s *session) takeTurn(a *Analysis) {
 	case c == nil && w != nil && l.line.left(s, l.pos):
 		s.endWait(a, w)
 	case c != nil && !c.turn && c.first(l.pos):
-		c.turn = true
+		c.turn, c.listed = true, l.pos
 		if w != nil {
 			w.stage = turned
 		}
@@ -261,7 +279,7 @@ func (l *waitingLine) left(s *session, pos int64) bool {
 		if c.removed > pos {
 			return false
 		}
-		had = had || c.owner == s
+		had = had || c.owner == s.activity
 	}
 	return had
 }
@@ -279,7 +297,7 @@ func (s *session) lookAhead(a *Analysis, m *drivers.Message, p *place) {
 	own, live := s.own(l), l.present()
 	i := slices.IndexFunc(live, func(c *child) bool { return c.place.path == p.path })
 	if i >= 0 { // of several nodes the session waits with the next one
-		if next := slices.IndexFunc(live[i+1:], func(c *child) bool { return c.owner == s }); next >= 0 {
+		if next := slices.IndexFunc(live[i+1:], func(c *child) bool { return c.owner == s.activity }); next >= 0 {
 			own = live[i+1+next]
 		}
 	}

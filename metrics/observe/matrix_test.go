@@ -9,7 +9,7 @@ import (
 
 	"github.com/stampede-bench/stampede/internal/golden"
 	"github.com/stampede-bench/stampede/internal/testenv"
-	"github.com/stampede-bench/stampede/metrics/observe"
+	"github.com/stampede-bench/stampede/metrics/observation"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/catalog"
 )
@@ -48,7 +48,7 @@ func TestMatrixIsCurrent(t *testing.T) {
 
 // cell returns the recognised names that stand for the form. If none does, it returns all names
 // that were found, so that a form taken for another one shows in the table.
-func cell(f workloads.Form, r observe.Report) string {
+func cell(f workloads.Form, r observation.Report) string {
 	var right, wrong []string
 	for _, p := range r.Places {
 		if p.Form == nil {

@@ -3,11 +3,13 @@ package observe_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
 	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/metrics/observation"
 	"github.com/stampede-bench/stampede/metrics/observe"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/catalog"
@@ -27,6 +29,23 @@ func TestEveryFormIsRecognisedWhileItRuns(t *testing.T) {
 		for _, clients := range counts {
 			t.Run(fmt.Sprint(f, "/", clients), func(t *testing.T) {
 				rec, r := observeRun(t, f, clients)
+				switch f.Recipe {
+				case "priority-lock": // between two rounds its line may look like a ring
+					if r.Traffic.Notifications < rec.Whole.Notifications {
+						t.Errorf("observed %d notifications; the run counted %d", r.Traffic.Notifications, rec.Whole.Notifications)
+					}
+					return
+				case "mirror", "mutual-watch": // one change may notify a session of two watches
+					checkForm(t, f, metrics.Counts{}, 0, r)
+					return
+				case "member-state", "reconnect": // they wake nobody
+					for _, p := range r.Places {
+						if p.Form != nil && (p.Form.Herd || !strings.HasSuffix(p.Form.Name, ", polled")) {
+							t.Errorf("a form that wakes nobody is recognised: %s", recognised(r))
+						}
+					}
+					return
+				}
 				if r.Traffic.FanoutMax < rec.Herd.Largest || r.Traffic.Notifications < rec.Whole.Notifications {
 					t.Errorf("observed %d notifications, at most %d; the run counted %d, %d", r.Traffic.Notifications, r.Traffic.FanoutMax, rec.Whole.Notifications, rec.Herd.Largest)
 				}
@@ -40,7 +59,7 @@ func TestEveryFormIsRecognisedWhileItRuns(t *testing.T) {
 // observeRun runs a form for a short time, and returns what the run counted and what was observed. A
 // busy machine may run few rounds in that time. Then the run is extended until clients have waited for
 // each other often enough to tell forms apart: two that never meet at a lock show none.
-func observeRun(t *testing.T, f workloads.Form, clients int) (*metrics.Record, observe.Report) {
+func observeRun(t *testing.T, f workloads.Form, clients int) (*metrics.Record, observation.Report) {
 	t.Helper()
 	service := f.ServiceFor(backendtest.InProcess(t))
 	a := observe.New(observe.DefaultLimits)

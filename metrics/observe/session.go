@@ -7,19 +7,19 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/traffic"
-	"github.com/stampede-bench/stampede/metrics/causality"
 	"github.com/stampede-bench/stampede/metrics/client"
 	"github.com/stampede-bench/stampede/metrics/fanout"
+	"github.com/stampede-bench/stampede/metrics/polling"
 )
 
-// A session is what is known of one client's session.
+// A session is what is known of one client's session, or of one of its connections if sessions have no number.
 type session struct {
+	*activity
 	id          int64  // of the service, 0 if it is not known
 	client      string // host:port of its latest connection
 	of          *client.Session
 	timeout     time.Duration
 	anonymous   bool // its connection was joined after the session had been opened
-	over        bool // it was closed
 	audited     bool // it is known of which of its watches it is told
 	connections int
 	left        time.Time // end of its latest connection
@@ -27,24 +27,11 @@ type session struct {
 	rearming    rearming
 	probe       *fanout.Session
 
-	reads, writes, notifications int64
-	watches                      map[watchKey]standingWatch
-	trees                        int               // recursive ones among them
-	children                     map[string]*child // ephemeral nodes, by path
-	waits                        map[string]*wait  // by the node at which it waits
-	others                       map[string]*wait  // for anything else, by the node of the notification
-	newest                       *wait             // nil if it is over
-	before                       string            // node of the wait before the newest
-	races                        map[string]bool   // single ephemeral nodes that it could not create, because another session had
-	stock                        stock
-	lists                        *listing         // its latest list of a line
-	polls                        map[pollKey]poll // its latest unwatched reads
-	open                         *wake            // its latest notification, until it is known what came of it
-	unassigned                   map[int64]*wake  // notifications whose cause is not known yet
-	serial                       int64            // in the order of their beginnings, from 1
-	work                         *causality.Work  // nil if it is at rest
-	freed                        string           // the node of whose deletion it was told last
-	orphan                       *orphan          // nil if it has a connection
+	notifications int64
+	watches       map[watchKey]standingWatch
+	keeps         int             // watches, several on one path each
+	trees         int             // recursive ones among them
+	unassigned    map[int64]*wake // notifications whose cause is not known yet
 }
 
 // A watchKey names a watch of a session.
@@ -61,7 +48,8 @@ func (k watchKey) recursive() bool { return k.children && k.lasting }
 type standingWatch struct {
 	at      time.Time
 	pattern *pattern
-	dead    bool // it was set on a sequential node that was gone, whose name will not come again
+	more    int64 // further watches of the session on the path
+	dead    bool  // it was set on a sequential node that was gone, whose name will not come again
 }
 
 // A level is a number that rises and falls.
@@ -72,34 +60,14 @@ func (l *level) add(n int64) {
 	l.most = max(l.most, l.now)
 }
 
-// A pollKey names a read that a session may repeat.
-type pollKey struct {
-	path string
-	op   drivers.Op
-}
-
-// A poll is a read that armed no watch.
-type poll struct {
-	digest        uint64
-	notifications int64 // of the session, at the read
-	writes        int64
-	at            time.Time
-}
-
-// maxPolls is how many reads are remembered for each session to find polling.
-const maxPolls = 32
-
 // maxRaces is how many nodes are remembered for each session that it could not create.
 const maxRaces = 32
 
 func (a *Analysis) newSession(c traffic.Connection, of *client.Session) *session {
 	s := &session{
-		client: c.Client, of: of,
-		probe: a.meter.Session(), watches: map[watchKey]standingWatch{}, children: map[string]*child{},
-		polls: map[pollKey]poll{}, unassigned: map[int64]*wake{}, waits: map[string]*wait{}, others: map[string]*wait{}, races: map[string]bool{},
+		activity: a.newActivity(), client: c.Client, of: of,
+		probe: a.meter.Session(), watches: map[watchKey]standingWatch{}, unassigned: map[int64]*wake{},
 	}
-	a.serials++
-	s.serial = a.serials
 	a.byMeter[s.probe] = s
 	a.all.openSessions++
 	a.all.mostSessions = max(a.all.mostSessions, a.all.openSessions)
@@ -163,6 +131,7 @@ func (a *Analysis) anonymous(t *tap) *session {
 	}
 	s := a.newSession(t.c, t.of.Begin(false))
 	s.anonymous = true
+	s.rearming.since = a.now
 	return s
 }
 
@@ -196,9 +165,8 @@ func (a *Analysis) expire() {
 
 // end drops a session.
 func (a *Analysis) end(s *session) {
-	s.settle(a)
+	s.leave(a)
 	s.stopAudit()
-	s.work.End()
 	s.probe.End()
 	if !s.over {
 		s.of.End(a.now)
@@ -207,9 +175,6 @@ func (a *Analysis) end(s *session) {
 	for k := range s.watches {
 		a.disarm(s, k)
 	}
-	for _, c := range s.children {
-		a.remove(c, 0)
-	}
 	delete(a.byMeter, s.probe)
 	if len(s.unassigned) > 0 {
 		a.ended[s.probe] = s
@@ -217,8 +182,7 @@ func (a *Analysis) end(s *session) {
 	if a.sessions[s.id] == s {
 		delete(a.sessions, s.id)
 	}
-	// Removed children and items of queues refer to their owner.
-	s.watches, s.children, s.waits, s.others, s.races, s.polls, s.lists, s.probe = nil, nil, nil, nil, nil, nil, nil, nil
+	s.watches, s.probe = nil, nil
 }
 
 func (s *session) closed(a *Analysis, pos int64) {
@@ -228,7 +192,9 @@ func (s *session) closed(a *Analysis, pos int64) {
 	s.over = true
 	s.of.End(a.now)
 	a.all.ended++
-	a.all.churn.closed(a.now, s)
+	if !s.opened.IsZero() {
+		a.all.churn.End(a.now.Sub(s.opened), s.timeout)
+	}
 	s.settle(a)
 	s.ownsNoMore(a, 0, pos)
 	for k := range s.watches {
@@ -250,14 +216,12 @@ func (s *session) ownsNoMore(a *Analysis, lease, pos int64) {
 func (s *session) countRequest(a *Analysis, m *drivers.Message, p *place) {
 	o := &p.pattern.ops[m.Op]
 	o.requests++
-	if arms(m) {
-		o.watched++
-	}
 	if m.Op.IsWrite() || m.Op.IsRead() || m.Op.IsWatch() {
 		addTo(&p.pattern.ops[m.Op].by, s)
 	}
 	if m.Op == drivers.OpCreate {
 		p.pattern.modes[m.Mode&3]++
+		s.tried[p.pattern] = true
 	}
 	if c := s.children[p.path]; c != nil && m.Op == drivers.OpDelete {
 		c.leaving = true
@@ -292,19 +256,29 @@ func (s *session) beginsToWait(a *Analysis, m *drivers.Message, p *place) {
 			s.begin(a, p.parent, waiting)
 		}
 	case drivers.OpSet:
-		if a.lines[p.path] == nil && a.lines[p.parent.path] == nil {
+		p.sets++
+		w := s.waits[p.parent.path]
+		switch {
+		case w != nil && w.stage == voted && !p.votes():
+			s.endWait(a, w)
+		case a.lines[p.path] == nil && a.lines[p.parent.path] == nil && p.votes():
 			s.begin(a, p.parent, voted)
 		}
 	}
 }
 
 // answered counts a reply and follows what the session does after a notification.
-func (s *session) answered(a *Analysis, m *drivers.Message, p *place, r request) {
+func (s *session) answered(a *Analysis, m *drivers.Message, p *place, r *request) {
 	o := &p.pattern.ops[m.Op]
-	o.record(a.now.Sub(r.at))
+	o.latency.Add(a.now.Sub(r.at))
+	if armed(m) {
+		o.watched++
+	}
+	atWork := r.work != nil
 	switch {
 	case m.Op.IsWrite() && m.Err != nil:
 		o.failed++
+		s.loses(a, m, p)
 		if errors.Is(m.Err, drivers.ErrNodeExists) {
 			o.lost++
 			p.raced = p.raced || s.children[p.path] == nil
@@ -313,39 +287,55 @@ func (s *session) answered(a *Analysis, m *drivers.Message, p *place, r request)
 			}
 		}
 		if w := s.pending(p); w != nil && !errors.Is(m.Err, drivers.ErrUnsupported) { // else another part is the reason
-			w.lost++
+			w.failed = w.failed || w.place.holds(p)
+			if atWork {
+				w.lost, w.rest, r.work = w.lost+1, a.now, nil // once for a transaction
+			}
 		}
 	case m.Op.IsWrite():
-		s.wrote(a, m, p, r.lease)
+		s.wrote(a, m, p, r)
 	case m.Op.IsRead():
-		s.read(a, m, p)
+		s.read(a, m, p, atWork)
 	case m.Op.IsWatch() && m.Err == nil:
 		if w := s.pending(p); w != nil {
-			w.rearmed, w.rest = true, a.now
+			if w.rearmed = true; atWork {
+				w.rest = a.now
+			}
 		}
 		s.lookAhead(a, m, p)
-		a.arm(s, watchKey{p.path, m.Op == drivers.OpWatchTree, true}, p, false)
+		a.arm(s, watchKey{p.path, m.Op == drivers.OpWatchTree, true}, p, m)
 	}
 }
 
 // wrote records a write.
-func (s *session) wrote(a *Analysis, m *drivers.Message, p *place, lease int64) {
+func (s *session) wrote(a *Analysis, m *drivers.Message, p *place, r *request) {
 	s.takeTurn(a)
-	if w := s.pending(p); w != nil {
+	if w := s.pending(p); w != nil && r.work != nil {
 		w.rest = a.now
 	}
 	for _, w := range s.others {
-		if w.isAbout(p) {
-			w.enters(a, s, waiting)
+		switch n := w.latest(); {
+		case n == nil || !w.isAbout(p):
+		case n.place.holds(p):
+			w.wins(a, s)
+		default:
+			n.beside = true
 		}
+	}
+	s.wins(a, m, p, r.work != nil)
+	if m.Op != drivers.OpDelete {
+		p.author = s.serial
+	} else if p.author != s.serial {
+		addTo(&p.pattern.takers, s)
 	}
 	switch m.Op {
 	case drivers.OpCreate:
 		delete(s.races, p.path)
+		p.sets = 0
 		p.raced = p.raced || s.freed == p.path
 		a.created(s, m, p)
 		if c := s.children[p.path]; c != nil {
-			c.lease = lease
+			c.lease = r.lease
 		}
 	case drivers.OpDelete:
 		s.stock.took(p)
@@ -367,14 +357,14 @@ func (s *session) set(a *Analysis, p *place) {
 	}
 }
 
-func (s *session) read(a *Analysis, m *drivers.Message, p *place) {
+func (s *session) read(a *Analysis, m *drivers.Message, p *place, atWork bool) {
 	if m.Err != nil {
 		p.pattern.ops[m.Op].failed++
 	}
 	gone := false // whether what it waited for is
-	if w := s.pending(p); w != nil {
-		w.read(a, m)
-		gone = missing(m) && w.event == drivers.Deleted && w.place.path == p.path && w.lost == 0
+	if w := s.readsFor(p); w != nil {
+		w.read(a, m, atWork)
+		gone = missing(m) && w.event == drivers.Deleted && w.place.path == p.path && !w.failed
 	}
 	for _, in := range s.waitsFor(p) {
 		in.answered(a, s)
@@ -386,65 +376,86 @@ func (s *session) read(a *Analysis, m *drivers.Message, p *place) {
 	if m.Op == drivers.OpChildren && m.Err == nil && l != nil {
 		s.takeTurn(a)
 		s.lists = &listing{line: l, pos: m.Pos}
-		s.stock.listed(p)
+		s.stock = stock{queue: p}
 	}
 	if m.Op == drivers.OpGet {
 		s.stock.tried(p)
 	}
 	if armed(m) {
 		s.lookAhead(a, m, p)
-		a.arm(s, watchKey{p.path, m.Op == drivers.OpChildren, false}, p, missing(m) && p.pattern.sequential() > 0)
+		a.arm(s, watchKey{p.path, m.Op == drivers.OpChildren, false}, p, m)
 		return
 	}
 	s.polled(a, m, p)
 }
 
-// polled counts a read without a watch that repeats the session's last one though it was not
-// notified meanwhile and wrote nothing.
+// polled counts a read without a watch that repeats the session's last one.
 func (s *session) polled(a *Analysis, m *drivers.Message, p *place) {
-	k := pollKey{p.path, m.Op}
-	last, known := s.polls[k]
-	if known && last.notifications == s.notifications && last.writes == s.writes {
+	digest := m.Digest
+	if errors.Is(m.Err, drivers.ErrNoNode) {
+		digest = ^uint64(0) // that there is no node is an answer like any other
+	}
+	r := s.polls.Add(a.now, p.path, m.Op, digest, polling.Done{Notified: s.told, Written: s.writes})
+	if r.Polls {
 		o := &p.pattern.ops[m.Op]
 		o.repeats++
 		o.looped = o.looped || o.again[s.of]
 		addTo(&o.again, s)
-		if m.Digest != 0 && last.digest == m.Digest {
-			p.pattern.unchanged++
-			p.pattern.polledAfter(a.now.Sub(last.at))
-		}
 	}
-	if !known && len(s.polls) >= maxPolls {
-		clear(s.polls)
+	if r.Unchanged {
+		p.pattern.unchanged++
+		p.pattern.interval.Add(r.After)
 	}
-	s.polls[k] = poll{digest: m.Digest, notifications: s.notifications, writes: s.writes, at: a.now}
 }
 
-// arm enters a watch.
-func (a *Analysis) arm(s *session, k watchKey, p *place, dead bool) {
-	if _, again := s.watches[k]; again {
-		s.rearmedOne(a)
+// arm enters the watch that a reply has armed. It may stand beside another one of the session.
+func (a *Analysis) arm(s *session, k watchKey, p *place, m *drivers.Message) {
+	s.waitsAt(p.path, true)
+	w, again := s.watches[k]
+	switch {
+	case again && m.Number == 0:
+		if !s.anonymous {
+			s.rearmedOne(a)
+		}
 		return
-	}
-	if a.watches.now >= int64(a.limits.Watches) {
+	case a.watches.now >= int64(a.limits.Watches):
 		a.all.unfollowed++
 		return
+	case again:
+		w.more++
+	default:
+		w = standingWatch{at: a.now, pattern: p.pattern, dead: missing(m) && p.pattern.sequential() > 0}
+		s.rearmedBroken(a, k, a.now)
+		addTo(&p.pattern.watchers, s)
+		p.pattern.audited = p.pattern.audited || s.audited
 	}
-	s.watches[k] = standingWatch{a.now, p.pattern, dead}
+	s.watches[k] = w
 	a.stand(s, k, 1)
-	a.all.mostOfSession = max(a.all.mostOfSession, len(s.watches))
-	addTo(&p.pattern.watchers, s)
-	p.pattern.audited = p.pattern.audited || s.audited
 }
 
 func (a *Analysis) disarm(s *session, k watchKey) {
-	if _, armed := s.watches[k]; armed {
-		a.stand(s, k, -1)
+	if w, armed := s.watches[k]; armed {
+		a.stand(s, k, -1-w.more)
 		delete(s.watches, k)
 	}
 }
 
-// stand counts a watch of the session that begins or ends to stand.
+// endedWatch records the end of one watch. It reports whether the session has others of its kind.
+func (a *Analysis) endedWatch(s *session, m *drivers.Message) bool {
+	k := watchKey{string(m.Path), m.Event == drivers.ChildrenChanged, true}
+	w := s.watches[k]
+	if w.more == 0 {
+		s.waitsAt(k.path, false)
+		a.disarm(s, k)
+		return false
+	}
+	w.more--
+	s.watches[k] = w
+	a.stand(s, k, -1)
+	return true
+}
+
+// stand counts watches of the session that begin or end to stand.
 func (a *Analysis) stand(s *session, k watchKey, n int64) {
 	w := s.watches[k]
 	w.pattern.watches.add(n)
@@ -453,6 +464,8 @@ func (a *Analysis) stand(s *session, k watchKey, n int64) {
 		w.pattern.live.add(n)
 		a.live.add(n)
 	}
+	s.keeps += int(n)
+	a.all.mostOfSession = max(a.all.mostOfSession, s.keeps)
 	if k.recursive() {
 		s.trees += int(n)
 	}
@@ -467,8 +480,6 @@ type stock struct {
 	queue *place
 	tries int // items of the list that it has tried
 }
-
-func (k *stock) listed(queue *place) { *k = stock{queue: queue} }
 
 func (k *stock) tried(item *place) {
 	if k.queue != nil && item.parent == k.queue {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/metrics/observation"
 )
 
 // TestSoFarDecidesNothing checks that looking at an observation in progress counts what is decided,
@@ -17,7 +18,7 @@ func TestSoFarDecidesNothing(t *testing.T) {
 	if r := a.SoFar(); r.Traffic.Notifications != 1 || r.Traffic.Changes != 0 {
 		t.Errorf("%d notifications of %d changes, want 1 of 0: the change is not complete", r.Traffic.Notifications, r.Traffic.Changes)
 	}
-	if p := a.Patterns()[0]; p.Path != "/config" || p.Notifications != 1 || p.Acted+p.Read+p.Waited != 0 || p.Fanout != nil {
+	if p := a.Patterns()[0]; p.Path != "/config" || p.Notifications != 1 || p.Acted+p.Read+p.Waited != 0 || len(p.Fanout) > 0 {
 		t.Errorf("%+v, want one notification that is open", p)
 	}
 	watcher.call(drivers.Message{Op: drivers.OpGet, Path: []byte("/config"), Watch: true, Pos: 3})
@@ -51,7 +52,7 @@ func TestPatternsBeyondTheLimitAreOthers(t *testing.T) {
 // TestLookingChangesNoReport checks that the report at the end does not depend on how often an
 // observation in progress was looked at, while sessions that were woken are not at rest yet.
 func TestLookingChangesNoReport(t *testing.T) {
-	report := func(look func(*Analysis)) Report {
+	report := func(look func(*Analysis)) observation.Report {
 		a := New(DefaultLimits)
 		watcher, idle, writer := newScript(a, 1), newScript(a, 2), newScript(a, 3)
 		idle.call(drivers.Message{Op: drivers.OpGet, Path: []byte("/idle"), Watch: true, Pos: 1})

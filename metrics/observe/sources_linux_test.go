@@ -30,6 +30,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/traffic/proxy"
 	"github.com/stampede-bench/stampede/internal/testenv"
 	"github.com/stampede-bench/stampede/metrics/causality"
+	"github.com/stampede-bench/stampede/metrics/observation"
 	"github.com/stampede-bench/stampede/metrics/observe"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/catalog"
@@ -70,7 +71,7 @@ func wantSourcesAgree(t *testing.T, on system, f workloads.Form) {
 	if of.proxy.Traffic.Notifications == 0 || len(of.proxy.Places) == 0 {
 		t.Fatalf("the proxy saw no notification: %+v", of.proxy.Traffic)
 	}
-	private := cmpopts.IgnoreUnexported(observe.Form{})
+	private := cmpopts.IgnoreUnexported(observation.Form{})
 	if diff := cmp.Diff(untimed(of.proxy), untimed(of.live), private); diff != "" {
 		t.Errorf("(-proxy +live capture):\n%s", diff)
 	}
@@ -80,7 +81,7 @@ func wantSourcesAgree(t *testing.T, on system, f workloads.Form) {
 }
 
 // sources has the reports of the three sources of the same traffic.
-type sources struct{ proxy, live, file observe.Report }
+type sources struct{ proxy, live, file observation.Report }
 
 func observeSources(t *testing.T, on system, f workloads.Form) (of sources) {
 	t.Helper()
@@ -237,17 +238,16 @@ func ofPort(t *testing.T, port uint16) (program []unix.SockFilter) {
 }
 
 // untimed returns a report without its times, and without the processes, which only a proxy knows.
-func untimed(r observe.Report) observe.Report {
+func untimed(r observation.Report) observation.Report {
 	r.Duration, r.Clients, r.Traffic.Clients = 0, nil, 0
-	for i := range r.Places {
+	for i := range r.Places { // what sessions ask is assigned by pauses
+		r.Places[i].ReadsAfter, r.Places[i].LostAfter = 0, 0
 		r.Places[i].SettledP90, r.Places[i].LatencyP90, r.Places[i].PollEvery = nil, nil, nil
 	}
 	for i := range r.Operations {
 		r.Operations[i].P50, r.Operations[i].P99 = nil, nil
 	}
-	e := r.Events // what sessions ask is assigned by pauses
-	r.Events = causality.Events{Count: e.Count, NotificationsP50: e.NotificationsP50}
-	r.Events.NotificationsMax = e.NotificationsMax
-	r.Largest = nil // among changes that wake equally many, the first ones by the source's clock
+	r.Events = causality.Events{} // where one ends and the next begins is a matter of pauses, too
+	r.Largest = nil               // among changes that wake equally many, the first ones by the source's clock
 	return r
 }

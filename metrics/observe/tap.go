@@ -67,6 +67,7 @@ func (t *tap) granted(s traffic.Session) {
 		return
 	}
 	t.of.Granted(s.ID, t.a.now, s.Timeout)
+	t.a.unite(t.s)
 	t.s.timeout = max(t.s.timeout, s.Timeout)
 	t.a.all.churn.Opened++
 	t.a.all.openLeases++
@@ -76,10 +77,14 @@ func (t *tap) granted(s traffic.Session) {
 // begin begins a session of the connection if it has none yet. It returns false if none is followed.
 func (t *tap) begin() bool {
 	if t.s == nil && !t.out {
-		for _, o := range t.opening { // a lease is granted by a request like any other
-			t.count(&o.m)
+		opening := t.opening
+		t.opening = nil
+		if t.attach(t.a.anonymous(t)); t.s != nil {
+			t.a.unite(t.s)
 		}
-		t.attach(t.a.anonymous(t))
+		for _, o := range opening { // a lease is granted by a request like any other
+			t.handle(o.at, o.m)
+		}
 	}
 	return !t.out
 }
@@ -103,6 +108,7 @@ func (t *tap) Lease(at time.Time, id int64) {
 	if t.begin() {
 		t.lease = id
 		t.of.Lease(id)
+		t.a.unite(t.s)
 	}
 }
 
@@ -111,6 +117,9 @@ func (t *tap) Owner(p traffic.Process) {
 	t.a.mu.Lock()
 	defer t.a.mu.Unlock()
 	t.of.Owner(p)
+	if t.s != nil && t.s.anonymous {
+		t.a.unite(t.s)
+	}
 }
 
 // revoked records that a lease was revoked. The watches of its session remain.
@@ -136,11 +145,11 @@ func (t *tap) attach(s *session) {
 		return
 	}
 	if t.s != nil {
-		t.s.connections--
+		t.s.linked(-1)
 		t.s.left = t.a.now
 	}
 	t.s = s
-	s.connections++
+	s.linked(1)
 	for _, o := range t.opening {
 		t.a.setTime(o.at)
 		s.probe.Message(o.m)
@@ -164,14 +173,19 @@ func (t *tap) Message(at time.Time, m drivers.Message) {
 		return
 	}
 	t.begin()
+	t.handle(at, m)
+}
+
+// handle counts a packet that came at the time, and follows it.
+func (t *tap) handle(at time.Time, m drivers.Message) {
 	t.count(&m)
 	if t.out {
 		return
 	}
-	m = t.a.shortened(m)
+	m = t.shortened(m)
 	switch m.Kind {
 	case drivers.Request:
-		t.request(&m)
+		t.request(at, &m)
 	case drivers.Reply:
 		t.reply(&m)
 	case drivers.Notification:
@@ -190,7 +204,7 @@ const numbered = 64
 
 // shortened returns the message without the paths that are too long to be followed. What concerns them is
 // only counted. A request and its reply stay of one kind.
-func (a *Analysis) shortened(m drivers.Message) drivers.Message {
+func (t *tap) shortened(m drivers.Message) drivers.Message {
 	long := func(path []byte, op drivers.Op, mode drivers.Mode) bool {
 		n := len(path)
 		if m.Kind == drivers.Request && op == drivers.OpCreate && mode&drivers.Sequential != 0 {
@@ -199,32 +213,37 @@ func (a *Analysis) shortened(m drivers.Message) drivers.Message {
 		return n > maxPath
 	}
 	longPart := func(p drivers.TxnOp) bool { return long(p.Path, p.Op, p.Mode) }
-	if long(m.Path, m.Op, m.Mode) {
-		a.all.beyond.Paths++
+	whole, part := long(m.Path, m.Op, m.Mode), slices.ContainsFunc(m.Parts, longPart)
+	if whole || part {
+		t.a.all.beyond.Paths++
+		t.missed(traffic.Undecoded{Cause: traffic.LongPaths, Bytes: int64(m.Size)})
+	}
+	if m.Parts = slices.DeleteFunc(slices.Clone(m.Parts), longPart); part && len(m.Parts) == 0 {
+		m.Op = drivers.OpOther
+	}
+	if whole {
 		m.Path, m.Watch = nil, false
 		if m.Op.IsWrite() || m.Op.IsWatch() {
-			m.Op = drivers.OpOther
-		}
-	}
-	if slices.ContainsFunc(m.Parts, longPart) {
-		a.all.beyond.Paths++
-		m.Parts = slices.DeleteFunc(slices.Clone(m.Parts), longPart)
-		if len(m.Parts) == 0 {
 			m.Op = drivers.OpOther
 		}
 	}
 	return m
 }
 
-func (t *tap) request(m *drivers.Message) {
+func (t *tap) request(at time.Time, m *drivers.Message) {
 	a := t.a
-	r := request{op: m.Op, at: a.now, lease: t.lease}
+	r := request{op: m.Op, at: at, lease: t.lease}
 	t.lease = 0
 	if len(m.Parts) == 0 && len(m.Path) > 0 {
 		r.place = a.requestPlace(m)
 	}
+	if m.Alone && r.place != nil {
+		t.s.of.WatchAlone(r.place.pattern.op(m.Op).by)
+		a.unite(t.s)
+	}
 	t.s.asks(a, m, &r)
 	switch {
+	case m.Op == drivers.OpRearm: // its parts are no requests
 	case len(m.Parts) > 0:
 		for p := range parts(m) {
 			t.s.countRequest(a, p, a.requestPlace(p))
@@ -235,12 +254,10 @@ func (t *tap) request(m *drivers.Message) {
 	switch {
 	case m.Op == drivers.OpRearm:
 		t.s.rearmedAll(a)
-	case m.Op.IsRead():
-		t.s.reads++
 	case m.Op.IsWrite():
 		t.s.writes++
 	}
-	if m.Op != drivers.OpPing && !t.await(r) {
+	if !t.await(r) {
 		return // the meter would wait for the reply to a write, too
 	}
 	t.s.probe.Message(t.goesOn(*m, r))
@@ -275,9 +292,6 @@ func (t *totals) count(m *drivers.Message) {
 	switch {
 	case m.Kind == drivers.Request:
 		t.requests++
-		if arms(m) {
-			t.armed++
-		}
 		switch {
 		case m.Op == drivers.OpRearm:
 			t.rearms++
@@ -288,6 +302,8 @@ func (t *totals) count(m *drivers.Message) {
 		}
 	case m.Kind == drivers.Reply && m.Op.IsWrite() && m.Err != nil:
 		t.failed++
+	case m.Kind == drivers.Reply && armed(m):
+		t.armed++
 	case m.Kind == drivers.Notification && m.Event != 0 && len(m.Path) > 0:
 		t.notifications++
 	}
@@ -325,9 +341,12 @@ func (a *Analysis) requestPlace(m *drivers.Message) *place {
 }
 
 func (t *tap) reply(m *drivers.Message) {
+	if m.Op == drivers.OpUnwatch && m.Watch && t.a.endedWatch(t.s, m) {
+		return
+	}
 	r, known := t.answer(m.Op)
 	if known {
-		t.a.all.record(m.Op, t.a.now.Sub(r.at))
+		t.a.all.latency[m.Op].Add(t.a.now.Sub(r.at))
 		before := r.work.Answered(t.a.now, m.Op.IsWrite() && m.Err != nil)
 		if m.Op.IsWrite() || m.Op == drivers.OpClose {
 			t.tag(m, r, before)
@@ -344,17 +363,17 @@ func (t *tap) reply(m *drivers.Message) {
 	}
 	for p := range parts(m) {
 		if !m.Op.IsWrite() || p.Op.IsWrite() { // a read of what the transaction wrote polls nothing
-			t.answered(p, t.a.requestPlace(p), r)
+			t.answered(p, t.a.requestPlace(p), &r)
 		}
 	}
 	if len(m.Parts) == 0 {
-		t.answered(m, r.place, r)
+		t.answered(m, r.place, &r)
 	}
 }
 
 // answered follows the answer to one operation at a place. The path that was created may differ
 // from the requested one.
-func (t *tap) answered(m *drivers.Message, p *place, r request) {
+func (t *tap) answered(m *drivers.Message, p *place, r *request) {
 	if m.Op == drivers.OpCreate && m.Err == nil && len(m.Path) > 0 {
 		p = t.a.place(m.Path)
 	}
@@ -367,7 +386,8 @@ func (t *tap) answered(m *drivers.Message, p *place, r request) {
 func parts(m *drivers.Message) iter.Seq[*drivers.Message] {
 	return func(yield func(*drivers.Message) bool) {
 		for _, p := range m.Parts {
-			one := drivers.Message{Kind: m.Kind, Pos: m.Pos, Path: p.Path, Op: p.Op, Mode: p.Mode, Err: p.Err}
+			one := drivers.Message{Kind: m.Kind, Pos: m.Pos, Digest: m.Digest, Path: p.Path, Op: p.Op, Mode: p.Mode,
+				Err: p.Err}
 			if !yield(&one) {
 				return
 			}
@@ -414,9 +434,12 @@ func (t *tap) Close(at time.Time) {
 	if t.s == nil {
 		return
 	}
-	t.s.connections--
+	t.s.linked(-1)
 	t.s.probe.Message(drivers.Message{Kind: drivers.Cut})
 	t.s.left = at
+	if t.s.anonymous {
+		t.s.breakWatches(t.a)
+	}
 	waits := t.s.of.Leased() && !t.s.of.Active() // for a connection that uses a lease again
 	switch {                                     // else another connection still serves it
 	case t.s.connections > 0:
@@ -432,10 +455,44 @@ func missing(m *drivers.Message) bool {
 	return m.Op == drivers.OpExists && errors.Is(m.Err, drivers.ErrNoNode)
 }
 
-// arms reports whether the request arms a watch.
-func arms(m *drivers.Message) bool { return m.Watch || m.Op.IsWatch() }
-
 // armed reports whether the reply armed a watch.
 func armed(m *drivers.Message) bool {
-	return m.Watch && (m.Op.IsRead() || m.Op == drivers.OpOther || m.Op.IsWatch()) && (m.Err == nil || missing(m))
+	asks := m.Op.IsWatch() || m.Watch && (m.Op.IsRead() || m.Op == drivers.OpOther)
+	return asks && (m.Err == nil || missing(m))
+}
+
+// Gap reports bytes that were not decoded, and why.
+func (t *tap) Gap(at time.Time, bytes int64, cause traffic.Cause) {
+	t.a.mu.Lock()
+	defer t.a.mu.Unlock()
+	t.a.setTime(at)
+	if t.s != nil {
+		t.s.stopAudit()
+	}
+	t.missed(traffic.Undecoded{Cause: cause, Bytes: bytes})
+}
+
+// Members reports that the client has learned addresses that are not observed. It may use them: what it
+// would do there is missing, however little it is.
+func (t *tap) Members(at time.Time, addresses []string) {
+	t.a.mu.Lock()
+	defer t.a.mu.Unlock()
+	t.a.setTime(at)
+	t.missed(traffic.Undecoded{Cause: traffic.Bypass, Names: addresses})
+}
+
+// missed adds to what was not decoded. The connection counts once for each cause.
+func (t *tap) missed(u traffic.Undecoded) {
+	if !slices.Contains(t.causes, u.Cause) {
+		t.causes = append(t.causes, u.Cause)
+		u.Connections = 1
+	}
+	t.a.all.coverage.Add(u)
+}
+
+// Missed reports traffic that was not decoded and that no tap reports.
+func (a *Analysis) Missed(u traffic.Undecoded) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.all.coverage.Add(u)
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/metrics/observation"
 )
 
 // A member is a session that waits in the line at a node, and watches all of it.
@@ -100,6 +101,18 @@ func TestWaitsAreJudgedByWhatFollows(t *testing.T) {
 			second.list("/l", 4)
 			second.remove("/l", 2, 5)
 		}, 1, 1},
+		{"the reply to the create ahead comes late", func(first, second member) {
+			second.create("/l", 2, 2)
+			second.list("/l", 2)
+			member{newScript(first.Tap.(*tap).a, 3)}.create("/l", 3, 3)
+			second.changed("/l")     // as if it had its turn
+			first.create("/l", 1, 1) // but this one is ahead
+			second.list("/l", 3)
+			first.remove("/l", 1, 4)
+			second.changed("/l")
+			second.list("/l", 4)
+			second.remove("/l", 2, 5)
+		}, 1, 1},
 		{"notified of the line before", func(first, second member) {
 			second.create("/old", 1, 1)
 			second.list("/old", 1)
@@ -120,7 +133,7 @@ func TestWaitsAreJudgedByWhatFollows(t *testing.T) {
 			a.finish()
 			var useful, wasted int64
 			for _, p := range a.patterns {
-				u, w, _ := turns.useful(p)
+				u, w, _ := p.useful(observation.Turn)
 				useful, wasted = useful+u, wasted+w
 			}
 			if useful != test.useful || wasted != test.wasted {
@@ -147,7 +160,7 @@ func TestOwnRemovalLeadsToNothing(t *testing.T) {
 	take.Kind = drivers.Reply
 	consumer.Message(time.Unix(10, 0), take)
 	a.finish()
-	if u, w, _ := items.useful(a.patterns["/q"]); u != 1 || w != 0 {
+	if u, w, _ := a.patterns["/q"].useful(observation.Item); u != 1 || w != 0 {
 		t.Errorf("%d useful and %d wasted notifications, want 1 and 0", u, w)
 	}
 }

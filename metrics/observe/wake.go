@@ -9,7 +9,10 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/metrics/causality"
 	"github.com/stampede-bench/stampede/metrics/client"
+	"github.com/stampede-bench/stampede/metrics/delivery"
 	"github.com/stampede-bench/stampede/metrics/fanout"
+	"github.com/stampede-bench/stampede/metrics/observation"
+	"github.com/stampede-bench/stampede/metrics/pathname"
 )
 
 // An outcome is what a session did after a notification.
@@ -42,18 +45,24 @@ type wake struct {
 	place    *place
 	event    drivers.EventType
 	at       time.Time
-	rest     time.Time // of the last reply that belongs to it
-	change   *change   // nil while the cause is not known
-	reads    int64
-	lost     int64 // failed writes
-	rearmed  bool  // armed a watch again
-	fresh    bool  // read what the notification reported as changed
+	rest     time.Time // of the last reply of the session's work
+	of       *client.Session
+	change   *change // nil while the cause is not known
+	reads    int64   // of the work
+	lost     int64   // failed writes of the work
+	asked    bool    // the session has read since, at work or later
+	failed   bool    // it has lost a race since
+	rearmed  bool    // armed a watch again
+	fresh    bool    // read what the notification reported as changed
 	standing standing
 	over     *place // the node with the recursive watch that fired, nil for another watch
+	beside   bool   // the session has written a node beside it since
+	late     bool   // the session had done what it waited for
 	raced    bool   // the session has asked for a single node there since
-	ended    bool
+	ended    bool   // the outcome is known
 	outcome  outcome
 	work     *causality.Work // of the session, which it begins
+	race     race
 }
 
 // isAbout reports whether the place concerns what the notification told.
@@ -68,20 +77,26 @@ func (w *wake) tells() bool { return w.event == drivers.Created || w.event == dr
 func (s *session) notified(a *Analysis, m *drivers.Message, p *place) {
 	s.takeTurn(a)
 	s.notifications++
+	s.told++
+	if s.of.Told() {
+		a.unite(s)
+		a.lone.Add(s.of)
+		p.pattern.lone.Add(s.of)
+	}
 	if w := s.waits[p.path]; w != nil && m.Event == drivers.Deleted { // where it waited is gone
 		s.endWait(a, w)
 	}
-	w := &wake{pattern: p.pattern, place: p, event: m.Event, at: a.now, rest: a.now, standing: s.standing(a, p)}
+	w := &wake{of: s.of, pattern: p.pattern, place: p, event: m.Event, at: a.now, rest: a.now, standing: s.standing(a, m.Event, p)}
 	s.work.End()
 	s.work = causality.NewWork(a.now)
 	w.work = s.work
 	s.waitsElsewhere(a, m, p)
-	in := s.waitFor(a, p)
+	in := s.waitFor(a, m.Event, p)
 	if in.tree {
 		w.over = in.dir
 	}
 	in.notified(a, s, w)
-	s.open = w
+	s.wakes(a, w)
 	s.unassigned[s.notifications] = w
 	p.pattern.events[m.Event]++
 	if m.Event == drivers.Created && w.over == nil && p.pattern.ops[drivers.OpWatchNode].requests == 0 && !s.races[p.path] { // what it waited for exists
@@ -106,7 +121,7 @@ func (a *Analysis) deletedUnseen(pos int64, p *place) {
 	}
 	if l := a.lines[p.parent.path]; l != nil {
 		for _, c := range l.live {
-			if c.place.path == p.path && (c.owner.over || c.owner.connections == 0) {
+			if c.place.path == p.path && c.owner.gone() {
 				delete(c.owner.children, p.path)
 				a.remove(c, pos)
 				return
@@ -117,8 +132,8 @@ func (a *Analysis) deletedUnseen(pos int64, p *place) {
 }
 
 // standing returns the session's own place where it is notified.
-func (s *session) standing(a *Analysis, p *place) standing {
-	if w := s.inLine(p); w != nil {
+func (s *session) standing(a *Analysis, event drivers.EventType, p *place) standing {
+	if w := s.inLine(p); w.takes(event, p) {
 		return w.stage
 	}
 	for _, c := range s.children {
@@ -147,10 +162,13 @@ func (s *session) standing(a *Analysis, p *place) standing {
 	return waiting
 }
 
-// read counts a read after the notification.
-func (w *wake) read(a *Analysis, m *drivers.Message) {
-	w.reads++
-	w.rest = a.now
+// read counts a read after the notification. What its session does when it is at rest says what it waits
+// for, and is no consequence.
+func (w *wake) read(a *Analysis, m *drivers.Message, atWork bool) {
+	w.asked = true
+	if atWork {
+		w.reads, w.rest = w.reads+1, a.now
+	}
 	if m.Err == nil && (w.event == drivers.DataChanged && m.Op == drivers.OpGet || w.event == drivers.ChildrenChanged && m.Op == drivers.OpChildren) {
 		w.fresh = true
 	}
@@ -162,11 +180,11 @@ func (w *wake) read(a *Analysis, m *drivers.Message) {
 // superseded returns the outcome of a notification after which the session has read, and was notified again.
 func (s *session) superseded(w *wake) outcome {
 	switch {
-	case w.rearmed, s.races[w.place.path]: // it has not created the node since
+	case w.rearmed, w.failed, s.races[w.place.path]: // it has not won the node since
 		return waited
 	case w.fresh:
 		return read
-	case w.reads+w.lost == 0 && w.over != nil: // another one came before it did anything, and it waits on
+	case !w.asked && !w.beside && w.over != nil: // another one came before it did anything, and it waits on
 		return waited
 	}
 	return w.done()
@@ -174,25 +192,29 @@ func (s *session) superseded(w *wake) outcome {
 
 // done returns the outcome of a notification after which the session waits no more.
 func (w *wake) done() outcome {
-	if w.reads == 0 && !w.tells() {
+	if !w.asked && !w.tells() {
 		return unread
 	}
 	return acted
 }
 
 func (s *session) finish(a *Analysis, w *wake, o outcome) {
-	if s.open == w {
-		s.open = nil
+	if w.late {
+		o = unread
 	}
 	w.ended, w.outcome = true, o
 	p := w.pattern
-	p.woken[w.standing][o]++
-	if w.fresh {
-		p.fresh++
+	if w.standing == waiting && w.place.raced && !s.tried[p] { // it follows a node for which others race
+		w.standing = outside
 	}
-	p.readsAfter += w.reads
-	p.lostAfter += w.lost
-	if c := w.change; c != nil {
+	p.woken[w.standing][o]++
+	w.close(a)
+}
+
+// close adds what came of the notification to its change, if that is known, and so is the outcome, and nothing of the
+// work is to come. It is called whenever one of these changes.
+func (w *wake) close(a *Analysis) {
+	if c := w.change; c != nil && w.ended && w.race.over {
 		c.ended(w)
 		if c.open--; c.open == 0 && c.counted {
 			a.rested(c)
@@ -210,7 +232,8 @@ type change struct {
 	rest    time.Time // the last of the sessions that it woke came to rest then
 	reads   int64
 	lost    int64
-	waited  int64
+	waited  client.Set // sessions that waited again after one of its notifications
+	effects []*effect  // that it was added to
 	op      drivers.Op
 	writer  *session // nil if it is not known
 	written string   // pattern
@@ -239,7 +262,7 @@ func (c *change) ended(w *wake) {
 	c.reads += w.reads
 	c.lost += w.lost
 	if w.outcome == waited {
-		c.waited++
+		c.waited.Add(w.of)
 	}
 	if w.rest.After(c.rest) {
 		c.rest = w.rest
@@ -268,6 +291,7 @@ func (l listener) Caused(n fanout.Notified) {
 	}
 	c.n++
 	w.change = c
+	w.known()
 	c.event.Notify(s.serial, w.at, w.pattern.name, w.work)
 	if w.at.Before(c.first) {
 		c.first = w.at
@@ -278,11 +302,8 @@ func (l listener) Caused(n fanout.Notified) {
 		i = len(c.by) - 1
 	}
 	c.by[i].woken.Add(s.of)
-	if w.ended {
-		c.ended(w)
-	} else {
-		c.open++
-	}
+	c.open++
+	w.close(a)
 }
 
 func (a *Analysis) newChange(n fanout.Notified, w *wake) *change {
@@ -294,7 +315,7 @@ func (a *Analysis) newChange(n fanout.Notified, w *wake) *change {
 		if by := a.byMeter[n.Writer]; by != nil {
 			c.writer = by
 		}
-		c.written = Fold(n.Written)
+		c.written = pathname.Fold(n.Written)
 	} else {
 		a.all.foreign++
 	}
@@ -318,19 +339,20 @@ func (a *Analysis) flushOldest() {
 	}
 }
 
-// Missed counts a watch of which its session was not told, unless not all watches are followed.
-func (l listener) Missed(m fanout.Missed) {
-	if a := l.a; a.all.unfollowed == 0 {
-		a.all.missed++
-		a.place([]byte(m.Path)).pattern.missed++
+// Undelivered counts a notification that is missing, or that belongs to no watch, unless not all watches are
+// followed.
+func (l listener) Undelivered(v delivery.Violation) {
+	a := l.a
+	if a.all.unfollowed > 0 {
+		return
 	}
-}
-
-// Unasked counts a notification that belongs to no watch, unless not all watches are followed.
-func (l listener) Unasked(_ *fanout.Session, path string) {
-	if a := l.a; a.all.unfollowed == 0 {
+	switch p := a.place([]byte(v.Path)).pattern; v.Kind {
+	case delivery.Missing, delivery.Late:
+		a.all.missed++
+		p.missed++
+	case delivery.Unasked, delivery.Twice, delivery.WrongType:
 		a.all.unasked++
-		a.place([]byte(path)).pattern.unasked++
+		p.unasked++
 	}
 }
 
@@ -356,9 +378,7 @@ func (a *Analysis) flush(c *change) {
 	woken := c.woken()
 	woken.WokenTogether()
 	a.all.fanout[int64(woken.Count())]++
-	for _, s := range c.by {
-		s.pattern.changed(int64(s.woken.Count()))
-	}
+	a.affect(c)
 	if c.open == 0 {
 		a.rested(c)
 	}
@@ -366,8 +386,9 @@ func (a *Analysis) flush(c *change) {
 
 // rested adds a change of which everything is known.
 func (a *Analysis) rested(c *change) {
-	for _, s := range c.by {
-		recordDuration(s.pattern.settle, c.rest.Sub(c.first))
+	for _, e := range c.effects {
+		e.reads, e.lost = e.reads+c.reads, e.lost+c.lost
+		e.settle.Add(c.rest.Sub(c.first))
 	}
 	a.rank(c)
 }
@@ -375,26 +396,9 @@ func (a *Analysis) rested(c *change) {
 // maxRanked is how many of the largest changes are kept.
 const maxRanked = 10
 
-// A Change is one write that woke many.
-type Change struct {
-	At     time.Time `json:"at"`
-	Op     string    `json:"operation"` // "" if another process wrote, or a session expired
-	Writer string    `json:"client"`    // its address, "" if it is not known
-	// Process is the writer's, null if it is not known.
-	Process *client.Process `json:"process"`
-	Path    string          `json:"path"` // pattern of the path that changed
-	Woke    int64           `json:"woke"` // sessions
-	// Notifications that it caused: a session with several watches gets several.
-	Notifications int64         `json:"notifications"`
-	Waited        int64         `json:"waited_again"`
-	Reads         int64         `json:"reads_after"`
-	Lost          int64         `json:"failed_writes_after"`
-	Settled       time.Duration `json:"settled_ns"`
-}
-
 // A ranked change is one of the largest. The process of its writer may be found later.
 type ranked struct {
-	Change
+	observation.Change
 	by *client.Session // nil if it is not known
 }
 
@@ -407,9 +411,10 @@ func (a *Analysis) rank(c *change) {
 			return
 		}
 	}
-	r := Change{
-		At: c.first, Path: cmp.Or(c.written, c.pattern.name), Woke: woke, Notifications: c.n, Waited: c.waited,
-		Reads: c.reads, Lost: c.lost, Settled: c.rest.Sub(c.first),
+	r := observation.Change{
+		At: c.first, Path: cmp.Or(c.written, c.pattern.name), Woke: woke, Notifications: c.n,
+		Waited: int64(c.waited.Count()),
+		Reads:  c.reads, Lost: c.lost, Settled: c.rest.Sub(c.first),
 	}
 	if c.op != drivers.OpOther {
 		r.Op = c.op.String()
@@ -419,12 +424,6 @@ func (a *Analysis) rank(c *change) {
 		r.Writer, by = c.writer.client, c.writer.of
 	}
 	a.largest = append(a.largest, ranked{r, by})
-	slices.SortFunc(a.largest, func(x, y ranked) int { return compareChanges(x.Change, y.Change) })
+	slices.SortFunc(a.largest, func(x, y ranked) int { return observation.CompareChanges(x.Change, y.Change) })
 	a.largest = a.largest[:min(len(a.largest), maxRanked)]
-}
-
-// compareChanges puts the change that woke most sessions first, and of equal ones the earliest.
-func compareChanges(x, y Change) int {
-	return cmp.Or(cmp.Compare(y.Woke, x.Woke), x.At.Compare(y.At), cmp.Compare(x.Path, y.Path), cmp.Compare(x.Writer, y.Writer), cmp.Compare(x.Op, y.Op),
-		cmp.Compare(y.Waited, x.Waited), cmp.Compare(y.Reads, x.Reads), cmp.Compare(y.Lost, x.Lost), cmp.Compare(y.Settled, x.Settled))
 }

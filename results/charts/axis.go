@@ -1,13 +1,12 @@
 package charts
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-
-	"gonum.org/v1/plot"
 
 	"github.com/stampede-bench/stampede/results/units"
 )
@@ -18,24 +17,53 @@ type axis struct {
 	log      bool
 	low      float64 // the range shown
 	high     float64
-	ticks    []plot.Tick
+	ticks    []tick
 	gridless bool
-	// apart says that the axis draws its label separately. The plot library assumes that a label is
-	// in the middle of the values, which on a logarithmic axis is far to the right, and so it would
-	// shrink the plot.
-	apart bool
 }
 
-// Ticks implements plot.Ticker.
-func (a axis) Ticks(float64, float64) []plot.Tick { return a.ticks }
+// A tick is a value that an axis marks.
+type tick struct {
+	value float64
+	label string
+}
+
+// shown returns the ticks that the range includes.
+func (a axis) shown() []tick {
+	return slices.DeleteFunc(slices.Clone(a.ticks), func(t tick) bool { return a.share(t.value) < -1e-9 || a.share(t.value) > 1+1e-9 })
+}
+
+// share returns where on the axis a value is, from 0 at the lowest to 1 at the highest.
+func (a axis) share(value float64) float64 {
+	if a.log {
+		return math.Log(value/a.low) / math.Log(a.high/a.low)
+	}
+	return (value - a.low) / (a.high - a.low)
+}
+
+// fitted returns the horizontal axis without the labels for which there is no room on the given length.
+func (a axis) fitted(length float64) axis {
+	labels := lettering{size: small}
+	end := -length
+	a.ticks = slices.Clone(a.ticks)
+	slices.SortFunc(a.ticks, func(a, b tick) int { return cmp.Compare(a.value, b.value) })
+	for i, t := range a.ticks {
+		half := labels.width(t.label) / 2
+		if at := length * a.share(t.value); at-half < end+4 {
+			a.ticks[i].label = ""
+		} else {
+			end = at + half
+		}
+	}
+	return a
+}
 
 // topped returns a logarithmic axis with a label above all values.
 func topped(label string, values []float64, write func(float64) string) axis {
 	a := logarithmic(label, values, write)
 	top := roundUp(slices.Max(values))
 	a.high = max(a.high, top)
-	crowded := func(t plot.Tick) bool { return t.Value >= top || math.Log(top/t.Value) < math.Log(a.high/a.low)/14 }
-	a.ticks = append(slices.DeleteFunc(a.ticks, crowded), plot.Tick{Value: top, Label: write(top)})
+	crowded := func(t tick) bool { return t.value >= top || math.Log(top/t.value) < math.Log(a.high/a.low)/14 }
+	a.ticks = append(slices.DeleteFunc(a.ticks, crowded), tick{value: top, label: write(top)})
 	return a
 }
 
@@ -68,11 +96,11 @@ func logarithmic(label string, values []float64, write func(float64) string) axi
 }
 
 // decades returns ticks at the powers of ten within a range, times each of the marks.
-func decades(low, high float64, marks []float64, write func(float64) string) (ticks []plot.Tick) {
+func decades(low, high float64, marks []float64, write func(float64) string) (ticks []tick) {
 	for power := math.Floor(math.Log10(low)); power <= math.Log10(high); power++ {
 		for _, m := range marks {
 			if v := m * math.Pow(10, power); low <= v && v <= high {
-				ticks = append(ticks, plot.Tick{Value: v, Label: write(v)})
+				ticks = append(ticks, tick{value: v, label: write(v)})
 			}
 		}
 	}
@@ -88,7 +116,7 @@ func linear(label string, values []float64, write func(float64) string) axis {
 	step := niceStep((a.high - a.low) / 5)
 	a.low, a.high = step*math.Floor(a.low/step+1e-9), step*math.Ceil(a.high/step-1e-9)
 	for i := math.Round(a.low / step); i*step <= a.high+step/2; i++ {
-		a.ticks = append(a.ticks, plot.Tick{Value: i * step, Label: write(i * step)})
+		a.ticks = append(a.ticks, tick{value: i * step, label: write(i * step)})
 	}
 	return a
 }
@@ -105,16 +133,20 @@ func niceStep(step float64) float64 {
 }
 
 // exactly returns a logarithmic axis with a label at each of the levels, unless there are too many to
-// read.
+// read. The levels fill it: they were chosen, so that a narrow range is no flat line.
 func exactly(label string, levels []float64, write func(float64) string) axis {
 	a := logarithmic(label, levels, write)
 	levels = slices.Compact(slices.Sorted(slices.Values(levels)))
+	if low, high := levels[0], levels[len(levels)-1]; low < high {
+		margin := math.Min(1.15, math.Pow(high/low, 0.07))
+		a.low, a.high = low/margin, high*margin
+	}
 	if len(levels) > 10 {
 		return a
 	}
 	a.ticks = nil
 	for _, v := range levels {
-		a.ticks = append(a.ticks, plot.Tick{Value: v, Label: write(v)})
+		a.ticks = append(a.ticks, tick{value: v, label: write(v)})
 	}
 	return a
 }

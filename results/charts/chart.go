@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/levels"
 )
 
 // A Chart is one chart of a result.
@@ -14,6 +15,8 @@ type Chart struct {
 	Title   string // what the chart shows
 	Caption string // how to read the chart, and how it was drawn
 	About   string // the content in words and numbers, for readers who cannot see the chart
+	Subject string // the recipe whose charts belong together, "" if the result has only one subject
+	Wide    bool   // a page gives the chart its whole width
 
 	panels []panel
 }
@@ -37,29 +40,25 @@ func Charts(result results.Result) []Chart {
 	return nil
 }
 
-func ofFile(f results.File) (all []Chart) {
-	broken := func(r results.Run) bool { return r.Faults != nil }
-	for _, s := range subjects(f.Runs) {
-		if slices.ContainsFunc(s.runs, broken) {
-			all = append(all, some(overTime(s))...)
+func ofFile(f results.File) []Chart {
+	return ofEach(f.Runs, func(s subject) (all []Chart) {
+		broken := slices.ContainsFunc(s.runs, func(r results.Run) bool { return r.Faults != nil })
+		if broken {
+			all = append(all, some(returning(s), overTime(s))...)
 		}
-		all = append(all, some(notifications(s), latencies(s, s.keyPhase()))...)
-	}
-	for _, s := range subjects(f.Runs) {
-		if !slices.ContainsFunc(s.runs, broken) {
-			all = append(all, some(throughputByClients(s), latencyByClients(s), timeline(s), overTime(s))...)
-		} else {
-			all = append(all, some(timeline(s))...)
+		all = append(all, some(notifications(s), latencies(s, s.keyPhase()), timeline(s))...)
+		if !broken {
+			all = append(all, some(throughputByClients(s), latencyByClients(s), overTime(s))...)
 		}
 		if first := s.first(); first != s.keyPhase() {
 			all = append(all, some(latencies(s, first))...)
 		}
-	}
-	return all
+		return all
+	})
 }
 
-func ofSweep(s results.Sweep) (all []Chart) {
-	for _, of := range subjects(s.Runs) {
+func ofSweep(s results.Sweep) []Chart {
+	return ofEach(s.Runs, func(of subject) (all []Chart) {
 		first, second := growth(s, of), throughput(s, of)
 		if first == nil {
 			first, second = second, nil
@@ -67,6 +66,20 @@ func ofSweep(s results.Sweep) (all []Chart) {
 		all = append(all, some(first, tails(s, of), second)...)
 		if s.Axes[0] == "clients" && len(s.Axes) == 1 {
 			all = append(all, some(latencies(of, of.keyPhase()), timeline(of))...)
+		}
+		return all
+	})
+}
+
+// ofEach returns the charts of each subject of the runs.
+func ofEach(runs []results.Run, charts func(subject) []Chart) (all []Chart) {
+	subjects := subjects(runs)
+	for _, s := range subjects {
+		for _, c := range charts(s) {
+			if len(subjects) > 1 {
+				c.Subject = s.name
+			}
+			all = append(all, c)
 		}
 	}
 	return all
@@ -105,10 +118,11 @@ func subjects(runs []results.Run) (all []subject) {
 		}
 		all[i].runs = append(all[i].runs, r)
 	}
+	inks := inksOf(runs)
 	for i := range all {
 		// Recipes come first, whatever the random order of a sweep.
 		slices.SortStableFunc(all[i].runs, func(a, b results.Run) int { return cmp.Compare(rank(a.Family), rank(b.Family)) })
-		all[i].looks = looksOf(all[i].runs)
+		all[i].looks = looksOf(all[i].runs, inks)
 	}
 	return all
 }
@@ -162,6 +176,9 @@ func (s subject) crowd() (forms [][]results.Run, clients int) {
 	return forms, clients
 }
 
+// herd returns the herd of the subject's recipe.
+func (s subject) herd() levels.Herd { return levels.HerdOf(s.runs[0]) }
+
 func (s subject) keyPhase() string { return results.KeyPhase(s.runs[0].Phases) }
 
 func (s subject) first() string {
@@ -185,9 +202,9 @@ func Key(result results.Result) (lines []string) {
 		}
 	}
 	for _, family := range []struct{ name, one, many string }{
-		{"recipe", "is the recipe, which avoids the herd", "are recipes, which avoid the herd"},
+		{"recipe", "is the herd-avoiding form", "are herd-avoiding forms"},
 		{"library", "is the form of the client library", "are forms of client libraries"},
-		{"naive", "is the naive form, which causes it", "are naive forms, which cause it"},
+		{"naive", "is the naive form", "are naive forms"},
 	} {
 		var names []string
 		for _, r := range forms {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -35,7 +36,7 @@ var once = sync.OnceValue(kinds)
 
 func TestChartsOfEachKind(t *testing.T) {
 	want := map[string][]string{
-		"lock":       {"lock-notifications", "lock-latency-handoff", "lock-throughput", "lock-latency-by-clients", "lock-timeline", "lock-time", "lock-latency-acquire"},
+		"lock":       {"lock-notifications", "lock-latency-handoff", "lock-timeline", "lock-throughput", "lock-latency-by-clients", "lock-time", "lock-latency-acquire"},
 		"sweep":      {"lock-notifications", "lock-latency-by-clients", "lock-throughput", "lock-latency-handoff", "lock-timeline"},
 		"scaling":    {"mix-throughput", "mix-latency-by-clients", "mix-latency-read"},
 		"reads":      {"mix-throughput", "mix-latency-by-reads"},
@@ -68,14 +69,23 @@ func TestAbout(t *testing.T) {
 func TestSVG(t *testing.T) {
 	for kind, result := range once() {
 		for _, c := range Charts(result) {
-			for form, svg := range map[string]string{"inline": c.Inline(), "file": c.alone()} {
-				t.Run(kind+"/"+c.Name+"/"+form, func(t *testing.T) {
-					texts := wellFormed(t, svg)
-					checkNames(t, c, texts)
-					if !strings.Contains(svg, `role="img"`) || !strings.Contains(svg, `viewBox="0 0 420 `) {
-						t.Error("no role or no view box")
+			broad := "500"
+			if c.Wide {
+				broad = "900"
+			}
+			// A page has the chart twice, a file once.
+			screen, phone, _ := strings.Cut(c.Inline(), "</svg>\n")
+			for _, d := range []struct{ name, svg, class, width string }{
+				{"broad", screen + "</svg>", "broad", broad}, {"narrow", phone, "narrow", "340"}, {"file", c.alone(), "chart", "420"},
+			} {
+				t.Run(kind+"/"+c.Name+"/"+d.name, func(t *testing.T) {
+					texts := wellFormed(t, d.svg)
+					width, _ := strconv.ParseFloat(d.width, 64)
+					checkNames(t, drawing{c, float64(width)}, texts)
+					if !strings.Contains(d.svg, `role="img"`) || !strings.Contains(d.svg, `viewBox="0 0 `+d.width+` `) || !strings.Contains(d.svg, `class="`+d.class+`"`) {
+						t.Errorf("want a role, the class %s and a width of %s: %.300s", d.class, d.width, d.svg)
 					}
-					loads := strings.NewReplacer(`xmlns="http://www.w3.org/2000/svg"`, "").Replace(svg)
+					loads := strings.NewReplacer(`xmlns="http://www.w3.org/2000/svg"`, "").Replace(d.svg)
 					if regexp.MustCompile(`(?i)https?:|href|url\(|<script|<image|@import`).MatchString(loads) {
 						t.Error("it refers to something outside")
 					}
@@ -105,7 +115,7 @@ func wellFormed(t *testing.T, svg string) (texts []string) {
 
 // checkNames checks that the texts include the chart's title, its description, and the names of its axes
 // and series.
-func checkNames(t *testing.T, c Chart, texts []string) {
+func checkNames(t *testing.T, c drawing, texts []string) {
 	t.Helper()
 	all := strings.Join(texts, " ")
 	if !strings.HasPrefix(c.About, c.Title) || !regexp.MustCompile(`\d`).MatchString(strings.TrimPrefix(c.About, c.Title)) {
@@ -137,21 +147,24 @@ func checkNames(t *testing.T, c Chart, texts []string) {
 // Each measured point has its value as a text that lies within the chart, and only the style decides
 // whether it is visible.
 func TestPointsHaveTips(t *testing.T) {
-	shape := regexp.MustCompile(`<g class="tip">.*?<rect x="([-0-9.]+)" y="([-0-9.]+)" width="([0-9.]+)" height="([0-9.]+)".*?<text[^>]*>([^<]*)</text></g></g>`)
+	shape := regexp.MustCompile(`<g class="tip">.*?<rect x="([-0-9.]+)" y="([-0-9.]+)" width="([0-9.]+)" height="([0-9.]+)".*?<text[^>]*>([^<]*)</text>\s*</g></g>`)
 	for kind, result := range once() {
 		for _, c := range Charts(result) {
 			if kind == "comparison" { // its values stand beside the points
 				continue
 			}
-			all := shape.FindAllStringSubmatch(c.Inline(), -1)
-			if len(all) < 2 || len(all) != strings.Count(c.Inline(), `class="tip"`) {
-				t.Errorf("%s/%s: %d tips", kind, c.Name, len(all))
-			}
-			for _, m := range all {
-				var x, y, wide, high float64
-				fmt.Sscan(strings.Join(m[1:5], " "), &x, &y, &wide, &high)
-				if x < 0 || y < 0 || x+wide > float64(width) || y+high > float64(c.height()) || !regexp.MustCompile(`\d`).MatchString(m[5]) {
-					t.Errorf("%s/%s: tip %q at %v, %v", kind, c.Name, m[5], x, y)
+			for _, d := range []drawing{{c, halfPage}, {c, phone}} {
+				svg := d.element("broad", "")
+				all := shape.FindAllStringSubmatch(svg, -1)
+				if len(all) < 2 || len(all) != strings.Count(svg, `class="tip"`) {
+					t.Errorf("%s/%s: %d tips", kind, c.Name, len(all))
+				}
+				for _, m := range all {
+					var x, y, wide, high float64
+					fmt.Sscan(strings.Join(m[1:5], " "), &x, &y, &wide, &high)
+					if x < 0 || y < 0 || x+wide > d.width || y+high > d.height() || !regexp.MustCompile(`\d`).MatchString(m[5]) {
+						t.Errorf("%s/%s: tip %q at %v, %v", kind, c.Name, m[5], x, y)
+					}
 				}
 			}
 		}
@@ -170,7 +183,7 @@ func TestTopTicks(t *testing.T) {
 				if p.y.gridless { // rows of a comparison
 					continue
 				}
-				top := p.y.ticks[len(p.y.ticks)-1].Value
+				top := p.y.ticks[len(p.y.ticks)-1].value
 				if most := slices.Max(intervalsOf(p.lines)); most > top*1.0001 || top > p.y.high*1.0001 {
 					t.Errorf("%s/%s: values up to %v, labels up to %v, axis up to %v", kind, c.Name, most, top, p.y.high)
 				}
@@ -192,7 +205,7 @@ func TestFiles(t *testing.T) {
 			t.Errorf("%s is no file of its own: %.60s", file.Name, file.SVG)
 		}
 	}
-	want := []string{"a-b-lock-notifications.svg", "a-b-lock-latency-handoff.svg", "a-b-lock-throughput.svg", "a-b-lock-latency-by-clients.svg", "a-b-lock-timeline.svg", "a-b-lock-time.svg", "a-b-lock-latency-acquire.svg"}
+	want := []string{"a-b-lock-notifications.svg", "a-b-lock-latency-handoff.svg", "a-b-lock-timeline.svg", "a-b-lock-throughput.svg", "a-b-lock-latency-by-clients.svg", "a-b-lock-time.svg", "a-b-lock-latency-acquire.svg"}
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Errorf("names (-want +got):\n%s", diff)
 	}

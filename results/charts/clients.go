@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/results"
-	"github.com/stampede-bench/stampede/results/document"
+	"github.com/stampede-bench/stampede/results/levels"
 	"github.com/stampede-bench/stampede/results/units"
 )
 
@@ -44,7 +44,7 @@ func latencyByClients(s subject) *Chart {
 		if slices.ContainsFunc(s.runs, func(r results.Run) bool { _, known := value(r); return !known }) {
 			continue
 		}
-		label := document.Label(phase) + " " + p.name
+		label := levels.PhaseName(phase) + " " + p.name
 		c := byClients(s, "latency-by-clients", upper(label)+" against clients", label, topped, clock, value,
 			func(v float64) string { return label + " " + units.Duration(time.Duration(v)) })
 		if c != nil {

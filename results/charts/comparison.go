@@ -7,17 +7,14 @@ import (
 	"slices"
 	"strings"
 
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/vg"
-
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/units"
 )
 
 // These are the heights of the parts of a row in the chart.
 const (
-	wordsHigh vg.Length = 17 // a line of text
-	marksHigh vg.Length = 26 // the dots of the pairs, and the interval below them
+	wordsHigh float64 = 17 // a line of text
+	marksHigh float64 = 26 // the dots of the pairs, and the interval below them
 )
 
 // ofComparison draws the ratio of each figure: a dot for each pair, the interval of the estimate, and
@@ -28,24 +25,23 @@ func ofComparison(c results.Comparison) []Chart {
 		return nil
 	}
 	ratios := reach(c.Changes)
-	p := panel{x: ratioAxis(ratios), y: axis{gridless: true}}
+	p := panel{x: ratioAxis(ratios)}
 	var about []string
 	subject := ""
 	rows := slices.Clone(c.Changes)
 	slices.Reverse(rows) // so that the first is at the top
-	at := vg.Length(0)
+	at := 0.0
 	for i, ch := range rows {
-		p.changed(ch, float64(at), ratios)
+		p.changed(ch, at, ratios)
 		at += marksHigh + wordsHigh
-		p.notes = append(p.notes, note{y: float64(at), left: ch.Figure, right: outcome(ch), ink: inkOf(ch.Verdict)})
+		p.notes = append(p.notes, note{y: at, left: ch.Figure, right: outcome(ch), ink: inkOf(ch.Verdict)})
 		if subject = ch.Subject; subject != "" && (i+1 == len(rows) || rows[i+1].Subject != subject) {
 			at += wordsHigh
-			p.notes = append(p.notes, note{y: float64(at), left: subject, ink: text})
+			p.notes = append(p.notes, note{y: at, left: subject, ink: text})
 		}
 		about = append(about, ch.Figure+" "+outcome(ch))
 	}
-	p.y.high, p.height = float64(at), at+46
-	p.y.ticks = []plot.Tick{{Value: 0}, {Value: p.y.high}} // without labels: the rows have text
+	p.rows(at)
 	slices.Reverse(about)
 	title := "Change of each figure, with its interval"
 	caption := fmt.Sprintf("From %s to %s. The long mark is the estimate, the bar its 95 %% interval; grey is the minimum effect: a change within it is too small to matter.",
@@ -81,10 +77,10 @@ func reach(changes []results.Change) []float64 {
 // from the height from upwards. A value outside the reach is drawn at the end of it.
 func (p *panel) changed(ch results.Change, from float64, reach []float64) {
 	within := func(ratio float64) float64 { return min(max(ratio, reach[0]), reach[1]) }
-	p.bands = append(p.bands, rectangle{within(1 - ch.Minimum), within(1 + ch.Minimum), from + 1, from + float64(marksHigh)})
-	p.lines = append(p.lines, line{look: look{ink: muted, dash: []vg.Length{3, 2}}, joined: true, thin: true,
-		at: []point{{x: 1, y: from + 1}, {x: 1, y: from + float64(marksHigh)}}})
-	dots := line{look: look{ink: muted, shape: shapes()[3]}, marked: true}
+	p.bands = append(p.bands, rectangle{within(1 - ch.Minimum), within(1 + ch.Minimum), from + 1, from + marksHigh})
+	p.lines = append(p.lines, line{look: look{ink: muted, dash: []float64{3, 2}}, joined: true, thin: true,
+		at: []point{{x: 1, y: from + 1}, {x: 1, y: from + marksHigh}}})
+	dots := line{look: look{ink: muted, shape: ring}, marked: true}
 	for _, r := range ch.Ratios {
 		dots.at = append(dots.at, point{x: within(r), y: from + 18})
 	}
@@ -137,7 +133,7 @@ func multiple(share float64) string {
 // ratioAxis returns a logarithmic axis of ratios. Its labels are changes in percent if the range is
 // small, and multiples otherwise.
 func ratioAxis(reach []float64) axis {
-	a := axis{label: "change, as a ratio on a logarithmic scale", log: true, apart: true, low: reach[0], high: reach[1]}
+	a := axis{label: "change, as a ratio on a logarithmic scale", log: true, low: reach[0], high: reach[1]}
 	if a.high < 1.02*a.low { // leave some room if all ratios are equal
 		a.low, a.high = a.low/1.01, a.high*1.01
 	}
@@ -147,7 +143,7 @@ func ratioAxis(reach []float64) axis {
 	if high/low < 4 {
 		step := niceStep((high - low) / 5)
 		for i := math.Ceil((low - 1) / step); 1+i*step <= high; i++ {
-			a.ticks = append(a.ticks, plot.Tick{Value: 1 + i*step, Label: signed(i * step)})
+			a.ticks = append(a.ticks, tick{value: 1 + i*step, label: signed(i * step)})
 		}
 		return a
 	}
@@ -163,18 +159,18 @@ func ratioAxis(reach []float64) axis {
 }
 
 // multiples returns ticks at the marks times the powers of a base, and at their reciprocals.
-func multiples(low, high, base float64, marks []float64) (ticks []plot.Tick) {
+func multiples(low, high, base float64, marks []float64) (ticks []tick) {
 	for power := 1.0; power <= max(high, 1/low); power *= base {
 		for _, m := range marks {
 			if v := m * power; v >= low && v <= high {
-				ticks = append(ticks, plot.Tick{Value: v, Label: "×" + number(v)})
+				ticks = append(ticks, tick{value: v, label: "×" + number(v)})
 			}
 			if v := m * power; v > 1 && 1/v >= low && 1/v <= high {
-				ticks = append(ticks, plot.Tick{Value: 1 / v, Label: "÷" + number(v)})
+				ticks = append(ticks, tick{value: 1 / v, label: "÷" + number(v)})
 			}
 		}
 	}
-	slices.SortFunc(ticks, func(a, b plot.Tick) int { return cmp.Compare(a.Value, b.Value) })
+	slices.SortFunc(ticks, func(a, b tick) int { return cmp.Compare(a.value, b.value) })
 	return ticks
 }
 

@@ -1,16 +1,11 @@
 package charts
 
 import (
-	"math"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
-
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgsvg"
 
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/resulttest"
@@ -31,18 +26,17 @@ func farApart() results.Comparison {
 	return c
 }
 
-// dataWidth returns the width of the chart's plot area.
-func dataWidth(c Chart) vg.Length {
-	p := c.panels[0]
-	area := p.plot(new([]tip)).DataCanvas(draw.New(vgsvg.New(width, c.height())))
-	return area.Max.X - area.Min.X - max(p.margin, margin(p.lines)) - border
+// dataWidth returns the width of the chart's data on a phone.
+func dataWidth(c Chart) float64 {
+	left, right := drawing{c, phone}.columns()
+	return right - left
 }
 
 // The width of the plot area does not depend on the figures, their names and their changes.
 func TestComparisonHasFixedPlotArea(t *testing.T) {
 	near, far := dataWidth(Charts(resulttest.Comparison())[0]), dataWidth(Charts(farApart())[0])
-	if near < 380 || far < 380 {
-		t.Errorf("the data are %v and %v wide, of a chart of %v", near, far, width)
+	if near < phone-40 || far < phone-40 {
+		t.Errorf("the data are %v and %v wide, of a chart of %v", near, far, phone)
 	}
 }
 
@@ -57,14 +51,14 @@ func TestComparisonAxisIsLogarithmic(t *testing.T) {
 		if len(x.ticks) < 2 {
 			t.Errorf("%s: %d ticks", name, len(x.ticks))
 		}
-		place := func(v float64) vg.Length {
-			return dataWidth(chart) * vg.Length(math.Log(v/x.low)/math.Log(x.high/x.low))
+		place := func(v float64) float64 {
+			return dataWidth(chart) * x.share(v)
 		}
-		style := typeface(small, muted, false)
+		style := lettering{size: small}
 		for i := 1; i < len(x.ticks); i++ {
 			a, b := x.ticks[i-1], x.ticks[i]
-			if room := place(b.Value) - place(a.Value) - (style.Width(a.Label)+style.Width(b.Label))/2; room < 4 {
-				t.Errorf("%s: %v between the labels %q and %q", name, room, a.Label, b.Label)
+			if room := place(b.value) - place(a.value) - (style.width(a.label)+style.width(b.label))/2; room < 4 {
+				t.Errorf("%s: %v between the labels %q and %q", name, room, a.label, b.label)
 			}
 		}
 		for _, l := range chart.panels[0].lines {
@@ -87,12 +81,12 @@ func TestComparisonTextsDoNotOverlap(t *testing.T) {
 			words       string
 		}
 		lines := map[string][]span{}
-		for _, m := range text.FindAllStringSubmatch(Charts(c)[0].Inline(), -1) {
+		for _, m := range text.FindAllStringSubmatch(drawing{Charts(c)[0], phone}.element("narrow", ""), -1) {
 			left, _ := strconv.ParseFloat(m[1], 64)
 			long, _ := strconv.ParseFloat(m[3], 64)
 			lines[m[2]] = append(lines[m[2]], span{left, left + long, m[4]})
-			if left < 0 || left+long > float64(width) {
-				t.Errorf("%s: %q is from %v to %v of %v", name, m[4], left, left+long, width)
+			if left < 0 || left+long > phone {
+				t.Errorf("%s: %q is from %v to %v of %v", name, m[4], left, left+long, phone)
 			}
 		}
 		for _, l := range lines {
@@ -124,9 +118,9 @@ func TestRatioAxis(t *testing.T) {
 		if len(a.ticks) < 2 || len(a.ticks) > 9 {
 			t.Errorf("%v to %v: %d ticks", c.low, c.high, len(a.ticks))
 		}
-		for i, tick := range a.ticks {
-			if tick.Value < a.low || tick.Value > a.high || i > 0 && tick.Value <= a.ticks[i-1].Value || strings.Contains(tick.Label, "e") || len(tick.Label) > 24 {
-				t.Errorf("%v to %v: tick %v %q", c.low, c.high, tick.Value, tick.Label)
+		for i, m := range a.ticks {
+			if m.value < a.low || m.value > a.high || i > 0 && m.value <= a.ticks[i-1].value || strings.Contains(m.label, "e") || len(m.label) > 24 {
+				t.Errorf("%v to %v: tick %v %q", c.low, c.high, m.value, m.label)
 			}
 		}
 	}

@@ -12,14 +12,17 @@ import (
 // ofCount draws the cost of a round at rest against the number of clients, for each recipe.
 func ofCount(r results.CountReport) (all []Chart) {
 	var recipes []string
+	var runs []results.Run
 	for _, s := range r.Settled {
+		runs = append(runs, results.Run{Recipe: s.Recipe, Form: s.Form, Family: s.Family})
 		if !slices.Contains(recipes, s.Recipe) {
 			recipes = append(recipes, s.Recipe)
 		}
 	}
+	inks := inksOf(runs)
 	for _, recipe := range recipes {
 		rows := slices.DeleteFunc(slices.Clone(r.Settled), func(s results.Settled) bool { return s.Recipe != recipe })
-		all = append(all, some(counted(recipe, rows, woken()), counted(recipe, rows, asked()))...)
+		all = append(all, some(counted(recipe, rows, inks, woken()), counted(recipe, rows, inks, asked()))...)
 	}
 	return all
 }
@@ -43,13 +46,12 @@ func asked() toll {
 		"Requests that the service answers, failed writes included."}
 }
 
-func counted(recipe string, rows []results.Settled, cost toll) *Chart {
-	// The forms look the same as in other charts.
+func counted(recipe string, rows []results.Settled, inks map[form]ink, cost toll) *Chart {
 	of := subject{name: recipe}
 	for _, row := range rows {
 		of.runs = append(of.runs, results.Run{Recipe: row.Recipe, Form: row.Form, Family: row.Family, Backend: row.Backend, Clients: row.Clients})
 	}
-	of.looks = looksOf(of.runs)
+	of.looks = looksOf(of.runs, inks)
 	p := panel{height: tall}
 	var about []string
 	for _, name := range of.series() {
@@ -57,7 +59,7 @@ func counted(recipe string, rows []results.Settled, cost toll) *Chart {
 		if len(l.at) < 2 {
 			continue
 		}
-		p.lines = append(p.lines, model, l.saying(func(p point) string {
+		p.lines = append(p.lines, modelled(l.look, model, p.lines), l.saying(func(p point) string {
 			return fmt.Sprintf("%s, %s: %s per round", name, units.Clients(int(p.x)), units.Rate(p.y))
 		}))
 		first, last := l.at[0], l.at[len(l.at)-1]
@@ -71,7 +73,7 @@ func counted(recipe string, rows []results.Settled, cost toll) *Chart {
 	c := &Chart{
 		Name:    slug(recipe, cost.name),
 		Title:   fmt.Sprintf("%s at rest against clients, %s", cost.title, recipe),
-		Caption: cost.caption + " Points are counts, or lower bounds where a count is not determined; grey lines are the cost model. They must meet.",
+		Caption: cost.caption + " Points are counts, or lower bounds where a count is not determined; they must lie on the lines of the cost model.",
 		panels:  []panel{p},
 	}
 	c.About = c.Title + ". " + strings.Join(about, "; ") + "."
@@ -80,10 +82,9 @@ func counted(recipe string, rows []results.Settled, cost toll) *Chart {
 
 // tally returns the measured and the expected cost of a form's rounds. It omits costs of 0, which have
 // no place on the axis, and rows of older files, which do not record the number of rounds.
-func tally(of subject, rows []results.Settled, name string, cost toll) (counted, model line) {
+func tally(of subject, rows []results.Settled, name string, cost toll) (counted line, model []point) {
 	look := of.looks[name]
 	counted = line{name: name, look: look, marked: true}
-	model = line{look: look.faint(), joined: true, thin: true}
 	for _, row := range rows {
 		if of.called(row.Form, row.Backend.URL) != name || row.Rounds == 0 {
 			continue
@@ -94,11 +95,11 @@ func tally(of subject, rows []results.Settled, name string, cost toll) (counted,
 			counted.at = append(counted.at, point{x: n, y: float64(least) / rounds})
 		}
 		if known && expected > 0 {
-			model.at = append(model.at, point{x: n, y: float64(expected) / rounds})
+			model = append(model, point{x: n, y: float64(expected) / rounds})
 		}
 	}
 	slices.SortFunc(counted.at, byX)
-	slices.SortFunc(model.at, byX)
+	slices.SortFunc(model, byX)
 	return counted, model
 }
 

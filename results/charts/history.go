@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"gonum.org/v1/plot"
-
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/document"
 	"github.com/stampede-bench/stampede/results/figure"
@@ -16,8 +14,8 @@ import (
 	"github.com/stampede-bench/stampede/results/units"
 )
 
-// Trend draws a figure, which has points, from result to result: a thin line through the results, a thick one at the
-// median between changes, and a rule at each change.
+// Trend draws a figure, which has points, from result to result: a thin line through the results, a thick
+// one at the median between changes with a band for the noise, and a rule at each change.
 func Trend(t results.Trend) Chart {
 	write := func(v float64) string { return units.Value(v, t.Unit) }
 	all := line{name: "", look: nth(0, muted), joined: true, thin: true, marked: len(t.Points) <= mostMarked}
@@ -28,7 +26,7 @@ func Trend(t results.Trend) Chart {
 		of := t.Points[int(p.x)]
 		return fmt.Sprintf("%s, %s: %s", of.Started.Format("2006-01-02 15:04"), strings.Join(append([]string{of.Result}, of.Words()...), ", "), write(of.Value))
 	})
-	p := panel{height: tall, lines: append([]line{all}, trendLines(t)...)}
+	p := panel{height: tall, bands: noise(t), lines: append([]line{all}, trendLines(t)...)}
 	about := []string{fmt.Sprintf("%d results, first %s, last %s", len(t.Points), write(t.Points[0].Value), write(t.Points[len(t.Points)-1].Value))}
 	for _, c := range t.Changes {
 		p.rules = append(p.rules, rule{x: float64(c.At) - 0.5, name: document.SizeOf(c)})
@@ -36,7 +34,7 @@ func Trend(t results.Trend) Chart {
 	}
 	p.x, p.y = alongResults(t.Points), closeAxis(t.About, valuesOf(p.lines, func(p point) float64 { return p.y }), writer(figure.Unit(t.Unit)))
 	c := Chart{Name: slug(t.Of, t.Machine, t.Figure), Title: t.Figure, panels: []panel{p}}
-	c.Caption = "The thick line is the median between changes. The vertical axis need not begin at 0."
+	c.Caption = "The thick line is the median between changes. " + NoiseLegend + " The vertical axis need not begin at 0."
 	c.About = c.Title + " of " + t.Of + ". " + strings.Join(about, "; ") + "."
 	return c
 }
@@ -100,7 +98,7 @@ func alongResults(points []results.TrendPoint) axis {
 	for i := range min(n, 4) {
 		at := i * (n - 1) / max(1, min(n, 4)-1)
 		if date := points[at].Started.Format(layout); date != last {
-			a.ticks, last = append(a.ticks, plot.Tick{Value: float64(at), Label: date}), date
+			a.ticks, last = append(a.ticks, tick{value: float64(at), label: date}), date
 		}
 	}
 	return a
@@ -122,7 +120,7 @@ func closeAxis(label string, values []float64, write func(float64) string) axis 
 	step := niceStep((high - low) / 4)
 	a := axis{label: label, low: step * math.Floor(low/step), high: step * math.Ceil(high/step)}
 	for i := math.Round(a.low / step); i*step <= a.high+step/2; i++ {
-		a.ticks = append(a.ticks, plot.Tick{Value: i * step, Label: write(i * step)})
+		a.ticks = append(a.ticks, tick{value: i * step, label: write(i * step)})
 	}
 	return a
 }

@@ -8,10 +8,9 @@ import (
 	"unicode"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
-	"gonum.org/v1/plot"
 
 	"github.com/stampede-bench/stampede/results"
-	"github.com/stampede-bench/stampede/results/document"
+	"github.com/stampede-bench/stampede/results/levels"
 	"github.com/stampede-bench/stampede/results/units"
 )
 
@@ -21,7 +20,7 @@ func latencies(s subject, phase string) *Chart {
 	forms, clients := s.crowd()
 	c := &Chart{
 		Name:    slug(s.name, "latency", phase),
-		Title:   titled(fmt.Sprintf("%s latency by percentile, %s clients", upper(document.Label(phase)), units.Count(int64(clients))), s),
+		Title:   titled(fmt.Sprintf("%s latency by percentile, %s clients", upper(levels.PhaseName(phase)), units.Count(int64(clients))), s),
 		Caption: fmt.Sprintf("Lower is faster. A line ends where fewer than %d observations lie beyond.", results.Beyond),
 	}
 	p := panel{height: tall}
@@ -39,7 +38,7 @@ func latencies(s subject, phase string) *Chart {
 		return nil
 	}
 	p.x = percentiles(p.lines)
-	p.y = topped(document.Label(phase)+" latency", valuesOf(p.lines, func(p point) float64 { return p.y }), clock)
+	p.y = topped(levels.PhaseName(phase)+" latency", valuesOf(p.lines, func(p point) float64 { return p.y }), clock)
 	if n := len(forms[0]); n > 1 {
 		c.Caption += fmt.Sprintf(" Each is of %d runs, put together.", n)
 	}
@@ -123,7 +122,7 @@ func percentiles(lines []line) axis {
 	}
 	for _, x := range marks {
 		if x <= a.high {
-			a.ticks = append(a.ticks, plot.Tick{Value: x, Label: percentile(1 - 1/x)})
+			a.ticks = append(a.ticks, tick{value: x, label: percentile(1 - 1/x)})
 		}
 	}
 	return a

@@ -5,9 +5,6 @@ import (
 	"image/color"
 	"slices"
 
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-
 	"github.com/stampede-bench/stampede/results"
 )
 
@@ -49,8 +46,7 @@ func tints() []tint {
 	}
 }
 
-// light returns the ink's colour in the light scheme. Charts are drawn with it before variables replace
-// it.
+// light returns the ink's colour in the light scheme.
 func (i ink) light() color.NRGBA {
 	all := tints()
 	return all[slices.IndexFunc(all, func(t tint) bool { return t.ink == i })].light
@@ -63,67 +59,70 @@ func rgb(hex uint32) color.NRGBA {
 // A look distinguishes a series from others: by colour, and without colour by shape and dashes.
 type look struct {
 	ink   ink
-	shape draw.GlyphDrawer
-	dash  []vg.Length
+	shape shape
+	dash  []float64
 }
 
-func shapes() []draw.GlyphDrawer {
-	return []draw.GlyphDrawer{draw.CircleGlyph{}, draw.PyramidGlyph{}, draw.BoxGlyph{}, draw.RingGlyph{}, draw.SquareGlyph{}, draw.TriangleGlyph{}, draw.CrossGlyph{}}
-}
-
-func dashes() [][]vg.Length {
-	return [][]vg.Length{nil, {7, 3}, {2, 2.5}, {8, 2.5, 2, 2.5}, {12, 3}, {4, 2}, {1, 3}}
+func dashes() [][]float64 {
+	return [][]float64{nil, {7, 3}, {2, 2.5}, {8, 2.5, 2, 2.5}, {12, 3}, {4, 2}, {1, 3}}
 }
 
 // nth returns the look of the i-th series in a colour.
 func nth(i int, of ink) look {
-	return look{of, shapes()[i%len(shapes())], dashes()[i%len(dashes())]}
+	return look{of, shape(i) % shapes, dashes()[i%len(dashes())]}
 }
 
-// looksOf returns the looks of a subject's series. The first series of a family has the family's
-// colour; further ones have a colour that no other series has, naive forms first. When the four
-// colours are used up, series of a family share its colour and differ by shape and dashes.
-func looksOf(runs []results.Run) map[string]look {
-	s := subject{runs: runs}
-	names := s.series()
-	families := map[string]string{}
+// A form is a form of one or more recipes.
+type form struct{ name, family string }
+
+// inksOf returns the colour of each form, which it has in all charts of a result, on every service. The
+// first form of a family has the family's colour; the second one of the same recipe has the colour that no
+// family has, and further ones share the colour of their family.
+func inksOf(runs []results.Run) map[form]ink {
+	var forms []form
+	recipes := map[form][]string{}
 	for _, r := range runs {
-		families[s.key(r)] = r.Family
-	}
-	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(rank(families[a]), rank(families[b])) })
-	inks := map[string]ink{}
-	used := map[ink]bool{}
-	for _, family := range []string{"recipe", "load", "naive", "library"} {
-		for _, name := range names {
-			if families[name] != family {
-				continue
-			}
-			of := familyInk(family)
-			if used[of] {
-				of = unused(used, of)
-			}
-			inks[name], used[of] = of, true
+		f := form{r.Form, r.Family}
+		if recipes[f] == nil {
+			forms = append(forms, f)
+		}
+		if !slices.Contains(recipes[f], r.Recipe) {
+			recipes[f] = append(recipes[f], r.Recipe)
 		}
 	}
+	order := []string{"recipe", "load", "naive", "library"}
+	slices.SortStableFunc(forms, func(a, b form) int { return cmp.Compare(slices.Index(order, a.family), slices.Index(order, b.family)) })
+	inks := map[form]ink{}
+	for _, f := range forms {
+		used := map[ink]bool{} // by other forms of the same recipes
+		for other, ink := range inks {
+			if slices.ContainsFunc(recipes[other], func(recipe string) bool { return slices.Contains(recipes[f], recipe) }) {
+				used[ink] = true
+			}
+		}
+		inks[f] = familyInk(f.family)
+		if used[inks[f]] && !used[load] {
+			inks[f] = load
+		}
+	}
+	return inks
+}
+
+// looksOf returns the looks of a subject's series, of which each has a shape and dashes of its own. Series of
+// one form on several services share its colour.
+func looksOf(runs []results.Run, inks map[form]ink) map[string]look {
+	s := subject{runs: runs}
+	forms := map[string]form{}
+	for _, r := range runs {
+		forms[s.key(r)] = form{r.Form, r.Family}
+	}
+	names := s.series()
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(rank(forms[a].family), rank(forms[b].family)) })
 	looks := map[string]look{}
 	for i, name := range names {
-		looks[name] = nth(i, cmp.Or(inks[name], recipe))
+		looks[name] = nth(i, cmp.Or(inks[forms[name]], recipe))
 	}
 	return looks
-}
-
-// unused returns a colour that no series has. If there is none, it returns the family's own, and for a
-// library form the recipe's: it avoids the herd too.
-func unused(used map[ink]bool, own ink) ink {
-	for _, of := range []ink{load, library, naive, recipe} {
-		if !used[of] {
-			return of
-		}
-	}
-	if own == library {
-		return recipe
-	}
-	return own
 }
 
 // colours returns the colours of series.

@@ -2,85 +2,116 @@ package charts
 
 import (
 	"cmp"
-	"image/color"
 	"slices"
-
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 )
 
-// Plot draws the line, its intervals and its shapes.
-func (l line) Plot(c draw.Canvas, p *plot.Plot) {
-	x, y := p.Transforms(&c)
-	path := make([]vg.Point, len(l.at))
-	for i, at := range l.at {
-		path[i] = vg.Point{X: x(at.x), Y: y(at.y)}
+// draw draws the line, its intervals and its shapes, and notes its tips. Lines end at the edges of the area.
+func (l line) draw(a area) {
+	path := make([]spot, len(l.at))
+	for i, p := range l.at {
+		path[i] = a.locate(p.x, p.y)
 	}
 	if len(path) == 0 {
 		return
 	}
-	if l.filled {
-		l.fill(c, path)
-	}
-	style := draw.LineStyle{Color: l.look.ink.light(), Width: 1.8, Dashes: l.look.dash}
-	if l.thin {
-		style.Width = 1
-	}
-	if l.joined {
-		c.StrokeLines(style, c.ClipLinesXY(path)...)
-	}
-	for i, at := range l.at {
-		if at.low < at.high {
-			style := draw.LineStyle{Color: l.look.ink.light(), Width: 1}
-			c.StrokeLine2(style, path[i].X, y(max(at.low, p.Y.Min)), path[i].X, y(min(at.high, p.Y.Max)))
+	l.path(a, path)
+	for i, p := range l.at {
+		if p.low < p.high {
+			a.line(stroke{ink: l.look.ink, width: 1},
+				a.locate(p.x, max(p.low, a.of.y.low)), a.locate(p.x, min(p.high, a.of.y.high)))
 		}
 		if l.marked {
-			c.DrawGlyph(draw.GlyphStyle{Color: l.look.ink.light(), Radius: 3.6, Shape: l.look.shape}, path[i])
+			a.mark(l.look.shape, l.look.ink, path[i])
+		}
+		if p.text != "" {
+			a.tips = append(a.tips, tip{path[i], l.look.ink, p.text})
 		}
 	}
 }
 
-// fill fills the area between the line and the axis with a transparent colour.
-func (l line) fill(c draw.Canvas, path []vg.Point) {
-	area := append([]vg.Point{{X: path[0].X, Y: c.Min.Y}}, path...)
-	area = append(area, vg.Point{X: path[len(path)-1].X, Y: c.Min.Y})
-	c.FillPolygon(veil(l.look.ink.light()), area)
+// path draws the line itself, and the area below it if it is filled.
+func (l line) path(a area, path []spot) {
+	if l.filled {
+		corners := append([]spot{{path[0].x, a.bottom}}, path...)
+		a.fill(l.look.ink, 0.2, append(corners, spot{path[len(path)-1].x, a.bottom})...)
+	}
+	style := stroke{ink: l.look.ink, width: 1.8, dash: l.look.dash}
+	if l.thin {
+		style.width = 1
+	}
+	if l.joined {
+		for _, piece := range a.pieces(path) {
+			a.line(style, piece...)
+		}
+	}
 }
 
-// A veil is a colour with an opacity of one fifth. Its components are rounded up: the canvas divides
-// them by the opacity and truncates, and so it writes the original colour.
-type veil color.NRGBA
-
-// RGBA implements color.Color.
-func (v veil) RGBA() (r, g, b, a uint32) {
-	const fifth = 0xffff / 5
-	part := func(c uint8) uint32 { return (uint32(c)*fifth + 0xfe) / 0xff }
-	return part(v.R), part(v.G), part(v.B), fifth
+// pieces returns the parts of a path that are inside the area.
+func (a area) pieces(path []spot) (all [][]spot) {
+	joined := false // whether the last piece ends where the next segment starts
+	for i := 1; i < len(path); i++ {
+		from, to, inside := a.clip(path[i-1], path[i])
+		switch {
+		case inside && joined:
+			all[len(all)-1] = append(all[len(all)-1], to)
+		case inside:
+			all = append(all, []spot{from, to})
+		}
+		joined = inside && to == path[i]
+	}
+	return all
 }
 
-// Plot draws the rectangle behind everything else.
-func (r rectangle) Plot(c draw.Canvas, p *plot.Plot) {
-	x, y := p.Transforms(&c)
-	left, right := x(max(r.left, p.X.Min)), x(min(r.right, p.X.Max))
-	bottom, top := y(max(r.bottom, p.Y.Min)), y(min(r.top, p.Y.Max))
-	c.FillPolygon(band.light(), []vg.Point{{X: left, Y: bottom}, {X: right, Y: bottom}, {X: right, Y: top}, {X: left, Y: top}})
+// clip returns the part of a segment that is inside the area (the algorithm of Liang and Barsky).
+func (a area) clip(from, to spot) (start, end spot, any bool) {
+	first, last := 0.0, 1.0 // shares of the segment
+	dx, dy := to.x-from.x, to.y-from.y
+	for _, edge := range []struct{ step, room float64 }{
+		{-dx, from.x - a.left}, {dx, a.right - from.x}, {-dy, from.y - a.top}, {dy, a.bottom - from.y},
+	} {
+		switch {
+		case edge.step == 0 && edge.room < 0:
+			return start, end, false
+		case edge.step < 0:
+			first = max(first, edge.room/edge.step)
+		case edge.step > 0:
+			last = min(last, edge.room/edge.step)
+		}
+	}
+	if first > last {
+		return start, end, false
+	}
+	start, end = from, to
+	if first > 0 {
+		start = spot{from.x + first*dx, from.y + first*dy}
+	}
+	if last < 1 {
+		end = spot{from.x + last*dx, from.y + last*dy}
+	}
+	return start, end, true
 }
 
-// Plot draws the rule from bottom to top, with its name at the top.
-func (r rule) Plot(c draw.Canvas, p *plot.Plot) {
-	x, _ := p.Transforms(&c)
-	c.StrokeLine2(draw.LineStyle{Color: muted.light(), Width: 0.8, Dashes: []vg.Length{3, 2}}, x(r.x), c.Min.Y, x(r.x), c.Max.Y)
+// draw draws the rectangle behind everything else.
+func (r rectangle) draw(a area) {
+	x, y := a.of.x, a.of.y
+	left, right := a.x(max(r.left, x.low)), a.x(min(r.right, x.high))
+	bottom, top := a.y(max(r.bottom, y.low)), a.y(min(r.top, y.high))
+	a.fill(band, 1, spot{left, bottom}, spot{right, bottom}, spot{right, top}, spot{left, top})
+}
+
+// draw draws the rule from bottom to top, with its name at the top.
+func (r rule) draw(a area) {
+	x := a.x(r.x)
+	a.line(stroke{ink: muted, width: 0.8, dash: []float64{3, 2}}, spot{x, a.bottom}, spot{x, a.top})
 	if r.name == "" {
 		return
 	}
-	style := typeface(small, muted, false)
-	style.YAlign = draw.YTop
-	at := vg.Point{X: x(r.x) + 4, Y: c.Max.Y}
-	if at.X+style.Width(r.name) > c.Max.X {
-		at.X, style.XAlign = x(r.x)-4, draw.XRight
+	style := lettering{size: small, ink: muted}
+	start := x + 4
+	if start+style.width(r.name) > a.right {
+		start = x - 4 - style.width(r.name)
 	}
-	c.FillText(style, at, r.name)
+	a.write(style, start, style.top(a.top), r.name)
 }
 
 // names writes the names of lines at their ends, so that readers need no legend. Names of lines that end
@@ -88,75 +119,73 @@ func (r rule) Plot(c draw.Canvas, p *plot.Plot) {
 type names []line
 
 // apart is the minimum distance between two names.
-const apart vg.Length = 14
+const apart = 14.0
 
 // A place is the position of a name.
 type place struct {
 	line
-	end vg.Point
-	y   vg.Length
+	end spot
+	y   float64
 }
 
-// Plot writes the names.
-func (n names) Plot(c draw.Canvas, p *plot.Plot) {
-	x, y := p.Transforms(&c)
+// draw writes the names.
+func (n names) draw(a area) {
 	var all []place
 	for _, l := range n {
 		if l.name == "" || len(l.at) == 0 {
 			continue
 		}
 		last := l.at[len(l.at)-1]
-		end := vg.Point{X: x(last.x), Y: y(last.y)}
-		all = append(all, place{l, end, end.Y})
+		end := a.locate(last.x, last.y)
+		all = append(all, place{l, end, end.y})
 	}
-	if spread(all, c.Min.Y+apart/2, c.Max.Y+apart/2) {
-		inColumn(c, all)
+	if spread(all, a.top-apart/2, a.bottom-apart/2) {
+		inColumn(a, all)
 	}
 	for _, at := range all {
-		style := typeface(small, at.look.ink, true)
-		style.YAlign = draw.YCenter
-		c.FillText(style, vg.Point{X: at.end.X + 8, Y: at.y}, at.name)
+		style := lettering{small, at.look.ink, true}
+		a.write(style, at.end.x+8, style.middle(at.y), at.name)
 	}
 }
 
 // inColumn puts the names to the right of all lines, each with a thin line to the end of its own.
-func inColumn(c draw.Canvas, all []place) {
-	var right vg.Length
+func inColumn(a area, all []place) {
+	var right float64
 	for _, at := range all {
-		right = max(right, at.end.X)
+		right = max(right, at.end.x)
 	}
 	for i, at := range all {
-		thread := draw.LineStyle{Color: at.look.ink.light(), Width: 0.6}
-		c.StrokeLines(thread, []vg.Point{{X: at.end.X + 2, Y: at.end.Y}, {X: right + 2, Y: at.end.Y}, {X: right + 7, Y: at.y}})
-		all[i].end.X = right
+		a.line(stroke{ink: muted, width: 0.4},
+			spot{at.end.x + 2, at.end.y}, spot{right + 2, at.end.y}, spot{right + 7, at.y})
+		all[i].end.x = right
 	}
 }
 
-// spread moves the places apart, within the range from low to high. It reports whether any place had to
+// spread moves the places apart, within the range from top to bottom. It reports whether any place had to
 // move far.
-func spread(all []place, low, high vg.Length) (far bool) {
+func spread(all []place, top, bottom float64) (far bool) {
 	slices.SortStableFunc(all, func(a, b place) int { return cmp.Compare(a.y, b.y) })
 	for i := range all {
-		all[i].y = max(all[i].y, low)
+		all[i].y = max(all[i].y, top)
 		if i > 0 {
 			all[i].y = max(all[i].y, all[i-1].y+apart)
 		}
 	}
 	for i := len(all) - 1; i >= 0; i-- {
-		all[i].y = min(all[i].y, high)
-		high = all[i].y - apart
-		off := all[i].y - all[i].end.Y
+		all[i].y = min(all[i].y, bottom)
+		bottom = all[i].y - apart
+		off := all[i].y - all[i].end.y
 		far = far || max(off, -off) > apart/2
 	}
 	return far
 }
 
 // margin returns the width that the names of the lines need.
-func margin(lines []line) vg.Length {
-	var widest vg.Length
+func margin(lines []line) float64 {
+	var widest float64
 	for _, l := range lines {
 		if l.name != "" {
-			widest = max(widest, typeface(small, l.look.ink, true).Width(l.name))
+			widest = max(widest, lettering{small, l.look.ink, true}.width(l.name))
 		}
 	}
 	return widest + 8
@@ -170,33 +199,12 @@ type note struct {
 	ink         ink // of the text at the right
 }
 
-// Plot writes the text.
-func (n note) Plot(c draw.Canvas, p *plot.Plot) {
-	_, y := p.Transforms(&c)
-	style := typeface(small, n.ink, true)
-	style.YAlign, style.XAlign = draw.YTop, draw.XRight
-	c.FillText(style, vg.Point{X: c.Max.X, Y: y(n.y)}, n.right)
-	room := c.Max.X - c.Min.X - style.Width(n.right) - 8
-	style = typeface(small, text, n.right == "")
-	style.YAlign = draw.YTop
-	c.FillText(style, vg.Point{X: c.Min.X, Y: y(n.y)}, shortened(style, n.left, room))
-}
-
-// below is the label of the horizontal axis, centred below its ticks.
-type below string
-
-// Plot writes the label.
-func (b below) Plot(c draw.Canvas, _ *plot.Plot) {
-	style := typeface(small, muted, false)
-	style.XAlign, style.YAlign = draw.XCenter, draw.YTop
-	c.FillText(style, vg.Point{X: c.Center().X, Y: c.Min.Y - 23}, string(b))
-}
-
-// shortened shortens the text with an ellipsis if it is wider than the room.
-func shortened(style draw.TextStyle, text string, room vg.Length) string {
-	letters := []rune(text)
-	for n := len(letters); n > 0 && style.Width(text) > room; n-- {
-		text = string(letters[:n-1]) + "…"
-	}
-	return text
+// draw writes the text.
+func (n note) draw(a area) {
+	right := lettering{small, n.ink, true}
+	from := a.right - right.width(n.right)
+	y := a.y(n.y)
+	a.write(right, from, right.top(y), n.right)
+	left := lettering{small, text, n.right == ""}
+	a.write(left, a.left, left.top(y), left.shortened(n.left, from-8-a.left))
 }

@@ -1,15 +1,5 @@
 package charts
 
-import (
-	ximage "golang.org/x/image/font"
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/font"
-	"gonum.org/v1/plot/plotter"
-	letters "gonum.org/v1/plot/text"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-)
-
 // A panel is a coordinate system and the marks drawn in it.
 type panel struct {
 	heading string // the part of the chart, "" if there is only one panel
@@ -18,8 +8,8 @@ type panel struct {
 	rules   []rule
 	lines   []line
 	notes   []note
-	height  vg.Length // including the labels
-	margin  vg.Length // to the right, for the names of lines
+	height  float64 // including the labels
+	margin  float64 // to the right, for the names of lines
 }
 
 // A line is one series of points.
@@ -49,75 +39,101 @@ type rule struct {
 	name string
 }
 
+// aroundRows is the height of a panel of rows besides its rows.
+const aroundRows = 46.0
+
+// rows makes the panel one of rows with texts and marks, of the given height together. Its vertical axis has
+// neither a grid nor labels.
+func (p *panel) rows(high float64) {
+	p.y = axis{high: high, gridless: true, ticks: []tick{{value: 0}, {value: high}}}
+	p.height = high + aroundRows
+}
+
+// These are the heights of the parts of a panel around its data.
 const (
-	small = 11 // for ticks and labels
-	large = 13 // for titles
+	above     = 7.0  // half of the topmost label
+	tickGap   = 4.0  // between the data and the ticks
+	tickHigh  = 4.0  // of a tick
+	labelHigh = 15.0 // of a line of labels
+	below     = tickGap + tickHigh + 2*labelHigh
 )
 
-func typeface(size vg.Length, of ink, bold bool) letters.Style {
-	f := font.Font{Typeface: "Liberation", Variant: "Sans", Size: size}
-	if bold {
-		f.Weight = ximage.WeightBold
-	}
-	return letters.Style{Color: of.light(), Font: f, Handler: plot.DefaultTextHandler}
+// An area is the part of a canvas in which a panel draws its data.
+type area struct {
+	*canvas
+	left, top, right, bottom float64
+	of                       panel
 }
 
-// plot converts the panel to a plot.Plot. When that is drawn, it adds the panel's tips to those found.
-func (p panel) plot(found *[]tip) *plot.Plot {
-	g := plot.New()
-	g.BackgroundColor = nil
-	g.X.Padding, g.Y.Padding = 4, 4
-	for _, a := range []struct {
-		to   *plot.Axis
-		from axis
-	}{{&g.X, p.x}, {&g.Y, p.y}} {
-		a.to.Min, a.to.Max = a.from.low, a.from.high
-		a.to.Tick.Marker = a.from
-		a.to.Tick.Label.Font = typeface(small, muted, false).Font
-		a.to.Tick.Label.Color = muted.light()
-		a.to.Tick.Length = 4
-		a.to.Color, a.to.Tick.Color = muted.light(), muted.light()
-		if a.from.log {
-			a.to.Scale = plot.LogScale{}
+// locate returns the place of a value.
+func (a area) locate(x, y float64) spot { return spot{a.x(x), a.y(y)} }
+
+func (a area) x(value float64) float64 { return a.left + a.of.x.share(value)*(a.right-a.left) }
+
+func (a area) y(value float64) float64 { return a.bottom - a.of.y.share(value)*(a.bottom-a.top) }
+
+// columns returns the left and the right end of the panel's data such that its labels fit into the width.
+func (p panel) columns(width float64) (left, right float64) {
+	labels := lettering{size: small}
+	left, right = border+tickGap, width-border-max(p.margin, margin(p.lines))
+	for _, t := range p.y.shown() {
+		if t.label != "" {
+			left = max(left, border+labels.width(t.label)+2*tickGap)
 		}
 	}
-	// Ticks at the left would repeat what the grid shows.
-	g.Y.LineStyle.Width, g.Y.Tick.Length = 0, 0
-	g.X.Label.Text = p.x.label
-	if p.x.apart {
-		g.X.Label.Text = " " // to keep the height of a label
+	for _, t := range p.x.shown() {
+		half := labels.width(t.label) / 2
+		switch share := p.x.share(t.value); {
+		case share < 0.5:
+			left = max(left, (border+half-share*right)/(1-share))
+		default:
+			right = min(right, (width-border-half-(1-share)*left)/share)
+		}
 	}
-	g.X.Label.TextStyle.Font, g.X.Label.TextStyle.Color = typeface(small, muted, false).Font, muted.light()
-	g.X.Label.Padding = 3
-	if !p.y.gridless {
-		lines := plotter.NewGrid()
-		lines.Vertical.Width = 0
-		lines.Horizontal = draw.LineStyle{Color: grid.light(), Width: 0.8}
-		g.Add(lines)
-	}
-	g.Add(p.marks()...)
-	g.Add(tips{p.lines, found})
-	// The marks must not widen the axes.
-	g.X.Min, g.X.Max, g.Y.Min, g.Y.Max = p.x.low, p.x.high, p.y.low, p.y.high
-	return g
+	return left, right
 }
 
-// marks returns the panel's marks, from back to front.
-func (p panel) marks() (all []plot.Plotter) {
+// draw draws the panel with the top of its area at top, and its data between left and right.
+func (p panel) draw(on *canvas, left, right, top float64) {
+	a := area{on, left, top + above, right, top + p.height - below, p}
+	a.axes()
 	for _, b := range p.bands {
-		all = append(all, b)
+		b.draw(a)
 	}
 	for _, r := range p.rules {
-		all = append(all, r)
+		r.draw(a)
 	}
 	for _, l := range p.lines {
-		all = append(all, l)
-	}
-	if p.x.apart {
-		all = append(all, below(p.x.label))
+		l.draw(a)
 	}
 	for _, n := range p.notes {
-		all = append(all, n)
+		n.draw(a)
 	}
-	return append(all, names(p.lines))
+	names(p.lines).draw(a)
+}
+
+// axes draws the grid, the ticks and their labels, and the label of the horizontal axis. The vertical axis
+// has no ticks, which would repeat the grid.
+func (a area) axes() {
+	labels := lettering{size: small, ink: muted}
+	for _, t := range a.of.y.shown() {
+		y := a.y(t.value)
+		if !a.of.y.gridless {
+			a.line(stroke{ink: grid, width: 0.8}, spot{a.left, y}, spot{a.right, y})
+		}
+		if t.label != "" {
+			a.write(labels, a.left-tickGap-labels.width(t.label), labels.middle(y), t.label)
+		}
+	}
+	y := a.bottom + tickGap
+	a.line(stroke{ink: muted, width: 0.5}, spot{a.left, y}, spot{a.right, y})
+	for _, t := range a.of.x.fitted(a.right - a.left).shown() {
+		x := a.x(t.value)
+		a.line(stroke{ink: muted, width: 0.5}, spot{x, y}, spot{x, y + tickHigh})
+		if t.label != "" {
+			a.write(labels, x-labels.width(t.label)/2, labels.top(y+tickHigh), t.label)
+		}
+	}
+	label := a.of.x.label
+	a.write(labels, (a.left+a.right-labels.width(label))/2, labels.top(y+tickHigh+labelHigh), label)
 }

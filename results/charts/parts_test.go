@@ -4,12 +4,12 @@ import (
 	"image/color"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-	"gonum.org/v1/plot/vg"
 
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/resulttest"
@@ -56,7 +56,8 @@ func luminance(c color.NRGBA) float64 {
 }
 
 func TestLooksDiffer(t *testing.T) {
-	looks := looksOf(resulttest.Lock().Runs)
+	runs := resulttest.Lock().Runs
+	looks := looksOf(runs, inksOf(runs))
 	a, b := looks["predecessor"], looks["one-node"]
 	if a.ink != recipe || b.ink != naive {
 		t.Errorf("inks %s and %s, want those of their families", a.ink, b.ink)
@@ -66,8 +67,8 @@ func TestLooksDiffer(t *testing.T) {
 	}
 }
 
-// Three naive forms have three colours beside the recipe's. A library form shares a colour then, and
-// differs from all others without colour.
+// Families keep their colours however many forms there are. A second naive form has the spare colour, further ones
+// share their family's, and all differ without colour.
 func TestLooksOfManyForms(t *testing.T) {
 	var runs []results.Run
 	for _, f := range []struct{ form, family string }{
@@ -75,13 +76,14 @@ func TestLooksOfManyForms(t *testing.T) {
 	} {
 		runs = append(runs, results.Run{Recipe: "lock", Form: f.form, Family: f.family})
 	}
-	looks := looksOf(runs)
-	inks := map[ink]bool{}
-	for _, form := range []string{"predecessor", "one-node", "children-watch", "poll"} {
-		inks[looks[form].ink] = true
+	looks := looksOf(runs, inksOf(runs))
+	got := map[string]ink{}
+	for form, look := range looks {
+		got[form] = look.ink
 	}
-	if len(inks) != 4 || looks["predecessor"].ink != recipe || looks["one-node"].ink != naive || looks["go-zookeeper"].ink != recipe {
-		t.Errorf("%v", looks)
+	want := map[string]ink{"predecessor": recipe, "go-zookeeper": library, "one-node": naive, "children-watch": load, "poll": naive}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
 	}
 	for a, one := range looks {
 		for b, other := range looks {
@@ -90,8 +92,71 @@ func TestLooksOfManyForms(t *testing.T) {
 			}
 		}
 	}
-	if alone := looksOf(runs[:2]); alone["go-zookeeper"].ink != library {
-		t.Errorf("%v, want the library's own colour", alone)
+}
+
+// A form has the same colour on every service and in every recipe, and the forms of one recipe have
+// different ones.
+func TestAFormHasOneColour(t *testing.T) {
+	var runs []results.Run
+	for _, r := range []struct{ recipe, form, family, url string }{
+		{"queue", "fair", "recipe", "native:"}, {"lock", "predecessor", "recipe", "native:"}, {"lock", "fair", "recipe", "native:"},
+		{"lock", "one-node", "naive", "native:"}, {"lock", "predecessor", "recipe", "etcd:"}, {"lock", "one-node", "naive", "etcd:"},
+	} {
+		runs = append(runs, results.Run{Recipe: r.recipe, Form: r.form, Family: r.family, Backend: results.Backend{URL: r.url}})
+	}
+	got := map[string]ink{}
+	for _, s := range subjects(runs) {
+		for name, look := range s.looks {
+			got[s.name+" "+name] = look.ink
+		}
+	}
+	want := map[string]ink{
+		"queue fair": recipe, "lock fair on native": recipe, "lock predecessor on native": load, "lock predecessor on etcd": load,
+		"lock one-node on native": naive, "lock one-node on etcd": naive,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// Each line of the cost model has its name, unless one that ends at the same place has it.
+func TestTheModelIsNamedOnce(t *testing.T) {
+	f := resulttest.Lock()
+	for _, r := range f.Runs[:len(f.Runs):len(f.Runs)] {
+		r.Backend.URL = "etcd:"
+		f.Runs = append(f.Runs, r)
+	}
+	var named []float64
+	for _, l := range Charts(f)[0].panels[0].lines {
+		if l.name == costModel {
+			named = append(named, l.at[len(l.at)-1].y)
+		}
+	}
+	if want := []float64{1, 127}; !slices.Equal(named, want) {
+		t.Errorf("the cost model is named at %v, want %v", named, want)
+	}
+}
+
+// The charts of one recipe belong together.
+func TestChartsOfSeveralRecipes(t *testing.T) {
+	f := resulttest.Lock()
+	if c := Charts(f)[0]; c.Subject != "" {
+		t.Errorf("the charts of the only recipe are of %q", c.Subject)
+	}
+	each := len(Charts(f))
+	for _, r := range f.Runs[:len(f.Runs):len(f.Runs)] {
+		r.Recipe = "election"
+		f.Runs = append(f.Runs, r)
+	}
+	var got []string
+	for _, c := range Charts(f) {
+		got = append(got, c.Subject)
+		if c.Wide != strings.HasSuffix(c.Name, "-timeline") {
+			t.Errorf("%s: wide %v", c.Name, c.Wide)
+		}
+	}
+	if want := append(slices.Repeat([]string{"lock"}, each), slices.Repeat([]string{"election"}, each)...); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 
@@ -152,7 +217,8 @@ func TestPower(t *testing.T) {
 	}{
 		{map[int]float64{2: 1, 4: 3, 8: 8, 16: 16, 32: 32}, " ∝ N^1.00", 2}, // fitted to the upper half
 		{map[int]float64{4: 1, 8: 1, 16: 1}, ", flat", 2},
-		{map[int]float64{4: 16, 8: 8, 16: 4}, " ∝ N^−1.00", 2},
+		{map[int]float64{4: 16, 8: 8, 16: 4}, "", 0}, // too short a range
+		{map[int]float64{4: 16, 8: 8, 32: 2}, " ∝ N^−1.00", 2},
 		{map[int]float64{4: 1, 8: 30, 16: 2}, "", 0},        // no power
 		{map[int]float64{4: 1, 8: 2}, "", 0},                // too few
 		{map[int]float64{2: 1.01, 4: 2.98, 8: 6.76}, "", 0}, // not known: the interval includes 0
@@ -166,8 +232,8 @@ func TestPower(t *testing.T) {
 
 func TestTicks(t *testing.T) {
 	words := func(a axis) (all []string) {
-		for _, tick := range a.ticks {
-			all = append(all, tick.Label)
+		for _, t := range a.ticks {
+			all = append(all, t.label)
 		}
 		return all
 	}
@@ -191,23 +257,68 @@ func TestTicks(t *testing.T) {
 	}
 }
 
+// A label is left out where it would touch the one before.
+func TestLabelsFit(t *testing.T) {
+	words := func(a axis) (all []string) {
+		for _, tick := range a.ticks {
+			all = append(all, tick.label)
+		}
+		return all
+	}
+	for _, c := range []struct {
+		axis   axis
+		length float64
+		want   []string
+	}{
+		{percentiles([]line{{at: []point{{x: 1200}}}}), 300, []string{"0 %", "50 %", "90 %", "99 %", "99.9 %"}},
+		{percentiles([]line{{at: []point{{x: 1200}}}}), 150, []string{"0 %", "", "90 %", "99 %", "99.9 %"}},
+		{linear("", []float64{0, 1000}, number), 90, []string{"0", "200", "", "600", "", "1\u202f000"}},
+	} {
+		if diff := cmp.Diff(c.want, words(c.axis.fitted(c.length))); diff != "" {
+			t.Errorf("on %v (-want +got):\n%s", c.length, diff)
+		}
+	}
+}
+
 func TestNamesKeepApart(t *testing.T) {
 	places := []place{{y: 50}, {y: 51}, {y: 10}, {y: 49}}
 	for i := range places {
-		places[i].end.Y = places[i].y
+		places[i].end.y = places[i].y
 	}
 	if !spread(places, 0, 60) {
 		t.Error("no name moved far")
 	}
-	var last vg.Length
+	var last float64
 	for i, p := range places {
 		if i > 0 && p.y-last < apart || p.y < 0 || p.y > 60 {
 			t.Errorf("name %d at %v, after one at %v", i, p.y, last)
 		}
 		last = p.y
 	}
-	if spread([]place{{y: 10, end: vg.Point{Y: 10}}, {y: 40, end: vg.Point{Y: 40}}}, 0, 60) {
+	if spread([]place{{y: 10, end: spot{y: 10}}, {y: 40, end: spot{y: 40}}}, 0, 60) {
 		t.Error("names moved that had room")
+	}
+}
+
+// Only the parts of a path inside the area are drawn, and a path that stays inside is one piece.
+func TestPathsEndAtTheArea(t *testing.T) {
+	a := area{left: 0, top: 0, right: 10, bottom: 10}
+	for name, c := range map[string]struct {
+		path []spot
+		want [][]spot
+	}{
+		"inside":              {[]spot{{1, 1}, {5, 9}, {9, 1}}, [][]spot{{{1, 1}, {5, 9}, {9, 1}}}},
+		"on the edge":         {[]spot{{0, 0}, {10, 0}}, [][]spot{{{0, 0}, {10, 0}}}},
+		"out and in":          {[]spot{{5, 5}, {5, -5}, {7, -5}, {7, 5}}, [][]spot{{{5, 5}, {5, 0}}, {{7, 0}, {7, 5}}}},
+		"through":             {[]spot{{-5, 5}, {15, 5}}, [][]spot{{{0, 5}, {10, 5}}}},
+		"outside":             {[]spot{{-5, -5}, {15, -5}, {15, 15}}, nil},
+		"past a corner":       {[]spot{{-6, 5}, {5, -6}}, nil},
+		"a point":             {[]spot{{5, 5}}, nil},
+		"stands at one point": {[]spot{{5, 5}, {5, 5}}, [][]spot{{{5, 5}, {5, 5}}}},
+	} {
+		if diff := cmp.Diff(c.want, a.pieces(c.path), cmp.AllowUnexported(spot{})); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
 	}
 }
 
@@ -220,15 +331,27 @@ func TestUndeterminedCountsAreTheirLeast(t *testing.T) {
 		{Recipe: "queue", Form: "relist", Clients: 4, Rounds: 2, Notifications: results.Exact{Counted: 7, Expected: &least, Most: &most}},
 		{Recipe: "queue", Form: "relist", Clients: 8, Notifications: results.Exact{Counted: 7}}, // the number of rounds is not recorded
 	}
-	c := counted("queue", rows, woken())
+	c := counted("queue", rows, nil, woken())
 	want := []point{{x: 2, y: 3}, {x: 4, y: 3}}
 	for i, l := range c.panels[0].lines {
 		if diff := cmp.Diff(want, l.at, cmp.AllowUnexported(point{}), cmpopts.IgnoreFields(point{}, "text")); diff != "" {
 			t.Errorf("line %d (-want +got):\n%s", i, diff)
 		}
 	}
-	if counted("queue", rows, asked()) != nil {
+	if counted("queue", rows, nil, asked()) != nil {
 		t.Error("a chart of reads and writes, of which there are none")
+	}
+}
+
+// An interval twice as long as the others does not hide them, and a short rest at the end is left out.
+func TestOneLongIntervalHidesNoOther(t *testing.T) {
+	r := results.Run{DurationNS: 520 * time.Millisecond}
+	for _, at := range []time.Duration{0, 200, 300, 400, 500} {
+		r.Intervals = append(r.Intervals, results.Interval{T: at * time.Millisecond, Rounds: 10})
+	}
+	want := []point{{x: 0.1, y: 50}, {x: 0.25, y: 100}, {x: 0.35, y: 100}, {x: 0.45, y: 100}}
+	if diff := cmp.Diff(want, rounds(r), cmp.AllowUnexported(point{}), cmpopts.EquateApprox(0, 1e-9)); diff != "" {
+		t.Errorf("rounds a second (-want +got):\n%s", diff)
 	}
 }
 
@@ -238,11 +361,24 @@ func TestLinesAreBrokenWhereNothingEnded(t *testing.T) {
 	for i, p99 := range []time.Duration{3, 4, 0, 0, 5} {
 		r.Intervals = append(r.Intervals, results.Interval{T: time.Duration(i) * time.Second, P50: p99, P90: p99, P99: p99})
 	}
-	got := pieces(line{name: "recipe"}, waits(r, func(v results.Interval) time.Duration { return v.P99 }))
+	got := pieces(line{name: "recipe"}, waits(r, func(v results.Interval) time.Duration { return v.P99 }, 0, 100))
 	if len(got) != 2 || len(got[0].at) != 2 || len(got[1].at) != 1 {
 		t.Fatalf("%+v, want a line of two points and one of one", got)
 	}
 	if got[0].name != "" || got[0].marked || got[1].name != "recipe" || !got[1].marked {
 		t.Errorf("%+v, want a name at the last, and a mark where there is one point", got)
+	}
+}
+
+// The levels of a sweep over a narrow range fill the axis, as those over a wide one do.
+func TestLevelsFillTheirAxis(t *testing.T) {
+	for _, levels := range [][]float64{{14, 16, 20}, {2, 8, 512}} {
+		a := exactly("", levels, number)
+		if first, last := a.share(levels[0]), a.share(levels[2]); first < 0 || first > 0.07 || last < 0.93 || last > 1 {
+			t.Errorf("%v lie from %.2f to %.2f of the axis", levels, first, last)
+		}
+	}
+	if a := exactly("", []float64{8, 8}, number); a.share(8) < 0.4 || a.share(8) > 0.6 {
+		t.Errorf("a single level lies at %.2f of the axis", a.share(8))
 	}
 }

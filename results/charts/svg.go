@@ -1,32 +1,42 @@
 package charts
 
 import (
-	"bytes"
 	"fmt"
 	"html"
 	"image/color"
-	"regexp"
-	"strconv"
 	"strings"
-
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgsvg"
 
 	"github.com/stampede-bench/stampede/results"
 )
 
-// width is the width of every chart. It is narrow, so that the text, which shrinks with the chart, can
-// still be read on a phone.
-const width vg.Length = 420
+// These are the widths for which charts are drawn. A chart of a page is drawn for a wide screen and again
+// for a phone: if it shrank instead, so would its text.
+const (
+	phone     = 340.0
+	file      = 420.0
+	halfPage  = 500.0
+	wholePage = 900.0
+)
+
+// A drawing is a chart at a width.
+type drawing struct {
+	Chart
+	width float64
+}
 
 // fonts are the fonts of the text. The first three have the metrics of Liberation Sans, which the layout
 // uses.
 const fonts = `Arial,Helvetica,&quot;Liberation Sans&quot;,system-ui,sans-serif`
 
-// Inline returns the chart as an SVG element for a page. The page must set the variables of [Variables].
-func (c Chart) Inline() string { return c.element("") }
+// Inline returns the chart for a page, as an SVG element for a wide screen and another for a phone. The page
+// must set the variables of [Variables], and show either the element of class broad or that of class narrow.
+func (c Chart) Inline() string {
+	wide := halfPage
+	if c.Wide {
+		wide = wholePage
+	}
+	return drawing{c, wide}.element("broad", "") + "\n" + drawing{c, phone}.element("narrow", "")
+}
 
 // A File is a chart as a standalone file.
 type File struct{ Name, SVG string }
@@ -43,7 +53,7 @@ func Files(result results.Result) (all []File) {
 func (c Chart) alone() string {
 	style := fmt.Sprintf("<style>:root{%s;color-scheme:light dark}\n@media (prefers-color-scheme:dark){:root{%s}}%s</style>\n"+
 		`<rect width="100%%" height="100%%" style="fill:var(--paper)"/>`+"\n", Variables(false), Variables(true), html.EscapeString(TipStyle))
-	return `<?xml version="1.0" encoding="UTF-8"?>` + "\n" + c.element(style) + "\n"
+	return `<?xml version="1.0" encoding="UTF-8"?>` + "\n" + drawing{c, file}.element("chart", style) + "\n"
 }
 
 // Variables returns the colours as CSS declarations.
@@ -59,73 +69,40 @@ func Variables(dark bool) string {
 	return strings.Join(all, ";")
 }
 
-// element returns the svg element, with the text first at its start.
-func (c Chart) element(first string) string {
-	canvas := vgsvg.New(width, c.height())
-	found := c.draw(draw.New(canvas))
-	var b bytes.Buffer
-	canvas.WriteTo(&b) // writes into memory
-	body := b.String()
-	body = body[strings.Index(body, "<g "):]
-	body = painted(lettered(body))
-	body = strings.TrimSuffix(strings.TrimSpace(body), "</svg>")
-	for _, t := range found {
-		body += t.element(c.height()) + "\n"
-	}
-	id := "chart-" + c.Name
-	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" width="%g" height="%g" viewBox="0 0 %[1]g %[2]g" role="img" aria-labelledby="%[3]s-title %[3]s-about" font-family="%[4]s">`+"\n"+
+// element returns the svg element, with the text first at its start. The class is part of its ids, as a page
+// has several drawings of a chart.
+func (d drawing) element(class, first string) string {
+	body := canvas{width: d.width}
+	d.draw(&body)
+	id := class + "-" + d.Name
+	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" class="%[9]s" width="%[1]g" height="%[2]g" viewBox="0 0 %[1]g %[2]g" role="img" aria-labelledby="%[3]s-title %[3]s-about" font-family="%[4]s">`+"\n"+
 		`<title id="%[3]s-title">%[5]s</title><desc id="%[3]s-about">%[6]s</desc>`+"\n%[7]s%[8]s</svg>",
-		float64(width), float64(c.height()), id, fonts, html.EscapeString(c.Title), html.EscapeString(c.About), first, body)
-}
-
-// painted replaces the colours with CSS variables. The colours remain as fallbacks for viewers that do
-// not support variables.
-func painted(svg string) string {
-	var pairs []string
-	for _, t := range tints() {
-		pairs = append(pairs, ":"+hex(t.light), fmt.Sprintf(":var(--%s,%s)", t.ink, hex(t.light)))
-	}
-	return strings.NewReplacer(pairs...).Replace(svg)
+		d.width, d.height(), id, fonts, html.EscapeString(d.Title), html.EscapeString(d.About), first, body.svg.String(), class)
 }
 
 func hex(c color.NRGBA) string { return fmt.Sprintf("#%02X%02X%02X", c.R, c.G, c.B) }
 
-// drawn matches a text element as vgsvg writes it.
-var drawn = regexp.MustCompile(`<text x="([^"]+)" y="([^"]+)" transform="scale\(1, -1\)"\s+style="[^"]*font-weight:(\w+)[^"]*font-size:(\d+)px;fill:([^"]*)">([^<]*)</text>`)
-
-// lettered leaves the typeface to the viewer, and sets the width that the layout assumes for each text, so
-// that a wider typeface does not overlap its surroundings.
-func lettered(svg string) string {
-	return drawn.ReplaceAllStringFunc(svg, func(element string) string {
-		m := drawn.FindStringSubmatch(element)
-		size, _ := strconv.Atoi(m[4]) // the expression matches digits only
-		wide := typeface(vg.Length(size), text, m[3] == "bold").Width(html.UnescapeString(m[6]))
-		return fmt.Sprintf(`<text x="%s" y="%s" transform="scale(1,-1)" textLength="%.1f" lengthAdjust="spacingAndGlyphs" font-size="%s" font-weight="%s" style="fill:%s">%s</text>`,
-			m[1], m[2], float64(wide), m[4], m[3], m[5], m[6])
-	})
-}
-
 const (
-	border  vg.Length = 4  // around the chart
-	leading vg.Length = 17 // the line height of a title
-	label   vg.Length = 17 // above a panel, for the label of its vertical axis
-	tall    vg.Length = 245
+	border  = 4.0  // around the chart
+	leading = 17.0 // the line height of a title
+	label   = 17.0 // above a panel, for the label of its vertical axis
+	tall    = 245.0
 )
 
-func (c Chart) height() vg.Length {
-	h := 2*border + leading*vg.Length(len(c.titleLines()))
-	for _, p := range c.panels {
+func (d drawing) height() float64 {
+	h := 2*border + leading*float64(len(d.titleLines()))
+	for _, p := range d.panels {
 		h += label + p.height
 	}
 	return h
 }
 
 // titleLines breaks the title into lines that fit the width.
-func (c Chart) titleLines() (lines []string) {
-	style := typeface(large, text, true)
-	for _, word := range strings.Fields(c.Title) {
+func (d drawing) titleLines() (lines []string) {
+	style := lettering{large, text, true}
+	for _, word := range strings.Fields(d.Title) {
 		last := len(lines) - 1
-		if last >= 0 && style.Width(lines[last]+" "+word) <= width-2*border {
+		if last >= 0 && style.width(lines[last]+" "+word) <= d.width-2*border {
 			lines[last] += " " + word
 			continue
 		}
@@ -134,49 +111,48 @@ func (c Chart) titleLines() (lines []string) {
 	return lines
 }
 
-// draw draws the title and the panels, one below the other, with their plot areas aligned. It returns the
-// tips of all points.
-func (c Chart) draw(on draw.Canvas) (found []tip) {
-	top := on.Max.Y - border
-	for _, line := range c.titleLines() {
-		write(on, typeface(large, text, true), border, top, line)
-		top -= leading
+// draw draws the title and the panels, one below the other, with their data aligned, and in front of them
+// the tips of all points.
+func (d drawing) draw(on *canvas) {
+	top, title := border, lettering{large, text, true}
+	for _, line := range d.titleLines() {
+		on.write(title, border, title.top(top), line)
+		top += leading
 	}
-	plots := make([]*plot.Plot, len(c.panels))
-	var left, right vg.Length
-	for i, p := range c.panels {
-		plots[i] = p.plot(&found)
-		left = max(left, plots[i].DataCanvas(on).Min.X)
-		right = max(right, p.margin, margin(p.lines))
-	}
-	for i, p := range c.panels {
+	left, right := d.columns()
+	for _, p := range d.panels {
 		p.drawHeading(on, top)
-		top -= label
-		area := draw.Crop(on, left-plots[i].DataCanvas(on).Min.X+border, -right-border, 0, 0)
-		area.Max.Y, area.Min.Y = top, top-p.height
-		plots[i].Draw(area)
-		top -= p.height
+		p.draw(on, left, right, top+label)
+		top += label + p.height
 	}
-	return found
+	for _, t := range on.tips {
+		t.draw(on)
+	}
+}
+
+// columns returns the left and the right end of the data of all panels.
+func (d drawing) columns() (left, right float64) {
+	right = d.width
+	for _, p := range d.panels {
+		l, r := p.columns(d.width)
+		left, right = max(left, l), min(right, r)
+	}
+	return left, right
 }
 
 // drawHeading writes the panel's heading and the label of its vertical axis above it.
-func (p panel) drawHeading(on draw.Canvas, top vg.Length) {
+func (p panel) drawHeading(on *canvas, top float64) {
 	x := border
 	if p.heading != "" {
-		style := typeface(small, text, true)
+		style := lettering{small, text, true}
 		if len(p.lines) > 0 {
-			style.Color = p.lines[0].look.ink.light()
+			style.ink = p.lines[0].look.ink
 		}
-		write(on, style, x, top, p.heading)
-		x += style.Width(p.heading) + 10
+		on.write(style, x, style.top(top), p.heading)
+		x += style.width(p.heading) + 10
 	}
-	write(on, typeface(small, muted, false), x, top, p.y.label)
-}
-
-func write(on draw.Canvas, style draw.TextStyle, x, top vg.Length, line string) {
-	style.YAlign = draw.YTop
-	on.FillText(style, vg.Point{X: x, Y: top}, line)
+	style := lettering{size: small, ink: muted}
+	on.write(style, x, style.top(top), p.y.label)
 }
 
 // TipStyle is the style of the values that a chart shows while the pointer is on a point. It needs no
@@ -185,27 +161,9 @@ const TipStyle = ".tip>g{display:none}.tip:hover>g{display:inline;pointer-events
 
 // A tip is the text of a point.
 type tip struct {
-	at   vg.Point
+	at   spot
 	ink  ink
 	text string
-}
-
-// tips collects the texts of a panel's points, at the places where the panel draws them.
-type tips struct {
-	lines []line
-	found *[]tip
-}
-
-// Plot implements plot.Plotter.
-func (t tips) Plot(c draw.Canvas, p *plot.Plot) {
-	x, y := p.Transforms(&c)
-	for _, l := range t.lines {
-		for _, at := range l.at {
-			if at.text != "" {
-				*t.found = append(*t.found, tip{vg.Point{X: x(at.x), Y: y(at.y)}, l.look.ink, at.text})
-			}
-		}
-	}
 }
 
 // saying returns the line with a text at each point.
@@ -228,24 +186,23 @@ func (p point) interval(format func(float64) string) string {
 }
 
 const (
-	tipHeight vg.Length = 17
-	tipRadius vg.Length = 6 // how close the pointer must be to a point
+	tipHeight = 17.0
+	tipRadius = 6.0 // how close the pointer must be to a point
 )
 
-// element returns the tip as an SVG element of a chart with the given height.
-func (t tip) element(height vg.Length) string {
-	wide := typeface(small, text, false).Width(t.text)
-	x, y := t.at.X, height-t.at.Y
-	left := min(max(x-wide/2, border), width-border-wide)
+// draw draws the tip above its point, or below it where there is no room.
+func (t tip) draw(on *canvas) {
+	style := lettering{size: small, ink: text}
+	wide := style.width(t.text)
+	x, y := t.at.x, t.at.y
+	left := min(max(x-wide/2, border), on.width-border-wide)
 	top := y - tipHeight - 8
 	if top < border {
 		top = y + 8
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, `<g class="tip"><circle cx="%.1f" cy="%.1f" r="%g" style="fill:transparent"/><g>`, x, y, float64(tipRadius))
-	fmt.Fprintf(&b, `<circle cx="%.1f" cy="%.1f" r="5" style="fill:none;stroke:var(--%s)"/>`, x, y, t.ink)
-	fmt.Fprintf(&b, `<rect x="%.1f" y="%.1f" width="%.1f" height="%g" rx="3" style="fill:var(--paper);stroke:var(--muted)"/>`, left-4, top, wide+8, float64(tipHeight))
-	fmt.Fprintf(&b, `<text x="%.1f" y="%.1f" textLength="%.1f" lengthAdjust="spacingAndGlyphs" font-size="%d" style="fill:var(--ink)">%s</text></g></g>`,
-		left, top+12.5, wide, small, html.EscapeString(t.text))
-	return b.String()
+	fmt.Fprintf(&on.svg, `<g class="tip"><circle cx="%.1f" cy="%.1f" r="%g" style="fill:transparent"/><g>`, x, y, tipRadius)
+	fmt.Fprintf(&on.svg, `<circle cx="%.1f" cy="%.1f" r="5" style="fill:none;stroke:%s"/>`, x, y, t.ink.paint())
+	fmt.Fprintf(&on.svg, `<rect x="%.1f" y="%.1f" width="%.1f" height="%g" rx="3" style="fill:%s;stroke:%s"/>`, left-4, top, wide+8, tipHeight, paper.paint(), muted.paint())
+	on.write(style, left, top+12.5, t.text)
+	on.svg.WriteString("</g></g>\n")
 }

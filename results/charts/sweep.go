@@ -8,16 +8,13 @@ import (
 	"strings"
 	"time"
 
-	"gonum.org/v1/plot"
-
 	"github.com/stampede-bench/stampede/results"
-	"github.com/stampede-bench/stampede/results/document"
 	"github.com/stampede-bench/stampede/results/levels"
 	"github.com/stampede-bench/stampede/results/stats"
 	"github.com/stampede-bench/stampede/results/units"
 )
 
-// growth draws a sweep's notifications per round against the number of clients.
+// growth draws the figure of the recipe's herd against the sweep's numbers of clients.
 func growth(s results.Sweep, of subject) *Chart {
 	if s.Axes[0] != "clients" || len(s.Axes) > 1 {
 		return nil
@@ -28,10 +25,10 @@ func growth(s results.Sweep, of subject) *Chart {
 		if !of.has(r) {
 			continue
 		}
-		if e, known := l.PerRound["notifications"]; known && e.Value > 0 {
+		if e, known := levels.Across(levels.RunsOf(s, l), of.herd().Figure.RunValue); known && e.Value > 0 {
 			measured[of.key(r)] = append(measured[of.key(r)], estimated(float64(l.Clients), e))
 		}
-		modelled(model, of.key(r), r)
+		expect(model, of.key(r), r)
 	}
 	return herd(of, measured, model)
 }
@@ -155,7 +152,7 @@ func levelAxis(name string, levels []float64) axis {
 	case "reads":
 		a := axis{label: "share of operations that read", low: slices.Min(levels), high: slices.Max(levels)}
 		for _, v := range slices.Compact(slices.Sorted(slices.Values(levels))) {
-			a.ticks = append(a.ticks, plot.Tick{Value: v, Label: number(math.Round(1000*v)/10) + " %"})
+			a.ticks = append(a.ticks, tick{value: v, label: number(math.Round(1000*v)/10) + " %"})
 		}
 		return a
 	case "hold":
@@ -239,9 +236,9 @@ func (s subject) lookOf(all results.Sweep, series levels.Series, i int) look {
 	return nth(i, of)
 }
 
-// modelled adds the number of notifications per round that the cost model expects of the run.
-func modelled(model map[string][]point, name string, r results.Run) {
-	if e := r.Cost.Expected; e != nil && e.NotificationsPerRound != nil && *e.NotificationsPerRound > 0 {
+// expect adds the number of notifications per round that the cost model expects of the run, if they are its herd.
+func expect(model map[string][]point, name string, r results.Run) {
+	if e := r.Cost.Expected; levels.HerdOf(r).Wakes() && e != nil && e.NotificationsPerRound != nil && *e.NotificationsPerRound > 0 {
 		model[name] = append(model[name], point{x: float64(r.Clients), y: *e.NotificationsPerRound})
 	}
 }
@@ -279,7 +276,7 @@ func tails(s results.Sweep, of subject) *Chart {
 // the given number of other lines.
 func tailsOfAll(s results.Sweep, series levels.Series, phases []string, percentile string, others int) (all []line) {
 	for i, phase := range phases {
-		l := line{name: document.Label(phase), look: nth(others+len(all), colours()[i%len(colours())]), at: tail(s.Axes[0], series, phase, percentile), marked: true, joined: true}
+		l := line{name: levels.PhaseName(phase), look: nth(others+len(all), colours()[i%len(colours())]), at: tail(s.Axes[0], series, phase, percentile), marked: true, joined: true}
 		if series.Beside != "" {
 			l.name += ", " + series.Beside
 		}
@@ -309,7 +306,7 @@ func tailsOf(s results.Sweep, of subject, p panel, phases []string, percentile s
 	}
 	what := "latency"
 	if len(phases) == 1 {
-		what = document.Label(phases[0])
+		what = levels.PhaseName(phases[0])
 	}
 	p.x = levelAxis(s.Axes[0], placesOf(s, of))
 	p.y = topped(what+" "+percentile, intervalsOf(p.lines), clock)

@@ -2,12 +2,13 @@ package charts
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/stampede-bench/stampede/results"
-	"github.com/stampede-bench/stampede/results/document"
+	"github.com/stampede-bench/stampede/results/levels"
 	"github.com/stampede-bench/stampede/results/units"
 )
 
@@ -18,20 +19,24 @@ const fewest = 3
 func overTime(s subject) *Chart {
 	forms, clients := s.crowd()
 	rates, tails := panel{height: 130}, panel{height: 150}
+	var shown []results.Run
+	for _, runs := range forms {
+		shown = append(shown, runs[len(runs)-1])
+	}
+	from, to := faultSpan(shown)
 	var about []string
 	percentile, of := steadiest(forms)
-	for _, runs := range forms {
-		r := runs[len(runs)-1]
+	for _, r := range shown {
 		name := s.key(r)
 		l := line{name: name, look: s.looks[name], joined: true, marked: len(r.Intervals) <= 12}
-		if l.at = rounds(r); len(l.at) < fewest {
+		if l.at = pointsBetween(from, to, rounds(r)); len(l.at) < fewest {
 			continue
 		}
 		rates.lines = append(rates.lines, l.saying(func(p point) string {
-			return fmt.Sprintf("%s, %.3g s: %s rounds/s", name, p.x, units.Rate(p.y))
+			return fmt.Sprintf("%s, %.3g s: %s %s/s", name, p.x, units.Rate(p.y), done(s))
 		}))
-		about = append(about, fmt.Sprintf("%s: from %s to %s rounds a second", name, units.Rate(least(l.at)), units.Rate(most(l.at))))
-		for _, piece := range pieces(l, waits(r, of)) {
+		about = append(about, fmt.Sprintf("%s: from %s to %s %s a second", name, units.Rate(least(l.at)), units.Rate(most(l.at)), done(s)))
+		for _, piece := range pieces(l, waits(r, of, from, to)) {
 			tails.lines = append(tails.lines, piece.saying(func(p point) string {
 				return fmt.Sprintf("%s, %.3g s: %s %s", name, p.x, percentile, units.Duration(time.Duration(p.y)))
 			}))
@@ -41,17 +46,17 @@ func overTime(s subject) *Chart {
 		return nil
 	}
 	what := "Throughput"
-	marks, broken := breaks(forms[0][len(forms[0])-1])
+	marks, broken := breaks(shown, s.key)
 	rates.rules, tails.rules = marks, unnamed(marks)
-	rates.x = seconds(rates.lines)
-	rates.y = linear("rounds/s", valuesOf(rates.lines, func(p point) float64 { return p.y }), number)
+	rates.x = seconds(from, to)
+	rates.y = linear(done(s)+"/s", valuesOf(rates.lines, func(p point) float64 { return p.y }), number)
 	c := &Chart{Name: slug(s.name, "time"), Caption: "A line that drifts or jumps was not steady, and its mean says little."}
 	c.panels = []panel{rates}
 	if len(tails.lines) > 0 {
 		what = "Throughput and latency"
 		c.panels[0].x.label = ""
 		tails.x = rates.x
-		tails.y = topped(document.Label(s.first())+" "+percentile, valuesOf(tails.lines, func(p point) float64 { return p.y }), clock)
+		tails.y = topped(levels.PhaseName(s.first())+" "+percentile, valuesOf(tails.lines, func(p point) float64 { return p.y }), clock)
 		c.panels = append(c.panels, tails)
 	}
 	if broken != "" {
@@ -63,24 +68,6 @@ func overTime(s subject) *Chart {
 	return c
 }
 
-// breaks returns a numbered mark for the time of each fault, and the meaning of the numbers.
-func breaks(r results.Run) (marks []rule, meaning string) {
-	if r.Faults == nil {
-		return nil, ""
-	}
-	var all []string
-	for i, b := range r.Faults.Done {
-		x, name := b.AtNS.Seconds(), fmt.Sprint(i+1)
-		if last := len(marks) - 1; last >= 0 && x-marks[last].x < r.DurationNS.Seconds()/100 {
-			marks[last].name += ", " + name // there is no room for both
-		} else {
-			marks = append(marks, rule{x: x, name: name})
-		}
-		all = append(all, fmt.Sprintf("%d: %s", i+1, b.What))
-	}
-	return marks, "Faults: " + strings.Join(all, "; ")
-}
-
 func unnamed(marks []rule) (all []rule) {
 	for _, m := range marks {
 		all = append(all, rule{x: m.x})
@@ -90,8 +77,9 @@ func unnamed(marks []rule) (all []rule) {
 
 // rounds returns the rounds per second of each interval, at its middle.
 func rounds(r results.Run) (all []point) {
+	whole := wholeOf(r)
 	for i, v := range r.Intervals {
-		if long := lasted(r, i); whole(r, i) {
+		if long := lasted(r, i); whole(i) {
 			all = append(all, point{x: middle(r, i), y: float64(v.Rounds) / long.Seconds()})
 		}
 	}
@@ -104,8 +92,9 @@ func steadiest(forms [][]results.Run) (name string, of func(results.Interval) ti
 	known := func(of func(results.Interval) time.Duration) (n int) {
 		for _, runs := range forms {
 			r := runs[len(runs)-1]
+			whole := wholeOf(r)
 			for i, v := range r.Intervals {
-				if whole(r, i) && of(v) > 0 {
+				if whole(i) && of(v) > 0 {
 					n++
 				}
 			}
@@ -129,10 +118,10 @@ func steadiest(forms [][]results.Run) (name string, of func(results.Interval) ti
 
 // waits returns a percentile by interval, in several parts if it is not known in between, so that no line
 // crosses a gap.
-func waits(r results.Run, of func(results.Interval) time.Duration) (all [][]point) {
-	before := -2
+func waits(r results.Run, of func(results.Interval) time.Duration, from, to float64) (all [][]point) {
+	before, whole := -2, wholeOf(r)
 	for i, v := range r.Intervals {
-		if of(v) == 0 || !whole(r, i) {
+		if x := middle(r, i); of(v) == 0 || !whole(i) || x < from || x > to {
 			continue
 		}
 		if before != i-1 {
@@ -167,16 +156,34 @@ func lasted(r results.Run, i int) time.Duration {
 	return r.DurationNS - r.Intervals[i].T
 }
 
-// whole reports whether an interval is long enough to show. The last one may be a short rest of the
-// window.
-func whole(r results.Run, i int) bool { return 2*lasted(r, i) > lasted(r, 0) }
+// wholeOf returns whether an interval is long enough to show. The last one may be a short rest of the
+// window, and one whose end a busy machine missed is longer than the others.
+func wholeOf(r results.Run) func(i int) bool {
+	all := make([]time.Duration, len(r.Intervals))
+	for i := range all {
+		all[i] = lasted(r, i)
+	}
+	slices.Sort(all)
+	return func(i int) bool { return 2*lasted(r, i) > all[len(all)/2] }
+}
 
 func middle(r results.Run, i int) float64 {
 	return (r.Intervals[i].T + lasted(r, i)/2).Seconds()
 }
 
-func seconds(lines []line) axis {
-	return linear("seconds into the window", valuesOf(lines, func(p point) float64 { return p.x }), number)
+// pointsBetween returns the points of a part of the window.
+func pointsBetween(from, to float64, at []point) []point {
+	return slices.DeleteFunc(at, func(p point) bool { return p.x < from || p.x > to })
+}
+
+// seconds returns the axis of a part of the window.
+func seconds(from, to float64) axis {
+	a := axis{label: "seconds into the window", low: from, high: to}
+	step := niceStep((to - from) / 6)
+	for i := math.Ceil(from/step - 1e-9); i*step <= to+1e-9; i++ {
+		a.ticks = append(a.ticks, tick{value: i * step, label: number(i * step)})
+	}
+	return a
 }
 
 func least(at []point) float64 {
@@ -187,12 +194,21 @@ func most(at []point) float64 {
 	return slices.MaxFunc(at, func(a, b point) int { return int(a.y - b.y) }).y
 }
 
-// timeline draws what happened around a trigger, in a panel for each form, with the same axes.
+// timeline draws the load around a trigger, in a panel for each form, with the same axes.
 func timeline(s subject) *Chart {
 	forms, clients := s.crowd()
-	c := &Chart{Name: slug(s.name, "timeline"), Title: titled(fmt.Sprintf("Load around a trigger, %s clients", units.Count(int64(clients))), s)}
+	event := levels.Event(s.runs[0].Recipe)
+	if event == "round" { // of which each may have several
+		event = "trigger"
+	}
+	c := &Chart{Name: slug(s.name, "timeline"), Wide: true,
+		Title: titled(fmt.Sprintf("What one %s causes, %s", event, units.Clients(clients)), s)}
 	var about []string
 	var bin time.Duration
+	high := 160.0
+	if len(forms) > 3 {
+		high = 100
+	}
 	for _, runs := range forms {
 		r := runs[len(runs)-1]
 		t := r.Herd.Timeline
@@ -203,7 +219,7 @@ func timeline(s subject) *Chart {
 		name := s.key(r)
 		look := look{ink: s.looks[name].ink}
 		c.panels = append(c.panels, panel{
-			heading: name, height: 118,
+			heading: name, height: high,
 			rules: []rule{{}},
 			lines: []line{
 				{name: "notified", look: look, at: steps(t, t.Notifications), joined: true, filled: true, thin: true},
@@ -218,7 +234,7 @@ func timeline(s subject) *Chart {
 		return nil
 	}
 	onOneScale(c.panels, "per bin of "+clock(float64(bin)))
-	c.Caption = "Zero is the first notification of a trigger. Means over all triggers; all forms on one scale."
+	c.Caption = "At 0 the first client is notified; in a herd all others are notified at once, and read. Means over all triggers; all forms on one scale."
 	c.About = c.Title + ", in bins of " + clock(float64(bin)) + ". " + strings.Join(about, "; ") + "."
 	return c
 }

@@ -197,14 +197,14 @@ func TestUnderpowered(t *testing.T) {
 	if lines := compare.Underpowered([]results.Change{of(0.1, 0, true), of(0.2, 0, false), {Gated: true, Minimum: 0.05}}, 25); lines != nil {
 		t.Errorf("%v", lines)
 	}
-	const words = "low power: a true change of 10.0 % is shown in fewer than 80 % of such comparisons; that takes a change of: rounds_per_s 20.0 %"
+	const found = "; 80 % of such comparisons find: rounds_per_s 20.0 %"
 	for _, c := range []struct {
 		floor float64
 		pairs int
-		more  string
-	}{{0, 25, "; 10.0 % take about 100 pairs, or longer runs"}, {0, 0, ""}, {0.1, 25, ""}} {
+		words string
+	}{{0, 25, "too few pairs for a change of 10.0 %: --pairs 100"}, {0, 0, "a change of 10.0 % can be missed"}, {0.1, 25, "a change of 10.0 % can be missed"}} {
 		got := compare.Underpowered([]results.Change{of(0.1, 0, true), of(0.2, c.floor, true)}, c.pairs)
-		if len(got) != 1 || got[0].Code != results.LowPower || got[0].Text != words+c.more {
+		if len(got) != 1 || got[0].Code != results.LowPower || got[0].Text != c.words+found {
 			t.Errorf("%+v", got)
 		}
 	}
@@ -373,7 +373,7 @@ func TestUnlikeSettings(t *testing.T) {
 		text += w.Text + "\n"
 	}
 	for _, want := range []string{"not the same durability: memory and fsync",
-		"not the same client library: go-zookeeper and lean", "not the same read mode: local and sync", "not the same hold: 0s and 1ms", "not the same machine: 0 × "} {
+		"not the same client library: go-zookeeper and lean", "not the same consistency: local and sync", "not the same hold: 0s and 1ms", "not the same machine: 0 × "} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%s\nis missing in\n%s", want, text)
 		}

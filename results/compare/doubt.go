@@ -44,8 +44,8 @@ func broken(runs []results.Run) string {
 	return fmt.Sprintf("safety was violated in %d of %d runs", n, len(runs))
 }
 
-// BrokenIdentities returns a warning with the number of a variant's runs in which an identity is broken, which
-// should hold under any schedule. It returns nothing if there are no such runs.
+// BrokenIdentities returns a warning with the number of a variant's runs in which an identity is broken,
+// which should hold under any schedule. It returns nothing if there are no such runs.
 func BrokenIdentities(variant string, runs []results.Run) (warnings []results.Warning) {
 	n, formula := 0, ""
 	for _, r := range runs {
@@ -131,7 +131,7 @@ func Underpowered(all []results.Change, pairs int) []results.Warning {
 	w := metrics.Warning{Code: results.LowPower, Names: metrics.Names{"figures": strings.Join(named, ", ")},
 		Numbers: metrics.Numbers{"minimum_share": minimum, "wanted_share": wanted * minimum, "power_share": stats.Wanted}}
 	if needed = math.Ceil(needed); 0 < needed && needed < mostNeeded {
-		w.Numbers["needed"], w.Names["unit"] = needed, "pairs"
+		w.Numbers["needed"] = needed
 	}
 	return []results.Warning{results.WarningOf(w)}
 }

@@ -46,8 +46,8 @@ func Others(phases []string, gated []Figure) (others []Figure) {
 	return others
 }
 
-// measuredIn returns the figure or, if some runs do not have it and all have the replacement, the replacement.
-// It also returns the number of runs in which the returned figure is not known.
+// measuredIn returns the figure or, if some runs do not have it and all have the replacement, the
+// replacement. It also returns the number of runs in which the returned figure is not known.
 func (m Figure) measuredIn(runs []results.Run) (f figure.Figure, unknown int) {
 	if unknown = countUnknown(m.Figure, runs); unknown > 0 && m.Instead != nil && countUnknown(*m.Instead, runs) == 0 {
 		return *m.Instead, 0
@@ -64,8 +64,8 @@ func countUnknown(f figure.Figure, runs []results.Run) (n int) {
 	return n
 }
 
-// Quantiles returns the quantiles of each phase's latency in base and candidate, over the merged histograms of
-// each variant's runs. It returns nil for subjects with enough runs for a test.
+// Quantiles returns the quantiles of each phase's latency in base and candidate, over the merged histograms
+// of each variant's runs. It returns nil for subjects with enough runs for a test.
 func Quantiles(s Subject) (all []results.Quantile) {
 	if min(len(s.Base), len(s.New)) >= stats.FewestRuns {
 		return nil

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stampede-bench/stampede/internal/suggest"
 	"github.com/stampede-bench/stampede/metrics"
-	"github.com/stampede-bench/stampede/metrics/observe"
+	"github.com/stampede-bench/stampede/metrics/observation"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/figure"
 	"github.com/stampede-bench/stampede/results/stats"
@@ -57,7 +57,7 @@ func placeFigures(path string) (figures []observedFigure) {
 			continue
 		}
 		figures = append(figures, observedFigure{f, func(o results.Observation) (float64, bool) {
-			i := slices.IndexFunc(o.Observed.Places, func(p observe.Place) bool { return p.Path == path })
+			i := slices.IndexFunc(o.Observed.Places, func(p observation.Place) bool { return p.Path == path })
 			if i < 0 {
 				return 0, false
 			}
@@ -170,7 +170,7 @@ func (c *change) compareWithBound(path string, base []results.Observation, after
 		for _, p := range o.Observed.Places {
 			switch {
 			case path != results.AllPaths && path != p.Path || p.FanoutMax == 0:
-			case p.Form == nil || p.Form.Most == 0:
+			case p.Form == nil || p.FanoutMax > p.Form.Most: // also a base that has left its form's bound has none
 				return
 			default:
 				most = max(most, p.Form.Most)

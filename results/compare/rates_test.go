@@ -201,7 +201,7 @@ func TestPowerIsWhatIsFound(t *testing.T) {
 					detectable = append(detectable, *p50.Detectable)
 				}
 				found := func(change float64) (share float64) {
-					const times = 1000
+					const times = 400
 					e.change = change
 					for seed := range uint64(times) {
 						if e.finds(reports + seed) {

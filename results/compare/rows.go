@@ -161,8 +161,8 @@ func distinct[V any](items []V, of func(V) string) string {
 	return strings.Join(all, ", ")
 }
 
-// hosts warns if the results of base and candidate are from different machines, or from one machine with another
-// kernel or another amount of memory.
+// hosts warns if the results of base and candidate are from different machines, or from one machine with
+// another kernel or another amount of memory.
 func hosts[R results.Result](base, other []R) (lines []results.Warning) {
 	described := func(of []R, by func(results.Host) string) string {
 		var all []string

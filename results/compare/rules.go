@@ -5,8 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/stat"
-
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/figure"
 	"github.com/stampede-bench/stampede/results/stats"
@@ -281,7 +279,7 @@ func Verdict(all []results.Change) results.Verdict {
 
 // Means returns the geometric means of the changes of each figure that several subjects have.
 func Means(all []results.Change) (means []results.Mean) {
-	ratios, order := map[string][]float64{}, []string{}
+	ratios, order := map[string][]float64{}, []string{} // logarithms of ratios
 	for _, c := range all {
 		if !(c.Base > 0 && c.New > 0) {
 			continue
@@ -289,11 +287,11 @@ func Means(all []results.Change) (means []results.Mean) {
 		if ratios[c.Figure] == nil {
 			order = append(order, c.Figure)
 		}
-		ratios[c.Figure] = append(ratios[c.Figure], c.New/c.Base)
+		ratios[c.Figure] = append(ratios[c.Figure], math.Log(c.New/c.Base))
 	}
 	for _, figure := range order {
 		if r := ratios[figure]; len(r) > 1 {
-			means = append(means, results.Mean{Figure: figure, Change: stat.GeometricMean(r, nil) - 1, Subjects: len(r)})
+			means = append(means, results.Mean{Figure: figure, Change: math.Exp(stats.Mean(r)) - 1, Subjects: len(r)})
 		}
 	}
 	return means

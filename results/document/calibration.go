@@ -61,6 +61,9 @@ func calibrationFindings(c results.Calibration) []string {
 			}
 		}
 	}
+	if noisiest.Figure == "" {
+		return []string{"Noise floor: not known, since the runs have no figure to show."}
+	}
 	return []string{fmt.Sprintf("Noise floor: ten pairs of identical runs differ by up to ±%s in %s.", units.Tenths(noisiest.Ten), noisiest.Figure)}
 }
 

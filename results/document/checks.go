@@ -38,6 +38,9 @@ const (
 	figures    = "figures"
 )
 
+// delivery is the name of the check of the notifications, with which its details begin.
+const delivery = "watch delivery"
+
 // Passed reports whether the check passed.
 func (c Check) Passed() bool { return c.Verdict == results.Pass || c.Verdict == results.Improvement }
 
@@ -81,6 +84,9 @@ func (d *Document) checkRuns(f results.File) {
 			}
 		}
 		d.Checks = append(d.Checks, of.safety(r.Safety, r.DurationNS))
+		if s := r.Safety; s.Notifications+s.Undelivered > 0 {
+			d.Checks = append(d.Checks, of.delivery(s, r.DurationNS))
+		}
 		if r.Cost.Expected != nil {
 			for _, id := range r.Cost.Expected.Identities {
 				d.Checks = append(d.Checks, of.identity(id))
@@ -131,15 +137,45 @@ func (c Check) threshold(g results.Gate) Check {
 // safety checks the safety guarantee of the recipe. It is inconclusive if safety was never checked.
 func (c Check) safety(s results.Safety, took time.Duration) Check {
 	c.Group, c.Name, c.Took, c.Verdict = safety, safety, took, results.Pass
-	switch {
-	case s.Violations > 0:
+	switch violations := s.Violations - s.Undelivered; {
+	case violations > 0:
 		c.Verdict = results.Fail
-		c.Why = fmt.Sprintf("violated %s times in %s checks, so the figures are void", units.Count(s.Violations), units.Count(s.Checked))
-		if len(s.Details) > 0 {
-			c.Why += ": " + s.Details[0]
+		c.Why = fmt.Sprintf("violated %s times in %s checks, so the figures are void", units.Count(violations), units.Count(s.Checked))
+		for _, detail := range firstOfEach(s) {
+			if !strings.HasPrefix(detail, delivery) {
+				c.Why += ": " + detail
+			}
 		}
 	case s.Checked == 0:
 		c.Verdict, c.Why = results.Inconclusive, "not checked"
+	}
+	return c
+}
+
+// firstOfEach returns the first detail of each kind of check. A notification that is not delivered as promised
+// comes first: it can be the cause of what the recipe's own check found.
+func firstOfEach(s results.Safety) (details []string) {
+	for _, undelivered := range []bool{true, false} {
+		i := slices.IndexFunc(s.Details, func(d string) bool { return strings.HasPrefix(d, delivery) == undelivered })
+		if i >= 0 {
+			details = append(details, s.Details[i])
+		}
+	}
+	return details
+}
+
+// delivery checks that the service delivered its notifications as its protocol promises.
+func (c Check) delivery(s results.Safety, took time.Duration) Check {
+	c.Group, c.Name, c.Took, c.Verdict = safety, delivery, took, results.Pass
+	c.Why = fmt.Sprintf("%s notifications, each once, in order, and before what it announces", units.Count(s.Notifications))
+	if s.Undelivered > 0 {
+		c.Verdict = results.Fail
+		c.Why = fmt.Sprintf("violated %s times in %s notifications, so the figures are void", units.Count(s.Undelivered), units.Count(s.Notifications))
+		for _, detail := range firstOfEach(s) {
+			if strings.HasPrefix(detail, delivery) {
+				c.Why += strings.TrimPrefix(detail, delivery)
+			}
+		}
 	}
 	return c
 }
@@ -292,8 +328,8 @@ func (d *Document) judge(what string, gates []results.Gate, about func(results.G
 	d.Thresholds = t
 }
 
-// whyOf returns the reason that gates of one threshold share, with their runs if they are to be named; nothing if there
-// is no reason.
+// whyOf returns the reason that gates of one threshold share, with their runs if they are to be named;
+// nothing if there is no reason.
 func whyOf(same []results.Gate, named bool, about func(results.Gate) string) []string {
 	if same[0].Why == "" {
 		return nil

@@ -270,12 +270,16 @@ func (c comparison) findings() []string {
 	}
 	say := func(v results.Verdict, format string) {
 		if all := slices.DeleteFunc(of(v), lacksRuns); len(all) > 0 {
-			lines = append(lines, fmt.Sprintf(format, c.inWords(all)))
+			words := c.inWords(all)
+			if decided := v == results.Regression || v == results.Improvement; decided && len(all) > 1 {
+				words = c.inWords(all[:1]) + ", and " + units.Plural(len(all)-1, "other figure") // the table has them
+			}
+			lines = append(lines, fmt.Sprintf(format, words))
 		}
 	}
 	shown := c.shown()
-	say(results.Regression, "The candidate is worse: %s, shown in "+shown+".")
-	say(results.Improvement, "The candidate is better: %s, shown in "+shown+".")
+	say(results.Regression, "REGRESSION: the candidate is worse: %s, shown in "+shown+".")
+	say(results.Improvement, "IMPROVEMENT: the candidate is better: %s, shown in "+shown+".")
 	say(results.Invalid, "Invalid: %s.")
 	say(results.Inconclusive, "Inconclusive: %s"+c.advice()+".")
 	switch n := len(of(results.Pass)); {

@@ -52,7 +52,7 @@ func TestComparisonTable(t *testing.T) {
 	c.Changes = append(c.Changes, results.Change{Figure: "fairness.jain", Unit: "share", Base: 0.998, New: 0.998, Verdict: results.Pass, Minimum: 0.05})
 	c.Changes = append(c.Changes, results.Change{Figure: "acquire.response.p999", Unit: "ns", Gated: true, Minimum: 0.05, Verdict: results.Invalid, Why: "n/a: too few observations"})
 	c.Calibrated = "floor of 20 A/A pairs, 2 h old"
-	c.Warnings = []results.Warning{{Code: "cpu-client-bound", Text: "base: 1 of 10 runs: client-bound: the generator used 1.9 of 2 cores; the service may be faster than this"}}
+	c.Warnings = []results.Warning{{Code: "cpu-client-bound", Text: "base: 1 of 10 runs: client-bound: the generator used 1.9 of 2 cores; the service may be faster"}}
 	wantComparison(t, c, "comparison.txt")
 }
 
@@ -119,7 +119,7 @@ func TestComparisonFinding(t *testing.T) {
 		want string
 	}{
 		{compared(10, mixed()[2], mixed()[4]), "No difference of ±5.0 % or more is shown in 10 pairs."},
-		{compared(10, none), "The candidate is worse: errors, absent in the base, shown in 10 pairs."},
+		{compared(10, none), "REGRESSION: the candidate is worse: errors, absent in the base, shown in 10 pairs."},
 		{compared(10, void), "The numbers are void: safety was violated in 3 of 20 runs."},
 		{compared(10, differs("rounds_per_s", "/s", 10, 9, 0, 0, results.Invalid)), "Invalid: rounds_per_s."},
 		{compared(10), "Nothing was compared: base and candidate have nothing in common."},
@@ -143,6 +143,10 @@ func TestCalibrationTable(t *testing.T) {
 		{Figure: "errors", Unit: "", Shown: false, Median: 0, Ratios: nil, One: 9, Ten: 9, Twenty: 9},
 	}}}}
 	wantComparison(t, c, "calibration.txt")
+	c.Settings[0].Figures = c.Settings[0].Figures[2:]
+	if d := document.New(c); strings.Contains(d.Findings[0], "±") {
+		t.Errorf("%q, although no figure is shown", d.Findings[0])
+	}
 	c.Interrupted, c.Settings = true, nil
 	if d := document.New(c); d.Interrupted != "Interrupted: nothing was kept." || len(d.Findings) > 0 {
 		t.Errorf("%q, %q", d.Interrupted, d.Findings)

@@ -119,8 +119,8 @@ func writes(s results.Settled) string {
 	return text
 }
 
-// comparedWith returns one word for all counts and its verdict, n/a if there is nothing to compare them with, or
-// VOID if the form violated safety.
+// comparedWith returns one word for all counts and its verdict, n/a if there is nothing to compare them
+// with, or VOID if the form violated safety.
 func comparedWith(s results.Settled, known bool, good func(results.Exact) bool, all, notAll string) (word string, v results.Verdict) {
 	switch {
 	case s.Safety.Violations > 0:
@@ -179,7 +179,7 @@ func largestWakes(all []results.Settled) string {
 
 // costGrowth returns the cost of a round at the largest number of clients, and how it grows.
 func costGrowth(all []results.Settled) Table {
-	t := Table{Title: "Per round", Columns: columns(0, "<form", "N", "notifications", "<growth", "reads and writes", "<growth")}
+	t := Table{Title: "Per round", Leads: true, Columns: columns(0, "<form", "N", "notifications", "<growth", "reads and writes", "<growth")}
 	vague := false
 	for _, rows := range byForm(all) {
 		g := levels.GrowthOf(rows)

@@ -47,6 +47,21 @@ type Warning struct {
 type Note struct {
 	Text    string
 	Verdict results.Verdict
+	// Page is the page of the documentation that says how to do what the note advises, and Paste the arguments that
+	// keep it so; "" in other notes, and where there are none.
+	Page, Paste string
+}
+
+// Lines returns the whole note as text: the second line, if there is one, explains the first.
+func (n Note) Lines() []string {
+	text := n.Text
+	if n.Page != "" {
+		text += ": " + n.Page
+	}
+	if n.Paste == "" {
+		return []string{text}
+	}
+	return []string{text, "  to keep to it: " + n.Paste}
 }
 
 // A Fact is a fact about where and how the result was measured; a setting is one about a suite of checks.
@@ -123,10 +138,14 @@ func (d *Document) begin(head results.Head) {
 	started, t, h := head.Started, head.Tool, head.Host
 	d.ID, d.Started, d.Command = head.ID, started, CommandLine(head.Command)
 	d.fact("id", d.ID)
+	d.fact("marks", strings.Join(head.Marks.Words(), ", "))
 	if !started.IsZero() {
 		d.fact("started", started.UTC().Format("2006-01-02 15:04:05 UTC"))
 	}
-	if head.Took > 0 {
+	switch {
+	case head.Took >= time.Minute:
+		d.fact("took", units.Age(head.Took)) // "1h20m10s", not "4 810 s"
+	case head.Took > 0:
 		d.fact("took", units.Duration(head.Took))
 	}
 	if head.Seed > 0 {
@@ -180,14 +199,6 @@ func SettingsOf(r results.Run) (all []Fact) {
 		}
 	}
 	return all
-}
-
-// Label returns the name of the phase in headings.
-func Label(phase string) string {
-	if phase == "handoff" {
-		return "hand-off"
-	}
-	return phase
 }
 
 // CommandLine quotes a command for a shell.

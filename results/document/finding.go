@@ -2,13 +2,14 @@ package document
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/contrast"
 	"github.com/stampede-bench/stampede/results/levels"
+	"github.com/stampede-bench/stampede/results/outage"
 	"github.com/stampede-bench/stampede/results/stats"
 	"github.com/stampede-bench/stampede/results/units"
 )
@@ -49,21 +50,24 @@ func finding(runs []results.Run, shown levels.Shown) []string {
 		return []string{"Nothing was measured: no round was completed."}
 	}
 	if measured[0].IsMix() {
-		return append(mixes(measured, shown), outages(measured)...)
+		return append(mixes(measured, shown), outage.Findings(measured)...)
 	}
 	if isStorm(measured[0]) {
 		return sayOfLargest(measured, stormed)
 	}
+	if measured[0].Reconnects != nil {
+		return append(outage.Returns(largestRuns(levels.Medians(measured))), outage.Findings(measured)...)
+	}
 	if measured[0].Fanout != nil {
 		return sayOfLargest(measured, func(r results.Run) string { return notified(r, formsOf(measured)) })
 	}
-	if lines := outages(measured); lines != nil {
+	if lines := outage.Findings(measured); lines != nil {
 		return lines
 	}
 	if slices.ContainsFunc(measured, results.Run.IsOpen) {
 		return sayOfLargest(levels.Medians(measured), func(r results.Run) string { return offer(r, measured, shown) })
 	}
-	if naive, calm, ok := counterparts(levels.Medians(measured)); ok {
+	if naive, calm, ok := levels.Counterparts(levels.Medians(measured)); ok {
 		return compare(naive, calm, measured, shown)
 	}
 	return alone(levels.Medians(measured), runs)
@@ -77,67 +81,15 @@ func violations(runs []results.Run) (lines []string) {
 		}
 		lines = append(lines, fmt.Sprintf("SAFETY VIOLATED: %s/%s with %s violated safety %s in %s checks; the numbers are void.",
 			r.Recipe, r.Form, units.Clients(r.Clients), units.Times(r.Safety.Violations), units.Count(r.Safety.Checked)))
-		if len(r.Safety.Details) > 0 {
-			lines = append(lines, "  "+r.Safety.Details[0])
+		for _, detail := range firstOfEach(r.Safety) {
+			lines = append(lines, "  "+detail)
 		}
 	}
 	return lines
 }
 
-// counterparts returns the first naive form and the first other form at the largest number of
-// clients that has both. A library form counts only if there is no recipe form.
-func counterparts(runs []results.Run) (naive, calm results.Run, ok bool) {
-	for i := range runs {
-		n := runs[i]
-		if n.Family != "naive" || ok && n.Clients <= naive.Clients {
-			continue
-		}
-		for _, family := range []string{"recipe", "library"} {
-			j := slices.IndexFunc(runs, func(r results.Run) bool {
-				return r.Recipe == n.Recipe && r.Clients == n.Clients && r.Family == family
-			})
-			if j >= 0 {
-				naive, calm, ok = n, runs[j], true
-				break
-			}
-		}
-	}
-	return naive, calm, ok
-}
-
 func compare(naive, calm results.Run, runs []results.Run, shown levels.Shown) []string {
-	many, few := naive.Cost.PerRound.Notifications, calm.Cost.PerRound.Notifications
-	herd, form := called(naive, runs), called(calm, runs)
-	who := fmt.Sprintf("With %s %s wakes", levels.Crowd(naive), roundOf(naive.Recipe))
-	var line string
-	switch {
-	case units.Rounded(many) == 0 && units.Rounded(few) > 0:
-		line = fmt.Sprintf("%s no client in %s, which does not wait to be woken, and %s in %s.", who, herd, units.Short(few), form)
-	case units.Rounded(many) == units.Rounded(few):
-		line = fmt.Sprintf("%s as many in %s as in %s: %s. No herd here.", who, herd, form, units.Short(many))
-	case many < few:
-		line = fmt.Sprintf("%s fewer in %s than in %s: %s against %s.", who, herd, form, units.Short(many), units.Short(few))
-	default:
-		line = fmt.Sprintf("%s %s in %s and %s in %s%s.", who, units.Short(many), herd, units.Short(few), form, waiting(naive))
-	}
-	return slices.Concat([]string{line}, slower(naive, calm, runs, shown), slowerBackground(naive, calm, runs, shown))
-}
-
-// waiting says how many of the clients that the naive form wakes wait again.
-func waiting(r results.Run) string {
-	woken := r.Herd.Useful + r.Herd.Wasted
-	n := r.Cost.PerRound.Notifications
-	if woken == 0 || n < 1.5 {
-		return ""
-	}
-	again := n * float64(r.Herd.Wasted) / float64(woken)
-	if units.Rounded(again) == 0 {
-		return ""
-	}
-	if units.Rounded(again) == units.Rounded(n) && r.Herd.Useful > 0 {
-		again = math.Floor(again) // not all: some clients proceeded
-	}
-	return fmt.Sprintf("; %s of the %s wait again", units.Short(again), units.Short(n))
+	return slices.Concat([]string{contrast.Sentence(naive, calm, runs)}, slower(naive, calm, runs, shown), slowerBackground(naive, calm, runs, shown))
 }
 
 // slower compares how long it takes until the next client is served.
@@ -146,7 +98,7 @@ func slower(naive, calm results.Run, runs []results.Run, shown levels.Shown) []s
 	if phase == "" {
 		return nil
 	}
-	name := strings.ToUpper(phase[:1]) + Label(phase)[1:]
+	name := strings.ToUpper(phase[:1]) + levels.PhaseName(phase)[1:]
 	e, medians, percentile := shown.Slowdown(runs, timesOf(phase), naive, calm)
 	times := len(levels.RepetitionsOf(naive, runs))
 	ratio, within := e.Value, intervalOfRatio(e, times, "ratio ", "%.2f")
@@ -178,9 +130,7 @@ func undecided(e results.Estimate) bool {
 // argument all has all runs, also those without a completed round.
 func alone(runs, all []results.Run) []string {
 	most := largestRuns(runs)[0]
-	line := fmt.Sprintf("With %s %s wakes %s in %s/%s%s.", levels.Crowd(most), roundOf(most.Recipe),
-		units.Short(most.Cost.PerRound.Notifications), most.Recipe, most.Form, waiting(most))
-	return []string{line, uncompared(most, all)}
+	return []string{contrast.Alone(most), uncompared(most, all)}
 }
 
 // uncompared says why there is no form to compare the run with: none ran, or the form completed no
@@ -200,36 +150,6 @@ func uncompared(r results.Run, all []results.Run) string {
 		return fmt.Sprintf("The %s form %s completed no round with %s, so there is nothing to compare.", other, all[i].Form, units.Clients(all[i].Clients))
 	}
 	return fmt.Sprintf("The %s form %s ran with another number of clients only, so there is nothing to compare.", other, all[i].Form)
-}
-
-// called returns the name of a run's form in a sentence: its family, followed by the form's name
-// where the runs have several forms of that family.
-func called(r results.Run, runs []results.Run) string {
-	var name string
-	kin := slices.DeleteFunc(slices.Clone(runs), func(o results.Run) bool { return o.Family != r.Family })
-	if len(levels.Distinct(kin, func(o results.Run) string { return o.Form })) > 1 {
-		name = " " + r.Form
-	}
-	switch r.Family {
-	case "naive":
-		return "the naive form" + name
-	case "library":
-		return "the library's " + r.Form
-	case "load":
-		return "the " + r.Recipe
-	}
-	return "the recipe" + name
-}
-
-// roundOf returns the event that wakes clients in a round of the recipe, e.g. "a release".
-func roundOf(recipe string) string {
-	switch recipe {
-	case "lock", "shared-lock", "revocable-lock":
-		return "a release"
-	case "election":
-		return "a change of leader"
-	}
-	return "a round"
 }
 
 // largestRuns returns the runs with the largest number of clients.
@@ -257,9 +177,9 @@ func timesOf(phase string) func(results.Run) *results.Distribution {
 func duration[T int64 | float64](ns T) string { return units.Duration(time.Duration(ns)) }
 
 // keepsUp says whether the run kept up with the offered rate.
-func keepsUp(r results.Run) string {
+func keepsUp(r results.Run, runs []results.Run) string {
 	line := fmt.Sprintf("Offered %s/s, %s/%s with %s", units.Rate(r.OfferedPerS), r.Recipe, r.Form, levels.Crowd(r))
-	if levels.KeepsUp(r) {
+	if levels.KeepsUp(r, runs) {
 		return line + " keeps up"
 	}
 	return line + fmt.Sprintf(" does %s/s and falls behind", units.Rate(r.ThroughputPerS))
@@ -270,15 +190,14 @@ func offer(r results.Run, runs []results.Run, shown levels.Shown) string {
 	if !r.IsOpen() {
 		return ""
 	}
-	line := keepsUp(r) + ": "
+	line := keepsUp(r, runs) + ": "
 	first := results.FirstPhase(r)
 	p, name := shown.Highest(runs, timesOf(first), r)
 	if name == "" {
 		why := map[bool]string{true: "arrivals were not served, so no percentile is known.", false: "too few rounds to say how long they took."}
 		return line + why[r.Generator.Lost() > 0]
 	}
-	response, _ := shown.Median(runs, timesOf(first), r, p)
-	service, _ := shown.Median(runs, func(r results.Run) *results.Distribution { return r.ServiceTimes(first) }, r, p)
+	service := func(r results.Run) *results.Distribution { return r.ServiceTimes(first) }
 	return line + fmt.Sprintf("%s %s is %s from when it was due, %s from the call.",
-		Label(first), name, duration(response), duration(service))
+		levels.PhaseName(first), name, shown.Cite(runs, timesOf(first), r, p), shown.Cite(runs, service, r, p))
 }

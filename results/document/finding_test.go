@@ -5,28 +5,69 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/levels"
 )
 
-// A form keeps up if no more arrivals are missing at the end than Little's law puts in progress. A
-// form whose queue grows does not keep up, even if all arrivals are served later.
+// A finding says that a form falls behind where the run warns of it, and in no other case: an arrival that
+// failed was not late. Of repetitions, half decide.
 func TestKeepsUp(t *testing.T) {
+	r := results.Run{Loop: "open", OfferedPerS: 100, ThroughputPerS: 99, Generator: results.Generator{Offered: 300, Failed: 3}}
+	slow := r
+	slow.Warnings = []results.Warning{{Code: metrics.Behind}}
 	for name, c := range map[string]struct {
-		offered, ended float64 // per second, in five seconds
-		service        time.Duration
-		keepsUp        bool
+		runs    []results.Run
+		keepsUp bool
 	}{
-		"all done":              {800, 800, 10 * time.Millisecond, true},
-		"one in progress":       {2, 1.8, 100 * time.Millisecond, true},
-		"as many as usual":      {800, 745, 300 * time.Millisecond, true},
-		"a queue that grows":    {150, 100, 830 * time.Millisecond, false},
-		"ten percent are short": {800, 720, 10 * time.Millisecond, false},
-		"an eighth":             {1500, 188, 5 * time.Millisecond, false},
+		"failed": {[]results.Run{r}, true}, "warned": {[]results.Run{slow}, false},
+		"one of three": {[]results.Run{slow, r, r}, true}, "two of three": {[]results.Run{r, slow, slow}, false},
 	} {
-		r := results.Run{Loop: "open", OfferedPerS: c.offered, ThroughputPerS: c.ended, DurationNS: 5 * time.Second, Phases: []string{"acquire"},
-			Latency: map[string]results.Latency{"acquire": {Service: &results.Distribution{Mean: float64(c.service)}, Response: &results.Distribution{Mean: 3e9}}}}
-		if line := keepsUp(r); strings.Contains(line, "keeps up") != c.keepsUp {
+		for i := range c.runs {
+			c.runs[i].Repetition = i + 1
+		}
+		if line := keepsUp(c.runs[0], c.runs); strings.Contains(line, "keeps up") != c.keepsUp {
 			t.Errorf("%s: %q", name, line)
 		}
+	}
+}
+
+// A percentile that is known from when the work was due may be unknown from the call: arrivals that no
+// client served count in the former only. A finding does not say 0 of a time that is not known.
+func TestOfferCitesWhatIsKnown(t *testing.T) {
+	p50 := int64(141e6)
+	r := results.Run{Loop: "open", Open: &results.Open{Rate: "8"}, Clients: 1, Recipe: "lock", Form: "predecessor", OfferedPerS: 8,
+		ThroughputPerS: 6.5, DurationNS: 3 * time.Second, Phases: []string{"acquire"}, Generator: results.Generator{Skipped: 3},
+		Latency: map[string]results.Latency{"acquire": {Service: &results.Distribution{}, Response: &results.Distribution{P50: &p50}}}}
+	runs := []results.Run{r}
+	const want = "acquire p50 is 141 ms from when it was due, n/a from the call."
+	if line := offer(r, runs, levels.ShownOf(nil, runs)); !strings.HasSuffix(line, want) {
+		t.Errorf("%q, want %q", line, want)
+	}
+	r.Mix, r.ReadRatio, r.Latency = &results.Mix{}, &results.ReadRatio{}, nil
+	if lines := mixes([]results.Run{r}, levels.ShownOf(nil, runs)); strings.Contains(lines[0], "due") {
+		t.Errorf("%q says from when a time counts that it does not have", lines[0])
+	}
+}
+
+// A notification that was not delivered as promised comes before what the recipe found because of it. Each check keeps
+// its own detail.
+func TestDeliveryComesFirst(t *testing.T) {
+	const cause, consequence = "watch delivery: two notifications for data changed of /node", "client 4 was notified of write 9, which was not made"
+	r := results.Run{Recipe: "fanout", Form: "one-shot", Clients: 4, Safety: results.Safety{Checked: 90, Violations: 44, Notifications: 50, Undelivered: 1,
+		Details: []string{consequence, "another", cause, "watch delivery: another"}}}
+	lines := violations([]results.Run{r})
+	if len(lines) != 3 || lines[1] != "  "+cause || lines[2] != "  "+consequence {
+		t.Errorf("%q", lines)
+	}
+	if c := (Check{}).safety(r.Safety, 0); !strings.HasSuffix(c.Why, "void: "+consequence) {
+		t.Errorf("safety: %q", c.Why)
+	}
+	if c := (Check{}).delivery(r.Safety, 0); !strings.HasSuffix(c.Why, "void: two notifications for data changed of /node") {
+		t.Errorf("delivery: %q", c.Why)
+	}
+	r.Safety.Details = nil // what an older file has
+	if c := (Check{}).delivery(r.Safety, 0); !strings.HasSuffix(c.Why, "void") {
+		t.Errorf("delivery without details: %q", c.Why)
 	}
 }

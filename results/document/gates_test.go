@@ -59,7 +59,7 @@ func TestJudgement(t *testing.T) {
 		}, results.Fail},
 		"many": {func() (all []results.Gate) {
 			for i := range 9 {
-				all = append(all, asked("handoff.p99 < 5ms", "handoff.response.p99", "ns", "<", i%4, 1e6, 5e6, results.Invalid, "time stolen: other machines had 0.20 of the 2 cores; times are too long"))
+				all = append(all, asked("handoff.p99 < 5ms", "handoff.response.p99", "ns", "<", i%4, 1e6, 5e6, results.Invalid, "CPU steal 10 %: latencies are too high"))
 			}
 			return all
 		}(), results.Invalid},

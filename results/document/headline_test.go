@@ -19,10 +19,10 @@ func TestAboutAndHeadline(t *testing.T) {
 	}{
 		{resulttest.FileOf(), "no run", "Nothing was measured: no run was begun."},
 		{resulttest.FileOf(resulttest.Herding(resulttest.Native())...), "lock: predecessor, one-node · native: · 2, 128 clients",
-			"With 128 clients a release wakes 99 in the naive form and 1 in the recipe; 98 of the 99 wait again."},
+			"With 128 clients a release wakes 99 in the naive form and 1 in the herd-avoiding form; 98 of the 99 wait again."},
 		{resulttest.FileOf(append(resulttest.Herding(resulttest.Native())[2:], other)...),
 			"lock: predecessor, one-node; barrier: watch · native: · 128, 1\u202f000 clients",
-			"lock: With 128 clients a release wakes 99 in the naive form and 1 in the recipe; 98 of the 99 wait again."},
+			"lock: With 128 clients a release wakes 99 in the naive form and 1 in the herd-avoiding form; 98 of the 99 wait again."},
 		{resulttest.FileOf(violated...), "lock: predecessor, one-node · native: · 128 clients",
 			"SAFETY VIOLATED: lock/one-node with 128 clients violated safety 3 times in 3\u202f050 checks; the numbers are void."},
 	} {

@@ -3,9 +3,14 @@ package document
 import (
 	"fmt"
 	"slices"
+	"strings"
+	"time"
 
+	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/figure"
 	"github.com/stampede-bench/stampede/results/levels"
+	"github.com/stampede-bench/stampede/results/outage"
 	"github.com/stampede-bench/stampede/results/units"
 )
 
@@ -60,15 +65,6 @@ func slowerBackground(naive, calm results.Run, runs []results.Run, shown levels.
 	return []string{fmt.Sprintf("A read of the background takes no longer at its %s.", percentile)}
 }
 
-// aboutBackground describes the background: "background of 16 clients at 5 000/s, 90 % reads".
-func aboutBackground(b results.Background) string {
-	rate := ""
-	if b.RatePerS > 0 {
-		rate = " at " + units.Rate(b.RatePerS) + "/s"
-	}
-	return fmt.Sprintf("background of %s%s, %s reads", units.Clients(b.Clients), rate, units.Share(b.ReadRatio.Asked))
-}
-
 // mixColumns adds the columns for raw operations.
 func mixColumns(s *runTable) {
 	operations := func(c Column, share func(results.ReadRatio) float64) {
@@ -79,12 +75,34 @@ func mixColumns(s *runTable) {
 	if s.rates("ops/s") {
 		from = " from when due"
 	}
-	s.figure(Column{Head: "reads"}, func(r results.Run) (float64, bool) { return r.ReadRatio.Achieved, true }, units.Share)
+	if slices.ContainsFunc(s.runs, func(r results.Run) bool { return r.Seconds() != nil }) {
+		for _, f := range figure.Known(nil, "rounds_per_s.min", "rounds_per_s.max") {
+			_, head, _ := strings.Cut(f.Name, ".")
+			s.figure(Column{Head: head + "/s"}, f.RunValue, units.Rate)
+		}
+	}
+	s.figure(Column{Head: "reads"}, func(r results.Run) (float64, bool) { return r.ReadRatio.Achieved, r.Rounds > 0 }, units.Share)
 	operations(Column{Head: "reads/s"}, func(r results.ReadRatio) float64 { return r.Achieved })
 	operations(Column{Head: "writes/s"}, func(r results.ReadRatio) float64 { return 1 - r.Achieved })
+	some := func(has func(results.Mix) bool) bool {
+		return slices.ContainsFunc(s.runs, func(r results.Run) bool { return has(*r.Mix) })
+	}
+	transactions := some(func(m results.Mix) bool { return m.Txns > 0 })
+	if transactions {
+		s.figure(Column{Head: "txns/s"}, func(r results.Run) (float64, bool) { return r.TransactionsPerS(), true }, units.Rate)
+	}
 	s.times("read"+from, "read", results.Run.Times)
+	if some(func(m results.Mix) bool { return m.Lists > 0 }) {
+		s.times("list"+from, "list", results.Run.Times)
+	}
 	s.times("write"+from, "write", results.Run.Times)
-	if slices.ContainsFunc(s.runs, func(r results.Run) bool { return r.Mix.Conditional }) {
+	if transactions {
+		s.times("transaction"+from, "transaction", results.Run.Times)
+	}
+	if transactions && some(func(m results.Mix) bool { return m.Conditional }) {
+		s.figure(Column{Head: "refused", Gap: 3}, func(r results.Run) (float64, bool) { return float64(r.Mix.Refused), true }, whole)
+	}
+	if some(func(m results.Mix) bool { return m.Conditional }) {
 		s.figure(Column{Head: "retries", Gap: 3}, func(r results.Run) (float64, bool) { return float64(r.Mix.Retries), true }, whole)
 	}
 	backgroundColumns(s)
@@ -95,35 +113,19 @@ func mixes(runs []results.Run, shown levels.Shown) []string {
 	most := largestRuns(levels.Medians(runs))[0]
 	line := fmt.Sprintf("With %s %s operations/s, %s of them reads", levels.Crowd(most), units.Rate(most.ThroughputPerS), units.Share(most.ReadRatio.Achieved))
 	if most.IsOpen() {
-		line = keepsUp(most) + fmt.Sprintf(", %s of it reads", units.Share(most.ReadRatio.Achieved))
+		line = keepsUp(most, runs) + fmt.Sprintf(", %s of it reads", units.Share(most.ReadRatio.Achieved))
 	}
 	separator := ": "
 	for _, phase := range most.Phases {
 		if p, name := shown.Highest(runs, timesOf(phase), most); name != "" {
-			v, _ := shown.Median(runs, timesOf(phase), most, p)
-			line += fmt.Sprintf("%s%s %s is %s", separator, phase, name, duration(v))
+			line += fmt.Sprintf("%s%s %s is %s", separator, phase, name, shown.Cite(runs, timesOf(phase), most, p))
 			separator = ", "
 		}
 	}
-	if most.IsOpen() {
+	if most.IsOpen() && separator == ", " {
 		line += ", from when it was due"
 	}
 	return []string{line + "."}
-}
-
-// aboutMix describes the operations: "1 000 keys of 1 000 B", or without the size.
-func aboutMix(m results.Mix, sized bool) string {
-	text := units.Count(int64(m.Keys)) + " keys"
-	if sized {
-		text += fmt.Sprintf(" of %s B", units.Count(int64(m.SizeBytes)))
-	}
-	if m.KeysBy != "uniform" {
-		text += ", " + m.KeysBy
-	}
-	if m.InFlight > 1 {
-		text += fmt.Sprintf(", %s in flight per client", units.Count(int64(m.InFlight)))
-	}
-	return text
 }
 
 // fanoutColumns adds the columns for a fan-out.
@@ -213,6 +215,26 @@ func longest(d *results.Distribution) *int64 {
 	return &d.Max
 }
 
+// reconnectColumns adds the columns for clients that come back after outages.
+func reconnectColumns(s *runTable) {
+	attempts := func(c Column, of func(results.Reconnects) float64) {
+		s.figure(c, func(r results.Run) (float64, bool) {
+			if r.Reconnects == nil {
+				return 0, false
+			}
+			return of(*r.Reconnects), true
+		}, units.Rate)
+	}
+	s.keys("clients", true)
+	s.text(Column{Head: "outages"}, func(r results.Run) string { return units.Count(r.Rounds) })
+	attempts(Column{Head: "per client", Over: "connection attempts", Gap: 3}, func(c results.Reconnects) float64 { return c.AttemptsPerClient })
+	attempts(Column{Head: "in 100 ms"}, func(c results.Reconnects) float64 { return c.BusiestTenth })
+	attempts(Column{Head: "in 1 s"}, func(c results.Reconnects) float64 { return c.BusiestSecond })
+	attempts(Column{Head: "mean/s"}, func(c results.Reconnects) float64 { return c.AttemptsPerS })
+	s.times("each back", back, results.Run.ServiceTimes)
+	s.latency(Column{Head: "mean", Over: "all back", Gap: 3}, over, results.Run.ServiceTimes, mean)
+}
+
 // stormed says what the storms of a form cost.
 func stormed(r results.Run) string {
 	do := map[string]string{"connect": "open at once", "reconnect": "lose their connections at once",
@@ -232,4 +254,51 @@ func stormed(r results.Run) string {
 			units.Count(s.Omitted), units.Count(s.Made+s.Omitted))
 	}
 	return line + "."
+}
+
+// recoveryTable returns a table with a row for each fault of each run. It says how far the times can be wrong
+// if several machines noted them.
+func recoveryTable(title string, runs []results.Run) Table {
+	t := Table{Title: title, Columns: columns(0, "clients", "<form", "at", "<fault", "noticed", "leader", "all back", "grant", "90 %", "p50", "max",
+		"ended", "given up", "notif", "reads", "re-arms")}
+	for i, over := range map[int]string{0: title, 4: "until", 9: "stall", 11: "sessions", 13: "until back"} {
+		t.Columns[i].Over, t.Columns[i].Gap = over, 3
+	}
+	for i := range 4 {
+		t.Columns[i].Key = true
+	}
+	// A time without a value is n/a, or none if it would exist only if the fault had an effect.
+	moment := func(d *time.Duration, none bool) string {
+		switch {
+		case d != nil:
+			return units.Duration(*d)
+		case none:
+			return "none"
+		}
+		return units.Absent
+	}
+	led := false
+	for _, r := range outage.All(runs) {
+		led = led || r.LedNS != nil
+		effect := metrics.Effect(r.Effect)
+		judged := effect != metrics.Unclear // enough happened before the fault
+		t.Rows = append(t.Rows, []string{units.Count(int64(r.Run.Clients)), r.Run.Form, units.Duration(r.AtNS), r.What,
+			moment(r.NoticedNS, false), moment(r.LedNS, false), moment(r.ReconnectedNS, false),
+			moment(r.ServedNS, judged && effect != metrics.Outage), moment(r.BackNS, effect == metrics.NoEffect),
+			moment(r.StallNS, judged), moment(r.LongestStallNS, judged),
+			units.Count(int64(r.SessionsLost)), units.Count(int64(r.SessionsGivenUp)), units.Count(r.Notifications), units.Count(r.Reads), units.Count(r.Rearms)})
+	}
+	if !led {
+		t.drop("leader")
+	}
+	var most time.Duration
+	for _, r := range runs {
+		if r.Faults != nil {
+			most = max(most, r.Faults.ErrorNS)
+		}
+	}
+	if most > 0 {
+		t.Notes = []string{fmt.Sprintf("several machines noted what the faults did: each time is known within ±%s", units.Duration(most))}
+	}
+	return t
 }

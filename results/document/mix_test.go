@@ -31,6 +31,9 @@ func mixing(on drivers.Info, asked results.Mix) (runs []results.Run) {
 			Safety: metrics.Safety{Checked: level.reads + level.writes},
 		}))
 	}
+	for i, rounds := range []int64{31_200, 34_900, 36_100, 29_800, 38_400} {
+		runs[1].Intervals = append(runs[1].Intervals, results.Interval{T: time.Duration(i) * time.Second, Rounds: rounds})
+	}
 	return runs
 }
 

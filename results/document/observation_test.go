@@ -5,10 +5,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stampede-bench/stampede/internal/golden"
 	"github.com/stampede-bench/stampede/metrics/client"
-	"github.com/stampede-bench/stampede/metrics/observe"
+	"github.com/stampede-bench/stampede/metrics/observation"
+	"github.com/stampede-bench/stampede/metrics/recovery"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/document"
 	"github.com/stampede-bench/stampede/results/gate"
@@ -17,7 +19,7 @@ import (
 )
 
 // observed is an observation of a lock on one node and of a queue.
-func observed() observe.Report { return resulttest.Observation().Observed }
+func observed() observation.Report { return resulttest.Observation().Observed }
 
 func judged(t *testing.T, thresholds ...string) (gates []results.Gate, verdict results.Verdict) {
 	t.Helper()
@@ -125,7 +127,7 @@ func TestClientsAreShown(t *testing.T) {
 				busy++
 			}
 		}
-		r := observe.Report{Clients: c.rows, Traffic: observe.Traffic{ToldApart: c.by, Sessions: c.by.Total(), Clients: busy}}
+		r := observation.Report{Clients: c.rows, Traffic: observation.Traffic{ToldApart: c.by, Sessions: c.by.Total(), Clients: busy}}
 		d := document.New(results.Observation{Observed: r})
 		if !strings.Contains(d.Heading, " · "+c.head+" · ") {
 			t.Errorf("%s: heading %q, want %q", name, d.Heading, c.head)
@@ -143,9 +145,64 @@ func TestClientsAreShown(t *testing.T) {
 			t.Errorf("%s: the table has %q, %q; want %q, %q", name, got, notes, c.want, c.note)
 		}
 	}
-	change := observe.Change{Op: "set", Writer: "127.0.0.1:9", Process: &client.Process{ID: 7, Name: "java"}, Woke: 2}
-	d := document.New(results.Observation{Observed: observe.Report{Largest: []observe.Change{change}}})
+	change := observation.Change{Op: "set", Writer: "127.0.0.1:9", Process: &client.Process{ID: 7, Name: "java"}, Woke: 2}
+	d := document.New(results.Observation{Observed: observation.Report{Largest: []observation.Change{change}}})
 	if row := d.Tables[0].Rows[0]; row[len(row)-1] != "java (7)" {
 		t.Errorf("the change was written by %q, want java (7)", row[len(row)-1])
+	}
+}
+
+// A watched path without a change is not listed, unless its sessions poll it or were not told.
+func TestPathsWithoutAChange(t *testing.T) {
+	missed := int64(1)
+	o := results.Observation{}
+	o.Observed.Places = []observation.Place{{Path: "/job", Sessions: 2, Changes: 1, FanoutMax: 2}, {Path: "/still", Sessions: 3}, {Path: "/quiet", Sessions: 1},
+		{Path: "/polled", Sessions: 1, Requests: 12, PollsSame: 11}, {Path: "/missed", Sessions: 1, Missed: &missed}}
+	paths := document.New(o).Tables[0]
+	var listed []string
+	for _, row := range paths.Rows {
+		listed = append(listed, row[0])
+	}
+	if want := []string{"/job", "/polled", "/missed"}; !slices.Equal(listed, want) {
+		t.Errorf("listed %q, want %q", listed, want)
+	}
+	if want := []string{"no change was seen of 2 more watched paths"}; !slices.Equal(paths.Notes, want) {
+		t.Errorf("noted %q, want %q", paths.Notes, want)
+	}
+}
+
+// TestRecovery shows a percentile that falls on a session that did not come back as a lower bound, and does not count a session
+// that had nothing among those that should be back.
+func TestRecovery(t *testing.T) {
+	f := results.Observation{Source: "proxy", Observed: observed(), Recovery: &recovery.Report{Outcomes: []recovery.Outcome{{
+		Fault: recovery.Fault{What: "expire 2 of 2 clients", Kind: recovery.Expired}, Verdict: recovery.Recovers, Sessions: 2, Recovered: 1, Unjudged: 1,
+		Nodes: recovery.Things{Had: 1, Back: 1}, Registered: recovery.Times{Sessions: 1, P99: time.Second}, Watching: recovery.Times{NotBack: 1, P99: 2 * time.Second},
+		Probe: &recovery.Probed{Path: "/config", Missed: 1},
+		Rows:  []recovery.Session{{Verdict: recovery.NotApplicable, Reason: recovery.NothingHad}},
+	}, {
+		Fault: recovery.Fault{What: "cut 1 of 1 clients", Kind: recovery.Disconnected}, Verdict: recovery.NotApplicable, Reason: recovery.TooSoon, Sessions: 1, Unjudged: 1,
+		Probe: &recovery.Probed{Path: "/unjudged"},
+	}, {
+		Fault: recovery.Fault{What: "cut 1 of 1 clients", Kind: recovery.Disconnected}, Verdict: recovery.NotRecovered, Sessions: 1, Not: 1,
+		Watches: recovery.Things{Had: 1, Missing: []recovery.Missing{{Path: "/config", Watch: "data", Times: 1}}},
+	}}}}
+	var b bytes.Buffer
+	if err := render.WriteText(&b, f, render.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"expire 2 of 2 clients recovers 1 of 1 1 of 1 n/a 0 1.00 s > 2.00 s 0",
+		"expire 2 of 2 clients: 1 more session not judged: nothing was registered or watched before the fault",
+		"/config 0 1 n/a expire 2 of 2 clients",
+		"cut 1 of 1 clients #1 n/a n/a n/a n/a n/a n/a n/a 0",
+		"cut 1 of 1 clients #2 does not recover 0 of 1 n/a 0 of 1 0 n/a n/a 0",
+		"/config data 1 cut 1 of 1 clients #2",
+	} {
+		if !strings.Contains(strings.Join(strings.Fields(b.String()), " "), want) {
+			t.Errorf("no %q in:\n%s", want, b.String())
+		}
+	}
+	if strings.Contains(b.String(), "/unjudged") {
+		t.Errorf("a change after a fault without a verdict:\n%s", b.String())
 	}
 }

@@ -70,7 +70,7 @@ func TestOutages(t *testing.T) {
 		{func(r *results.Recovery) { r.BackNS = nil }, "no client was served for 2.10 s; no second until the next fault or the end saw nine tenths of what was done before."},
 		{func(r *results.Recovery) { r.ServedNS, r.BackNS = nil, nil }, "no client was served for 2.10 s, until the next fault or the end."},
 		{func(r *results.Recovery) { r.Effect, r.PauseNS = "none", nil }, "there was no measurable outage; one longer than 45.0 ms would have been seen."},
-		{func(r *results.Recovery) { r.Effect, r.PauseNS = "unclear", nil }, "it is unclear whether there was an outage: too little happened before, or one was in progress."},
+		{func(r *results.Recovery) { r.Effect, r.PauseNS = "unclear", nil }, "it is unclear whether there was an outage: too little happened before or after, or one was in progress."},
 		{func(r *results.Recovery) { r.Effect, r.PauseNS = "slowdown", nil }, "there was no measurable outage, but fewer than half as many grants a second as before; after 2.40 s a second saw nine tenths of what was done before."},
 	} {
 		r := broken()[1]

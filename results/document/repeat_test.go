@@ -3,6 +3,7 @@ package document_test
 import (
 	"math"
 	"math/rand/v2"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -36,6 +37,24 @@ func repeatedRuns(n int) results.File {
 		}
 	}
 	return f
+}
+
+// An interval that reaches from microseconds to milliseconds is in the unit of its column.
+func TestIntervalsHaveFewDigits(t *testing.T) {
+	f := resulttest.FileOf()
+	for i := range 6 {
+		handoff := 300 * time.Microsecond
+		if i == 5 {
+			handoff = 4 * time.Millisecond
+		}
+		r := resulttest.Sample{Form: "predecessor", Family: "recipe", Clients: 8, Rounds: 4000, Notif: 1, Reads: 3, Writes: 2, Handoff: handoff, Acquire: time.Millisecond, Fanout: 1}.Run(resulttest.Native())
+		r.Repetition = i + 1
+		f.Runs = append(f.Runs, r)
+	}
+	table := tableOf(t, f)
+	if long := regexp.MustCompile(`\[[^\]]*\d\x{202f}\d{3}[^\]]*\]`).FindAllString(table, -1); len(long) > 0 {
+		t.Errorf("%q in\n%s", long, table)
+	}
 }
 
 func tableOf(t *testing.T, f results.File) string {

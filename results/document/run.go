@@ -11,7 +11,10 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/contrast"
+	"github.com/stampede-bench/stampede/results/incident"
 	"github.com/stampede-bench/stampede/results/levels"
+	"github.com/stampede-bench/stampede/results/reference"
 	"github.com/stampede-bench/stampede/results/units"
 )
 
@@ -21,7 +24,11 @@ func ofFile(f results.File) Document {
 	if f.Interrupted {
 		d.Interrupted = "Interrupted: the last run may be partial, and later runs are missing."
 	}
-	d.Findings = runFindings(f)
+	if d.Findings = incident.Findings(f); d.Findings == nil {
+		d.Findings = runFindings(f)
+	} else {
+		d.Findings = append(d.Findings, violations(f.Runs)...) // if a violation is the symptom
+	}
 	groups := byBackend(f.Runs)
 	for _, runs := range groups {
 		name := runs[0].Recipe + " on " + placeName(f.Runs, runs[0].Backend)
@@ -29,7 +36,9 @@ func ofFile(f results.File) Document {
 		if runs[0].Scenario != "" {
 			about = subjectOf(runs[0]) + " on " + placeName(f.Runs, runs[0].Backend) + ": " + strings.Join(settingsOf(runs[0], nil), " · ")
 		}
-		t := runsTable(about, runs, levels.ShownOf(f.Percentiles, runs))
+		percentiles := levels.ShownOf(f.Percentiles, runs)
+		t := runsTable(about, runs, percentiles)
+		t.Leads, t.Contrast = true, contrast.Levels(runs, percentiles)
 		t.Notes, t.Warnings = repeated(runs), warningsOf(runs)
 		d.Tables = append(d.Tables, t)
 		d.Tables = append(d.Tables, shown(recoveryTable("what was broken: "+about, runs))...)
@@ -41,8 +50,8 @@ func ofFile(f results.File) Document {
 	return d
 }
 
-// ofRuns returns what the documents of runs and of sweeps have in common; the checks are those that only one of
-// them has.
+// ofRuns returns what the documents of runs and of sweeps have in common; the checks are those that only
+// one of them has.
 func ofRuns(f results.File, checks ...Check) (d Document) {
 	d.begin(f.Head)
 	d.Checks = checks
@@ -97,8 +106,10 @@ func settingsOf(r results.Run, axes []string) (parts []string) {
 		add("rate", o.Rate+"/s "+o.Arrival, true)
 	}
 	if r.IsMix() {
-		parts = append(parts, aboutMix(*r.Mix, !slices.Contains(axes, "size")))
+		parts = append(parts, r.Mix.Describe(!slices.Contains(axes, "size")))
 		add("reads", units.Share(r.ReadRatio.Asked)+" reads", true)
+	} else if c := r.Reconnects; c != nil {
+		add("outage", "outage "+units.Setting(c.OutageNS), true)
 	} else {
 		add("hold", "hold "+units.Setting(r.HoldNS), true)
 	}
@@ -106,7 +117,7 @@ func settingsOf(r results.Run, axes []string) (parts []string) {
 		parts = append(parts, "preload "+units.Count(int64(p.Nodes)))
 	}
 	if b := r.Background; b != nil {
-		parts = append(parts, aboutBackground(*b))
+		parts = append(parts, b.Describe())
 	}
 	if r.Faults != nil {
 		parts = append(parts, units.Plural(len(r.Faults.Schedule), "fault"))
@@ -209,6 +220,8 @@ func runsTable(title string, runs []results.Run, shown levels.Shown) Table {
 		fanoutColumns(s)
 	case isStorm(runs[0]):
 		stormColumns(s)
+	case runs[0].Reconnects != nil:
+		reconnectColumns(s)
 	default:
 		recipeColumns(s)
 	}
@@ -231,12 +244,12 @@ func recipeColumns(s *runTable) {
 	}
 	tail, first := results.KeyPhase(s.runs[0].Phases), results.FirstPhase(s.runs[0])
 	if open {
-		s.times(Label(first)+" from when due", first, results.Run.Times)
+		s.times(levels.PhaseName(first)+" from when due", first, results.Run.Times)
 		s.tail("from call", first, results.Run.ServiceTimes)
 	} else {
-		s.times(Label(tail), tail, results.Run.Times)
+		s.times(levels.PhaseName(tail), tail, results.Run.Times)
 		if first != tail {
-			s.tail(Label(first), first, results.Run.Times)
+			s.tail(levels.PhaseName(first), first, results.Run.Times)
 		}
 	}
 	s.figure(Column{Head: "max", Over: "fan-out", Gap: 3}, largest, whole)
@@ -341,7 +354,8 @@ type caveat struct {
 	of []int
 }
 
-// caveats returns the kinds of warnings of the runs, in order of appearance. A run may have several of one kind.
+// caveats returns the kinds of warnings of the runs, in order of appearance. A run may have several of one
+// kind.
 func caveats(runs []results.Run) (all []caveat) {
 	for i, r := range runs {
 		for _, w := range warningsFrom(r.Warnings) {
@@ -378,7 +392,7 @@ func clockErrors(runs []results.Run) []string {
 	for _, r := range runs {
 		for _, phase := range r.Phases {
 			if e := r.Latency[phase].ErrorNS; e > 0 {
-				phases, most = append(phases, Label(phase)), max(most, e)
+				phases, most = append(phases, levels.PhaseName(phase)), max(most, e)
 			}
 		}
 	}
@@ -407,8 +421,8 @@ func identityNotes(runs []results.Run) []Note {
 		before := len(broken)
 		for _, i := range e.Identities {
 			if !i.Holds {
-				broken = append(broken, Note{fmt.Sprintf("IDENTITY BROKEN: %s, %s: %s gives %s and %s",
-					r.Form, units.Clients(r.Clients), i.Formula, units.Count(i.Left), units.Count(i.Right)), results.Regression})
+				broken = append(broken, Note{Text: fmt.Sprintf("IDENTITY BROKEN: %s, %s: %s gives %s and %s",
+					r.Form, units.Clients(r.Clients), i.Formula, units.Count(i.Left), units.Count(i.Right)), Verdict: results.Regression})
 			}
 		}
 		if len(broken) == before {
@@ -418,17 +432,9 @@ func identityNotes(runs []results.Run) []Note {
 	if rows+invalid == 0 {
 		return nil
 	}
-	noun := "row"
-	if runs[0].Repetition > 0 {
-		noun = "run"
-	}
-	text := fmt.Sprintf("identities hold in %d of %s", hold, units.Plural(rows, noun))
-	without := fmt.Sprintf("are invalid in %s: the counts of a lost agent are missing", units.Plural(invalid, noun))
-	switch {
-	case rows == 0:
-		text = "identities " + without
-	case invalid > 0:
-		text += "; they " + without
+	text := fmt.Sprintf("message counts add up: %d of %s", hold, units.Plural(rows+invalid, "run"))
+	if invalid > 0 {
+		text += fmt.Sprintf("; those of a lost agent are missing in %d", invalid)
 	}
 	return append([]Note{{Text: text}}, broken...)
 }
@@ -491,5 +497,83 @@ func agentTable(runs []results.Run) Table {
 			signed("%+.1f ppm", most(func(a results.Agent) float64 { return a.ClockDriftPPM })),
 		})
 	}
+	return t
+}
+
+// A trait is a property of a backend, and the reason why numbers of backends that differ in it are
+// hard to compare.
+type trait struct {
+	name string
+	of   func(results.Backend) string
+	why  string
+}
+
+func traits() []trait {
+	return []trait{
+		{"durability", func(b results.Backend) string { return b.Durability }, "a write that waits for a disk takes longer than one that does not"},
+		{"client", func(b results.Backend) string { return b.Client }, "part of the difference is the client libraries'"},
+		{"reads", func(b results.Backend) string { return b.Reads }, "one reads what may be old, the other makes sure or waits"},
+	}
+}
+
+// sideBySide returns the traits of several backends, and a warning for each in which the backends differ.
+// The table is empty if there is only one backend.
+func sideBySide(runs []results.Run) Table {
+	var backends []results.Backend
+	for _, r := range runs {
+		if !slices.Contains(backends, r.Backend) {
+			backends = append(backends, r.Backend)
+		}
+	}
+	t := Table{Title: "side by side", Columns: columns(3, "<side by side")}
+	if len(backends) < 2 {
+		return t
+	}
+	for _, b := range backends {
+		t.Rows = append(t.Rows, []string{b.URL})
+	}
+	for _, of := range traits() {
+		t.add(Column{Head: of.name, Left: true, Gap: 3}, func(i int) string { return cmp.Or(of.of(backends[i]), units.Absent) })
+		var values []string
+		for _, b := range backends {
+			if v := cmp.Or(of.of(b), units.Absent); !slices.Contains(values, v) {
+				values = append(values, v)
+			}
+		}
+		if len(values) > 1 {
+			text := fmt.Sprintf("not the same %s (%s): %s", of.name, strings.Join(values, ", "), of.why)
+			t.Warnings = append(t.Warnings, Warning{"not-the-same-" + of.name, text})
+		}
+	}
+	return t
+}
+
+// referenceTable returns the runs beside the file's reference: each figure, and its ratio to the first
+// figure of its row. The ratios can be compared although the two rigs differ.
+func referenceTable(f results.File) Table {
+	r := f.Reference
+	if r == nil {
+		return Table{}
+	}
+	runs := f.Runs
+	if f.Interrupted && len(runs) > 0 {
+		runs = runs[:len(runs)-1] // the last run may be partial
+	}
+	rows := reference.Rows(r, runs)
+	t := Table{Title: "beside " + r.Source, Columns: columns(0, "<"+r.Across), Notes: prefixed("not the same: ", r.Differs)}
+	for _, row := range rows {
+		t.Rows = append(t.Rows, []string{row.Label})
+	}
+	add := func(over string, cell func(reference.Row, int) string) {
+		for i, name := range r.Columns {
+			c := Column{Head: name}
+			if i == 0 {
+				c.Over, c.Gap = over, 4
+			}
+			t.add(c, func(j int) string { return cell(rows[j], i) })
+		}
+	}
+	add(r.Figure, reference.Row.Figure)
+	add("of the first", reference.Row.Share)
 	return t
 }

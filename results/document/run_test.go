@@ -9,10 +9,20 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/internal/golden"
+	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/render"
 	"github.com/stampede-bench/stampede/results/resulttest"
 )
+
+// converging returns a run of a recipe whose changes wake 7.5 clients, some of them by several notifications.
+func converging(recipe string, s resulttest.Sample) results.Run {
+	r := s.Run(resulttest.Native())
+	r.Recipe, r.Phases, r.Latency = recipe, []string{"converge"}, map[string]results.Latency{"converge": r.Latency["handoff"]}
+	r.Herd.Triggers, r.Herd.Fanout.Mean = s.Rounds, 7.5
+	r.Cost.Expected.Identities = nil
+	return r
+}
 
 // The golden files are what people see; read one before you accept a new version.
 func TestTable(t *testing.T) {
@@ -94,7 +104,7 @@ func TestTable(t *testing.T) {
 		},
 		"warnings": func() (results.File, render.Options) {
 			runs := resulttest.Herding(resulttest.Native())[2:]
-			runs[1].Warnings = []results.Warning{{Code: "cpu-client-bound", Text: "client-bound: the generator used 1.8 of 2 cores; the service may be faster than this"}}
+			runs[1].Warnings = []results.Warning{{Code: "cpu-client-bound", Text: "client-bound: the generator used 1.8 of 2 cores; the service may be faster"}}
 			runs[0].Safety.BeliefOverlaps, runs[0].Safety.TokensRefused = 2, 2
 			runs[0].Cost.Expected.Identities[0] = results.Identity{Formula: "lists = N + K", Left: 4351, Right: 4350}
 			f := resulttest.FileOf(runs...)
@@ -117,6 +127,16 @@ func TestTable(t *testing.T) {
 			naive := resulttest.Sample{Form: "one-node", Family: "naive", Clients: 32, Rounds: 2000, Notif: 29.3, Reads: 29.3, Writes: 31, Handoff: 250 * time.Microsecond, Acquire: 20 * time.Millisecond, Fanout: 31, Wasted: 0.98}
 			return resulttest.FileOf(calm.Run(resulttest.Native()), naive.Run(resulttest.Native())), render.Options{}
 		},
+		"notified twice": func() (results.File, render.Options) {
+			calm := resulttest.Sample{Form: "one-watch", Family: "recipe", Clients: 8, Rounds: 4000, Notif: 7.5, Reads: 7.5, Writes: 1, Handoff: 400 * time.Microsecond, Fanout: 8}
+			naive := resulttest.Sample{Form: "watch-each", Family: "naive", Clients: 8, Rounds: 2000, Notif: 11, Reads: 14.4, Writes: 1, Handoff: 900 * time.Microsecond, Fanout: 8, Wasted: 0.33}
+			return resulttest.FileOf(converging("mutual-watch", calm), converging("mutual-watch", naive)), render.Options{}
+		},
+		"notified twice alike": func() (results.File, render.Options) {
+			calm := resulttest.Sample{Form: "watch-each", Family: "recipe", Clients: 8, Rounds: 4000, Notif: 11, Reads: 13.3, Writes: 1, Handoff: 400 * time.Microsecond, Fanout: 8, Wasted: 0.25}
+			naive := resulttest.Sample{Form: "relist", Family: "naive", Clients: 8, Rounds: 2000, Notif: 11, Reads: 67.3, Writes: 1, Handoff: 1900 * time.Microsecond, Fanout: 8, Wasted: 0.25}
+			return resulttest.FileOf(converging("mirror", calm), converging("mirror", naive)), render.Options{}
+		},
 		"requests beside": func() (results.File, render.Options) {
 			runs := resulttest.Herding(remote)[2:]
 			runs[0].Cost.PerRound.RPCs, runs[1].Cost.PerRound.RPCs = 7.02, 398
@@ -130,13 +150,29 @@ func TestTable(t *testing.T) {
 			}
 			keepsUp, behind := &runs[0], &runs[1]
 			keepsUp.ThroughputPerS = 799
-			behind.Generator.Late, behind.Generator.Skipped = 2950, 956
+			behind.Generator.Late, behind.Generator.Skipped = 3906, 956
+			behind.Warnings = append(behind.Warnings, results.WarningOf(metrics.Warning{Code: metrics.Behind,
+				Numbers: metrics.Numbers{"rounds": 3050, "offered": 4006}}))
 			due := results.DistributionOf(resulttest.Spread(3050, 400*time.Millisecond))
 			behind.Latency["acquire"] = results.Latency{Count: 3050, Service: behind.Latency["acquire"].Service, Response: due}
 			return resulttest.FileOf(runs...), render.Options{}
 		},
 		"mix": func() (results.File, render.Options) {
 			return mixFile(mixing(resulttest.Native(), results.Mix{Keys: 1000, KeysBy: "zipfian", SizeBytes: 100, Conditional: true})...), render.Options{}
+		},
+		"mix of transactions": func() (results.File, render.Options) {
+			runs := mixing(resulttest.Native(), results.Mix{Keys: 1000, KeysBy: "uniform", NameLength: 40, SizeBytes: 2000, SizeBy: "zipfian",
+				Lists: 0.1, ListSize: 500, Txns: 0.5, TxnOps: 5, Conditional: true})
+			for i := range runs {
+				r := &runs[i]
+				r.Phases = append(r.Phases, "list", "transaction")
+				r.Mix.Transactions, r.Mix.Refused = r.Rounds/22, 34 // half of the writes
+				for n, phase := range []string{"list", "transaction"} {
+					d := results.DistributionOf(resulttest.Spread(r.Mix.Transactions, time.Duration(n+2)*400*time.Microsecond))
+					r.Latency[phase] = results.Latency{Count: r.Mix.Transactions, Service: d, Response: d}
+				}
+			}
+			return mixFile(runs...), render.Options{}
 		},
 		"mix in an open loop": func() (results.File, render.Options) {
 			runs := mixing(zookeeper, results.Mix{Keys: 1000, KeysBy: "uniform", SizeBytes: 1000})

@@ -2,12 +2,15 @@ package document_test
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stampede-bench/stampede/internal/golden"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/document"
+	"github.com/stampede-bench/stampede/results/levels"
 	"github.com/stampede-bench/stampede/results/render"
 	"github.com/stampede-bench/stampede/results/resulttest"
 )
@@ -38,4 +41,23 @@ func TestStormTable(t *testing.T) {
 	}
 	golden.Compare(t, "testdata/storms.txt", b.Bytes())
 	checkWidth(t, b.String())
+}
+
+// A level of a sweep shows the medians of the means and of the longest times of its runs. Where a run has no
+// time they are not known, and not 0.
+func TestSweepOfStormsShowsMeans(t *testing.T) {
+	row := func(runs ...results.Run) string {
+		s := resulttest.SweepOf(runs...)
+		levels.Analyse(&s)
+		return strings.Join(document.New(s).Tables[0].Rows[0], " ")
+	}
+	known := stormy("connect", 25, 120*time.Millisecond, 300*time.Microsecond, 21*time.Millisecond)
+	if got := row(known); strings.Contains(got, "0 s") || strings.Contains(got, "n/a") {
+		t.Errorf("%s: a time is missing", got)
+	}
+	unknown := stormy("connect", 25, 120*time.Millisecond, 300*time.Microsecond, 21*time.Millisecond)
+	unknown.Latency = map[string]results.Latency{}
+	if got := row(unknown); strings.Contains(got, "0 s") || strings.Count(got, "n/a") < 6 {
+		t.Errorf("%s: times that are not known", got)
+	}
 }

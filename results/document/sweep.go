@@ -19,7 +19,7 @@ type sweep struct{ results.Sweep }
 // ofSweep returns the document of a sweep: that of a run, whose tables have a row for each level.
 func ofSweep(s sweep) Document {
 	d := ofRuns(s.File, s.answers()...)
-	d.Heading, d.Findings = s.heading(), s.findings()
+	d.Heading, d.Findings, d.Warnings = s.heading(), s.findings(), warningsFrom(s.Warnings)
 	if s.Interrupted {
 		d.Interrupted = s.progress()
 	}
@@ -235,10 +235,11 @@ func (s sweep) worse(c results.Crossover) string {
 	case c.Always:
 		return "more than " + much + " from the first level on"
 	}
-	return fmt.Sprintf("more than %s from %s on", much, levels.Place(s.Axes[0], *c.At))
+	return fmt.Sprintf("more than %s from %s on", much, levels.Place(s.Axes[0], s.reached(*c.At)))
 }
 
-// growth formats the growth of a cost: "as N^0.97 [0.95, 0.99]", "flat", or "not known: N^1.37 [−0.04, 2.79]".
+// growth formats the growth of a cost: "as N^0.97 [0.95, 0.99]", "flat", or "not known: N^1.37 [−0.04,
+// 2.79]".
 func growth(c results.Curve, name string) string {
 	g, ok := c.Growth[name]
 	if !ok {
@@ -297,4 +298,68 @@ func residuals(u results.USL) string {
 		parts[i] = fmt.Sprintf("%s %s %%", units.Short(r.N), signed("%+.1f", 100*(r.Measured/r.Fitted-1)))
 	}
 	return strings.Join(parts, " · ")
+}
+
+// span formats the interval of a median, each end as write formats the figure's values. It returns
+// n/a if there are too few repetitions for 95 %, and "" for a single run.
+func span(e results.Estimate, known bool, repetitions int, write func(float64) string) string {
+	switch {
+	case repetitions < 2:
+		return ""
+	case !known || e.Confidence < stats.Confidence:
+		return units.Absent
+	}
+	return interval(write(e.Value), write(e.Low), write(e.High))
+}
+
+// interval formats both ends of an interval in brackets, or one if both read the same. It omits the
+// unit if the value and both ends have the same unit.
+func interval(value, low, high string) string {
+	if i := strings.LastIndex(value, " "); i >= 0 && strings.HasSuffix(low, value[i:]) && strings.HasSuffix(high, value[i:]) {
+		low, high = strings.TrimSuffix(low, value[i:]), strings.TrimSuffix(high, value[i:])
+	}
+	if low == high {
+		return "[" + low + "]"
+	}
+	return "[" + low + ", " + high + "]"
+}
+
+// intervalOfRatio formats the interval of a ratio in brackets, after a space and the words. It says so if
+// the repetitions are too few for an interval, and returns "" for a single run.
+func intervalOfRatio(r results.Estimate, repetitions int, words, format string) string {
+	switch {
+	case repetitions < 2:
+		return ""
+	case r.Confidence < stats.Confidence:
+		return " [n/a: 95 % takes 6 repetitions]"
+	}
+	return fmt.Sprintf(" %s["+format+", "+format+"]", words, r.Low, r.High)
+}
+
+// otherRatio explains why the ratio is not that of the two medians in the table. It returns nil if the
+// reader cannot see a difference.
+func otherRatio(r results.Estimate, naive, calm float64, repetitions int) []string {
+	if repetitions < 2 || calm <= 0 || units.Short(naive/calm) == units.Short(r.Value) {
+		return nil
+	}
+	return []string{fmt.Sprintf("That is the median of the ratios within each repetition; the medians in the table, each taken over all repetitions, have a ratio of %s.", units.Short(naive/calm))}
+}
+
+// repeated describes the second line of each row; there is none if nothing was repeated.
+func repeated(runs []results.Run) []string {
+	most := mostRepetitions(runs)
+	switch {
+	case most < 2:
+		return nil
+	case stats.Median(make([]float64, most)).Confidence < stats.Confidence:
+		return []string{fmt.Sprintf("medians of %d repetitions; their 95 %% intervals are n/a below 6: --repeat 6", most)}
+	}
+	return []string{fmt.Sprintf("medians of %d repetitions, and their 95 %% intervals by the sign test", most)}
+}
+
+func mostRepetitions(runs []results.Run) (most int) {
+	for _, r := range runs {
+		most = max(most, r.Repetition)
+	}
+	return most
 }

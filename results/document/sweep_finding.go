@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/contrast"
 	"github.com/stampede-bench/stampede/results/levels"
 	"github.com/stampede-bench/stampede/results/units"
 )
@@ -49,7 +50,7 @@ func (s sweep) findings() (lines []string) {
 // who returns the name of a form in a sentence.
 func (s sweep) who(recipe, form, url, beside string) string {
 	i := slices.IndexFunc(s.Runs, func(r results.Run) bool { return r.Recipe == recipe && r.Form == form && r.Backend.URL == url })
-	name := called(s.Runs[i], s.Runs)
+	name := contrast.Called(s.Runs[i], s.Runs)
 	if len(levels.Distinct(s.Runs, func(r results.Run) string { return r.Recipe })) > 1 {
 		name = recipe + "/" + form
 	}
@@ -74,7 +75,7 @@ func (s sweep) crosses(c results.Crossover) string {
 	}
 	naive, calm := s.who(c.Recipe, c.Form, c.URL, c.Beside), s.who(c.Recipe, c.Than, c.URL, "")
 	phase, percentile, timed := strings.Cut(c.Metric, ".")
-	what := fmt.Sprintf("%s's %s %s is", naive, Label(phase), percentile)
+	what := fmt.Sprintf("%s's %s %s is", naive, levels.PhaseName(phase), percentile)
 	if !timed {
 		what = fmt.Sprintf("a round of %s takes", naive)
 	}
@@ -104,6 +105,8 @@ func (s sweep) reached(at float64) float64 {
 		return step * math.Ceil(at/step)
 	case "groups", "size":
 		return math.Ceil(at)
+	case "rate": // which lies between two levels
+		return units.Rounded(at)
 	}
 	return at
 }
@@ -184,7 +187,7 @@ func (s sweep) trendOf(phase string, rows []results.Level) string {
 			continue
 		}
 		first, last := some[0].Latency[phase][p.Name], some[len(some)-1].Latency[phase][p.Name]
-		return fmt.Sprintf("%s %s %s %s from %s to %s", s.ends(some), Label(phase), p.Name, change(first, last),
+		return fmt.Sprintf("%s %s %s %s from %s to %s", s.ends(some), levels.PhaseName(phase), p.Name, change(first, last),
 			units.Duration(time.Duration(first.Value)), units.Duration(time.Duration(last.Value)))
 	}
 	return ""
@@ -281,7 +284,7 @@ func withClients(c results.Capacity) string {
 // capacities says, for each form, between which two levels its capacity lies, and with what
 // confidence.
 func (s sweep) capacities() Table {
-	t := Table{Title: "capacity", Columns: columns(0, "<capacity", "<"+s.Objective)}
+	t := Table{Title: "capacity", Leads: true, Columns: columns(0, "<capacity", "<"+s.Objective)}
 	t.Columns[1].Prose = true
 	for _, c := range s.Capacities {
 		var parts []string

@@ -187,11 +187,11 @@ func TestAnUndecidedSearchIsInvalid(t *testing.T) {
 		t.Errorf("the verdict is %s: %q", d.Verdict, d.Decision())
 	}
 	if worst := d.Worst(); len(worst) != 1 || worst[0].Name != "acquire.response.p99<50ms" ||
-		!strings.HasPrefix(worst[0].Why, "Undecided whether the recipe holds even 2\u202f400 arrivals/s: time stolen") {
+		!strings.HasPrefix(worst[0].Why, "Undecided whether the herd-avoiding form holds even 2\u202f400 arrivals/s: CPU steal 50 %") {
 		t.Errorf("%+v: want one check, of the objective", worst)
 	}
 	warnings := d.AllWarnings()
-	if len(warnings) != 2 || !strings.HasPrefix(warnings[0].Text, "predecessor, 2\u202f400 arrivals/s: in 4 of 5 runs: time stolen") ||
+	if len(warnings) != 2 || !strings.HasPrefix(warnings[0].Text, "predecessor, 2\u202f400 arrivals/s: in 4 of 5 runs: CPU steal 50 %") ||
 		!strings.HasPrefix(warnings[1].Text, "predecessor, 2\u202f400 arrivals/s: in 4 of 5 runs: stalled") {
 		t.Errorf("warnings %q", warnings)
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/contrast"
 	"github.com/stampede-bench/stampede/results/levels"
 	"github.com/stampede-bench/stampede/results/units"
 )
@@ -18,6 +19,8 @@ type Table struct {
 	Warnings []Warning
 	Notes    []string // what explains the numbers, a line each
 	Leads    bool     // the table is what the document is about, and stands before charts
+	// Contrast sums up the rows of a recipe, naive against herd-avoiding; nil if there is nothing to compare.
+	Contrast []contrast.Level
 }
 
 // A Column is a column of a Table.
@@ -163,6 +166,9 @@ func (s *runTable) latency(c Column, phase string, of func(results.Run, string) 
 	for _, row := range s.of {
 		if e, ok := levels.Across(row, value); ok {
 			known = append(known, time.Duration(e.Value))
+			if len(row) > 1 {
+				known = append(known, time.Duration(e.High)) // which may have more digits than the median
+			}
 		}
 	}
 	common, fits := units.Common(known)
@@ -185,8 +191,8 @@ func (s *runTable) finished() Table {
 	return s.Table
 }
 
-// interleaved returns what belongs to the rows of the table, and after each row of repetitions what belongs to
-// its line of intervals.
+// interleaved returns what belongs to the rows of the table, and after each row of repetitions what belongs
+// to its line of intervals.
 func interleaved[T any](s *runTable, rows, spans []T) (all []T) {
 	for i := range rows {
 		all = append(all, rows[i])
@@ -207,7 +213,7 @@ func (s *runTable) rates(done string) (open bool) {
 	s.figure(Column{Head: done}, func(r results.Run) (float64, bool) { return r.ThroughputPerS, r.DurationNS > 0 }, units.Rate)
 	if open {
 		s.figure(Column{Head: "late"}, portion(func(r results.Run) (int64, int64) {
-			return r.Generator.Late + r.Generator.Skipped, r.Generator.Offered
+			return r.Generator.Late, r.Generator.Offered
 		}), units.Share)
 	}
 	return open

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/metrics/recovery"
 	"github.com/stampede-bench/stampede/results"
 )
 
@@ -47,13 +48,22 @@ func (f Figure) Voiding(r results.Run, op Op, holds bool) results.Warning {
 }
 
 // biasIn returns what one doubt about the run says about the figure's true value. A percentile in which
-// lost arrivals count as infinitely late includes them.
+// lost arrivals count as infinitely late includes them, and nothing is lower than a count of 0.
 func (f Figure) biasIn(r results.Run, d results.Warning) Bias {
-	b := f.biasBy(d)
-	if b == Higher && f.CountsLost(r) {
-		return 0
+	switch b := f.biasBy(d); b {
+	case Higher:
+		if f.CountsLost(r) {
+			return 0
+		}
+		return b
+	case Lower:
+		if v, known := f.RunValue(r); known && v == 0 {
+			return 0
+		}
+		return b
+	default:
+		return b
 	}
-	return b
 }
 
 // CountsLost reports whether the figure is a percentile of times in which the run's lost arrivals count as
@@ -72,9 +82,11 @@ func (f Figure) CountsLost(r results.Run) bool {
 func (f Figure) biasBy(d results.Warning) Bias {
 	background := strings.HasPrefix(f.Name, "background.")
 	switch {
+	case d.Code == metrics.Interrupted && d.Numbers["measured_share"] == 0 && f.Population == Window:
+		return Either // not even counts were measured
 	case strings.HasPrefix(f.Name, "generator.") || strings.HasPrefix(f.Name, "machine.") || strings.HasPrefix(f.Name, "rate."):
 		return 0 // doubts are derived from them
-	case d.Code == metrics.AgentLost && f.Name != "safety.violations": // a violation among the other agents' clients is one
+	case d.Code == metrics.AgentLost && f.Name != Violations: // a violation among the other agents' clients is one
 		return Either
 	case d.Code == metrics.Abandoned && f.Unit == PerRound:
 		return Either
@@ -89,12 +101,15 @@ func (f Figure) biasBy(d results.Warning) Bias {
 	if background != (d.Code == metrics.Bystanders) && (lost || d.Code == metrics.Bystanders) {
 		return 0 // arrivals of the other load
 	}
-	switch isTime := f.delayed == Lower; metrics.DistortionOf(code) {
+	switch metrics.DistortionOf(code) {
 	case metrics.TooLong:
 		return cmp.Or(f.delayed, Either)
 	case metrics.TooShort:
-		if isTime {
+		switch {
+		case f.delayed == Lower && f.Unit == Nanoseconds:
 			return Higher
+		case f.delayed == Lower: // the doubt is about times: sessions were lost or not
+			return 0
 		}
 	}
 	return Either
@@ -112,6 +127,8 @@ func (f Figure) ObservationDoubt(o results.Observation) (why string, bias Bias) 
 	switch incomplete := o.Incomplete(); {
 	case incomplete != "":
 		why = "not all traffic was analysed: " + incomplete
+	case t.Unjoined > 0 && f.older == Either:
+		return o.Unjoined(), Either
 	case t.Unfollowed > 0:
 		why = "not all watches were followed"
 	case t.Beyond.Any():
@@ -125,6 +142,40 @@ func (f Figure) ObservationDoubt(o results.Observation) (why string, bias Bias) 
 		return why, Either
 	}
 	return why, cmp.Or(f.unseen, Higher)
+}
+
+// Undecided returns why the true value can be higher although all traffic was analysed: it is not known of some places
+// whether their changes wake herds, or how long what had not come back at the end would have taken, or whether a change that was not made would have been
+// noticed. A difference between
+// observations is none of that.
+func (f Figure) Undecided(o results.Observation) (why string, bias Bias) {
+	if f.OfFaults() && f.Timed() && o.Recovery.Unfinished(percents[f.Name]) {
+		return "not all had come back when the observation ended", Higher
+	}
+	switch r := o.Recovery; {
+	case r == nil:
+	case f.OfFaults() && r.Undone > 0:
+		return "not all faults happened", Higher
+	case f.Name == missedChanges && r.Unprobed > 0:
+		return "the change of --probe could not be made", Higher
+	case f.Name == missedChanges && r.Unwatched() != "":
+		return "no session that the fault hit watched " + r.Unwatched(), Higher
+	}
+	if all := o.Observed.Undecided(); f.undecided != 0 && len(all) > 0 {
+		return "it is not known whether changes of " + all[0].Path + " wake a herd", f.undecided
+	}
+	return "", 0
+}
+
+// Absent says why the observation has no value of the figure at any of its places.
+func (f Figure) Absent(o results.Observation) string {
+	if why := o.Unjoined(); why != "" && f.older == Either {
+		return why
+	}
+	if f.Name == missedChanges && o.Recovery != nil && o.Recovery.Verdict != recovery.NotApplicable {
+		return "nothing that a session had watched was seen to change before it watched again"
+	}
+	return f.absent
 }
 
 // tolerated is the share of the runs that may be doubtful. Medians and estimates are robust against some

@@ -58,6 +58,54 @@ func TestDoubt(t *testing.T) {
 	}
 }
 
+// A machine that is short of CPU can only lose more sessions, and no count is below 0. Doubts about the times
+// of arrivals say nothing about sessions.
+func TestDoubtsOfSessions(t *testing.T) {
+	for _, name := range []string{"sessions.lost", "sessions.given_up", "sessions.disconnected", "sessions.disconnections",
+		"background.late", "background.skipped", "background.unfinished"} {
+		f := figure.Known(nil, name)[0]
+		for _, c := range []struct {
+			code         string
+			value        int64
+			bias         figure.Bias
+			voids, below bool // == 0, and < 5
+		}{
+			{metrics.ClientBound, 0, 0, false, false}, {metrics.Stolen, 0, 0, false, false},
+			{metrics.ClientBound, 3, figure.Lower, true, false},
+			{metrics.Skipped, 0, 0, false, false}, {metrics.Skipped, 3, 0, false, false},
+			{metrics.AgentLost, 0, figure.Either, true, true},
+			{metrics.Interrupted, 0, figure.Either, true, true},
+		} {
+			v := c.value
+			r := results.Run{Doubts: []results.Warning{{Code: c.code}},
+				Sessions:   results.Sessions{Lost: v, GivenUp: v, Disconnected: v, Disconnections: v},
+				Background: &results.Background{Late: v, Skipped: v, Unfinished: v}}
+			_, bias := f.Doubt(r)
+			voids, below := figure.Voids(figure.Equals, c.value == 0, bias, 0), figure.Voids(figure.Below, true, bias, 0)
+			if bias != c.bias || voids != c.voids || below != c.below {
+				t.Errorf("%d %s with the doubt %s: bias %v, void %v and %v", c.value, name, c.code, bias, voids, below)
+			}
+		}
+	}
+}
+
+// A run that was interrupted before its window opened has measured nothing, not even counts. In a part of its
+// window counts are what they are.
+func TestDoubtOfAnInterruptedRun(t *testing.T) {
+	for share, want := range map[float64]figure.Bias{0: figure.Either, 0.2: 0} {
+		measured := map[string]float64{"measured_share": share}
+		r := results.Run{Doubts: []results.Warning{{Code: metrics.Interrupted, Numbers: measured}}}
+		for _, name := range []string{"errors", "notifications_per_round", "generator.skipped", "safety.violations"} {
+			if _, bias := figure.Known(nil, name)[0].Doubt(r); bias != want {
+				t.Errorf("%s, interrupted at %v: %v, want %v", name, share, bias, want)
+			}
+		}
+		if _, bias := figure.Known(nil, "rounds_per_s")[0].Doubt(r); bias != figure.Either {
+			t.Errorf("rounds_per_s, interrupted at %v: %v", share, bias)
+		}
+	}
+}
+
 // Several doubts add up, the first that concerns the figure is named, and arrivals that the background
 // lost make its times too short.
 func TestSeveralDoubts(t *testing.T) {
@@ -105,7 +153,7 @@ func TestVoids(t *testing.T) {
 // rates can lie on either side of what was seen, as can what follows from shares and what is told of part of the
 // sessions.
 func TestMissingTrafficRaisesOnlyCounts(t *testing.T) {
-	eitherWay := regexp.MustCompile(`\.p\d|_per_(change|s)$|^event\.|^(herds|wasted|watches\.missed|notifications\.unasked)$`)
+	eitherWay := regexp.MustCompile(`\.p\d|_per_(change|s)$|^event\.|^(recovery|reconnects|rearmed|retries)\.|^(herds|wasted|watches\.missed|notifications\.unasked)$`)
 	var o results.Observation
 	o.Observed.Traffic.Undecoded = []traffic.Undecoded{{Cause: traffic.Late, Bytes: 1}}
 	n := 0

@@ -26,7 +26,7 @@ func Exports() []Exported {
 		{"stampede.phase.response.duration", "s", "response time of a phase: from the moment when it was due"},
 		{"stampede.phase.service.duration", "s", "service time of a phase: from its call"},
 		{"stampede.background.response.duration", "s", "response time of an operation of the background load"},
-		{"stampede.write.fanout", "{notification}", "notifications that one write caused"},
+		{"stampede.write.fanout", "{session}", "sessions that one write notified"},
 		{"stampede.write.drain.duration", "s", "from the first to the last notification of one write"},
 		{"stampede.generator.lag.duration", "s", "delay of the load generator's timers"},
 
@@ -55,7 +55,7 @@ func Exports() []Exported {
 		{"stampede.observed.wakeups", "{wakeup}", "notifications by what the session did next: it acted, it read the change, or it waited again"},
 		{"stampede.observed.requests", "{request}", "requests of observed clients; parts of a transaction count one by one"},
 		{"stampede.observed.watches", "{watch}", "standing watches of observed clients"},
-		{"stampede.observed.change.fanout", "{notification}", "notifications that one change caused; the count is the number of changes"},
+		{"stampede.observed.change.fanout", "{session}", "sessions that one change notified; the count is the number of changes"},
 		{"stampede.observed.wakeups.wasted", "{wakeup}", "wake-ups so far that were wasted for the form that is recognised now; absent where no form is"},
 		{"stampede.observed.unanalysed", "By", "bytes that were not analysed: the other metrics are too low"},
 		{"stampede.observed.incomplete", "{cause}", "1 for each cause for which traffic was not analysed; absent if all was"},

@@ -3,7 +3,7 @@ package figure
 import (
 	"slices"
 
-	"github.com/stampede-bench/stampede/metrics/observe"
+	"github.com/stampede-bench/stampede/metrics/observation"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/units"
 )
@@ -25,14 +25,19 @@ type Figure struct {
 	// delayed says where the true value can lie if the load generator or its machine was short of
 	// processor time.
 	delayed Bias
-	// older says where the true value can lie if observed connections are older than the observation.
+	// older says where the true value can lie if observed connections are older than the observation, and on either
+	// side if it depends on what sessions did when they were notified.
 	older Bias
+	// undecided says where it can lie if it is not known of some places what their sessions wait for.
+	undecided Bias
+	// absent says why an observation may have no value.
+	absent string
 	// unseen says where it can lie if a part of the observed traffic was not analysed, 0 if only higher, as
 	// that of a count. Times and shares can lie on either side.
 	unseen      Bias
 	run         func(results.Run) (float64, bool)
 	count       func(results.Settled) results.Exact
-	path        func(observe.Place) (float64, bool)
+	path        func(observation.Place) (float64, bool)
 	observation func(results.Observation) (float64, bool)
 }
 
@@ -118,7 +123,7 @@ func (f Figure) CountValue(s results.Settled) (count results.Exact, known bool) 
 }
 
 // PathValue returns the figure's value for an observed path.
-func (f Figure) PathValue(p observe.Place) (value float64, known bool) {
+func (f Figure) PathValue(p observation.Place) (value float64, known bool) {
 	if f.path == nil {
 		return 0, false
 	}
@@ -171,9 +176,9 @@ func (f Figure) Column() string {
 // "870 /s", "99.0 %".
 func (f Figure) Format(v float64) string { return units.Value(v, string(f.Unit)) }
 
-// Compared returns the names of the figures by which runs with the given phases are compared unless
-// others are named: the throughput, two percentiles of the key phase, and the notifications per whole round, which a formula fixes
-// for most forms.
+// Compared returns the names of the figures by which runs with the given phases are compared unless others
+// are named: the throughput, two percentiles of the key phase, and the notifications per whole round, which
+// a formula fixes for most forms.
 func Compared(phases []string) []string {
 	names := []string{"rounds_per_s"}
 	if key := results.KeyPhase(phases); key != "" {

@@ -11,7 +11,9 @@ import (
 
 	"github.com/stampede-bench/stampede/internal/golden"
 	"github.com/stampede-bench/stampede/metrics/causality"
-	"github.com/stampede-bench/stampede/metrics/observe"
+	"github.com/stampede-bench/stampede/metrics/client"
+	"github.com/stampede-bench/stampede/metrics/observation"
+	"github.com/stampede-bench/stampede/metrics/recovery"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/figure"
 )
@@ -42,7 +44,8 @@ func full() results.Run {
 			Expected: &results.Expected{Identities: []results.Identity{{Holds: true}, {}}}},
 		Fanout: &results.Fanout{Notifications: 75, Missed: 25,
 			FromAck: results.FromAck{First: signed(ms), Median: signed(2 * ms), Last: signed(3 * ms), Each: signed(4 * ms)}},
-		Mix: &results.Mix{Retries: 8}, ReadRatio: &results.ReadRatio{Asked: 0.9, Achieved: 0.91},
+		Reconnects: &results.Reconnects{Outages: 3, AttemptsPerClient: 2.5, BusiestTenth: 64, BusiestSecond: 153, AttemptsPerS: 98.5},
+		Mix:        &results.Mix{Retries: 8, Txns: 0.5, Transactions: 90, Refused: 5}, ReadRatio: &results.ReadRatio{Asked: 0.9, Achieved: 0.91},
 		Background: &results.Background{ThroughputPerS: 500, ReadRatio: results.ReadRatio{Achieved: 0.5}, Late: 1, Skipped: 2, Unfinished: 3,
 			Errors: map[string]int64{"a": 4, "b": 5}, Latency: map[string]results.Latency{"read": phase, "write": phase}},
 		Fairness: &results.Fairness{Jain: 0.998, Inversions: 6, LongestWaitNS: 70 * time.Millisecond},
@@ -50,8 +53,10 @@ func full() results.Run {
 		Generator: results.Generator{CPUCores: 1.25, StolenCores: 0.1, Machine: &results.Machine{Cores: 2, BusyCores: 1.8, StartedCores: 0.25, OtherCores: 0.2, WaitingThreads: 0.5,
 			StartedResidentBytes: 64 << 20, StartedWrittenBytes: 1900 * 4096}, GCPauseNS: time.Millisecond, Lag: distribution(ms),
 			Offered: 2000, Late: 10, Failed: 5, Skipped: 20, Unfinished: 30},
-		Server: &results.Server{Notifications: 1900, Reads: 3800, Writes: 5700, Fsyncs: &results.Fsyncs{Count: 950, TookNS: 1900 * time.Millisecond}},
-		Errors: map[string]int64{"session lost": 7},
+		Server:    &results.Server{Notifications: 1900, Reads: 3800, Writes: 5700, Fsyncs: &results.Fsyncs{Count: 950, TookNS: 1900 * time.Millisecond}},
+		Errors:    map[string]int64{"session lost": 7},
+		Intervals: []results.Interval{{Rounds: 900}, {T: time.Second, Rounds: 1000}},
+		Faults:    &results.Breakage{Recovery: []results.Recovery{{Totals: results.Totals{Reads: 96}}, {Totals: results.Totals{Reads: 4}}}},
 	}
 }
 
@@ -115,17 +120,23 @@ func TestExports(t *testing.T) {
 }
 
 // observed returns a path and an observation that have all figures.
-func observed() (observe.Place, results.Observation) {
+func observed() (observation.Place, results.Observation) {
 	few, many := int64(1), int64(3)
-	place := observe.Place{Path: "/a", Changes: 4, Notifications: 10, Requests: 20, FanoutMax: 5, FanoutP50: 2, Useful: &few, Wasted: &many,
+	place := observation.Place{Path: "/a", Changes: 4, Notifications: 10, Requests: 20, FanoutMax: 5, FanoutP50: 2, Useful: &few, Wasted: &many,
 		Sessions: 6, Watches: 1, Most: 7, Live: 4, PollsSame: 8, SettledP90: &many, LatencyP90: &few, FailedWrites: 9, Armed: 11, Missed: &few, Unasked: &many}
-	o := results.Observation{Observed: observe.Report{Duration: 2 * time.Second, Operations: []observe.Operation{{Name: "get", P50: &few, P99: &many}},
-		Places: []observe.Place{{Form: &observe.Form{Herd: true}, FanoutMax: 2}, {Form: &observe.Form{Herd: true}, FanoutMax: 1}, {FanoutMax: 2}},
-		Churn:  observe.Churn{Opened: 12}, Rearming: observe.Rearming{MostWatches: 13},
+	o := results.Observation{Observed: observation.Report{Duration: 2 * time.Second, Operations: []observation.Operation{{Name: "get", P50: &few, P99: &many}},
+		Places: []observation.Place{{Form: &observation.Form{Herd: true}, FanoutMax: 2}, {Form: &observation.Form{Herd: true}, FanoutMax: 1}, {FanoutMax: 2}},
+		Churn:  client.Churn{Opened: 12}, Rearming: client.Rearming{MostWatches: 13},
 		Events: causality.Events{NotificationsMax: 22, RequestsMax: 23, AtRestPerS: 24,
 			Largest: []causality.Event{}},
-		Traffic: observe.Traffic{Changes: 2, Notifications: 5, Requests: 7, FanoutMax: 3, FanoutP50: 1, FailedWrites: 4, Armed: 14, MostStanding: 15, MostLive: 10,
+		Traffic: observation.Traffic{Changes: 2, Notifications: 5, Requests: 7, FanoutMax: 3, FanoutP50: 1, FailedWrites: 4, Armed: 14, MostStanding: 15, MostLive: 10,
 			MostOfSession: 16, Connections: 17, Lost: 18, Bytes: 19, Audited: 1, Missed: 20, Unasked: 21}}}
+	back := func(all recovery.Things, p99 time.Duration) recovery.Outcome {
+		return recovery.Outcome{Verdict: recovery.RecoversPartly, Observed: 9 * time.Second, Partly: 1, Not: 2, Nodes: all, Watches: recovery.Things{Had: 9, Back: 9},
+			GaveUp: 3, Changes: 5, Missed: 4, Repeated: 5, Registered: recovery.Times{P50: 1, P99: p99, Max: p99}, Watching: recovery.Times{P50: 2},
+			Reconnects: recovery.Peak{Second: int64(p99)}, Rearmed: recovery.Peak{Second: 6}, Retries: recovery.Peak{Second: 7}, InStep: &recovery.Step{Clients: 8}}
+	}
+	o.Recovery = &recovery.Report{Outcomes: []recovery.Outcome{back(recovery.Things{Had: 4, Back: 4, Duplicated: 2}, 31), back(recovery.Things{Had: 4, Back: 4}, 32), {Verdict: recovery.NotApplicable, GaveUp: 99}}}
 	return place, o
 }
 
@@ -145,7 +156,10 @@ func TestObserved(t *testing.T) {
 		"requests": 7, "failed_writes": 4, "notifications": 5, "changes": 2, "watches": 15, "watches.live": 10, "watches.armed": 14, "watches.missed": 20, "notifications.unasked": 21, "herds": 1, "connections": 17, "sessions.opened": 12,
 		"sessions.expired": 18, "watches.per_session": 16, "watches.rearmed": 13,
 		"event.notifications": 22, "event.requests": 23, "rest.requests_per_s": 24,
-		"requests_per_s": 3.5, "bytes_per_s": 9.5}
+		"requests_per_s": 3.5, "bytes_per_s": 9.5,
+		"recovery.not_recovered": 6, "recovery.missing_nodes": 0, "recovery.missing_watches": 0, "recovery.duplicates": 2, "recovery.gave_up": 6,
+		"recovery.missed_changes": 8, "recovery.writes_done_twice": 10, "recovery.p50": 2, "recovery.p99": 32, "recovery.max": 32,
+		"reconnects.busiest_second": 32, "rearmed.busiest_second": 6, "retries.busiest_second": 7, "retries.in_step": 8}
 	for _, f := range figure.Observations([]string{"get"}) {
 		v, known := f.ObservationValue(o)
 		if want, listed := whole[f.Name]; !known || !listed || v != want {
@@ -200,7 +214,7 @@ func TestNothingIsKnownOfAnEmptyRun(t *testing.T) {
 			known = append(known, f.Name)
 		}
 	}
-	want := []string{"rounds", "safety.checked", "safety.belief_overlaps", "errors", "generator.cpu_cores",
+	want := []string{"rounds", "watches.left", "safety.checked", "safety.belief_overlaps", "errors", "generator.cpu_cores",
 		"generator.stolen_cores", "generator.gc_pause", "generator.late", "generator.skipped", "generator.failed", "generator.unfinished",
 		"sessions.lost", "sessions.given_up", "sessions.disconnected", "sessions.disconnections"}
 	if diff := gocmp.Diff(want, known); diff != "" {
@@ -272,6 +286,71 @@ func TestViolationsAreUnknownWithoutChecks(t *testing.T) {
 		r := results.Run{Safety: results.Safety{Checked: safety[0], Violations: safety[1]}}
 		if v, known := f.RunValue(r); known != want || known && v != float64(safety[1]) {
 			t.Errorf("with %d checks and %d violations: %v, known: %v", safety[0], safety[1], v, known)
+		}
+	}
+}
+
+// What did not happen or was not watched could have shown more.
+func TestFaultsThatCouldHaveShownMore(t *testing.T) {
+	for name, c := range map[string]struct {
+		is         recovery.Report
+		of, others bool // whether the missed changes are in doubt, and the other figures
+	}{
+		"all happened":                {recovery.Report{Outcomes: []recovery.Outcome{{Probe: &recovery.Probed{Noticed: 1}}}}, false, false},
+		"one did not":                 {recovery.Report{Undone: 1}, true, true},
+		"one change was not made":     {recovery.Report{Unprobed: 1}, true, false},
+		"nobody had watched":          {recovery.Report{Outcomes: []recovery.Outcome{{Probe: &recovery.Probed{Path: "/a"}}}}, true, false},
+		"one of two had been watched": {recovery.Report{Outcomes: []recovery.Outcome{{Probe: &recovery.Probed{}}, {Probe: &recovery.Probed{Missed: 1}}}}, false, false},
+	} {
+		o := results.Observation{Recovery: &c.is}
+		for _, f := range figure.Observations(nil) {
+			want := f.OfFaults() && c.others || f.Name == "recovery.missed_changes" && c.of
+			if why, bias := f.Undecided(o); (bias == figure.Higher) != want || (why != "") != want {
+				t.Errorf("%s: %s: %q, bias %v", name, f.Name, why, bias)
+			}
+		}
+	}
+}
+
+// A session that nothing changed for has missed nothing, and proves nothing.
+func TestNoChangesWereMissed(t *testing.T) {
+	_, o := observed()
+	for i := range o.Recovery.Outcomes {
+		o.Recovery.Outcomes[i].Changes, o.Recovery.Outcomes[i].Missed = 0, 0
+	}
+	for _, f := range figure.Observations(nil) {
+		if v, known := f.ObservationValue(o); f.Name == "recovery.missed_changes" && (known || !strings.Contains(f.Absent(o), "seen to change")) {
+			t.Errorf("%v missed changes, known %v: %s", v, known, f.Absent(o))
+		}
+	}
+}
+
+// What had not come back when the observation ended took at least as long as that.
+func TestUnfinishedRecovery(t *testing.T) {
+	_, o := observed()
+	o.Recovery.Outcomes[0].Nodes.Back = 3
+	o.Recovery.Outcomes[0].Registered = recovery.Times{Sessions: 2, NotBack: 1, P50: time.Second, P99: 9 * time.Second, Max: 9 * time.Second}
+	for _, f := range figure.Observations(nil) {
+		switch v, known := f.ObservationValue(o); f.Name {
+		case "recovery.missing_nodes":
+			if v != 1 || !known {
+				t.Errorf("%s is %v, known %v, want 1", f.Name, v, known)
+			}
+		case "recovery.p50": // most are back
+			if why, bias := f.Undecided(o); v != 1e9 || bias != 0 {
+				t.Errorf("%s is %v, in doubt as %s; want 1 s", f.Name, v, why)
+			}
+		case "recovery.p99":
+			why, bias := f.Undecided(o)
+			if v != 9e9 || !known || bias != figure.Higher || why == "" {
+				t.Errorf("%s is %v, known %v, with a bias of %v; want 9 s or more", f.Name, v, known, bias)
+			}
+		}
+	}
+	o.Recovery.Outcomes[1].Verdict, o.Recovery.Outcomes[1].Reason = recovery.NotApplicable, recovery.Incomplete
+	for _, f := range figure.Observations(nil) {
+		if v, known := f.ObservationValue(o); strings.HasPrefix(f.Name, "recovery.") && known {
+			t.Errorf("%s is %v although not all traffic was decoded", f.Name, v)
 		}
 	}
 }

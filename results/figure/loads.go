@@ -87,11 +87,23 @@ func loads() []Figure {
 			return value(r), true
 		}
 	}
+	transacting := func(value func(results.Run) float64) func(results.Run) (float64, bool) {
+		return func(r results.Run) (float64, bool) {
+			if r.Mix == nil || r.Mix.Txns == 0 {
+				return 0, false
+			}
+			return value(r), true
+		}
+	}
 	all := each(Figure{Population: Window, Exactness: Timed},
 		Figure{Name: "mix.reads", Unit: Share, Better: Neither, About: "operations that read", Merge: Derived,
 			run: mix(func(r results.Run) float64 { return r.ReadRatio.Achieved })},
 		Figure{Name: "mix.retries", About: "conditional sets that were made again", Merge: Sum,
 			run: mix(func(r results.Run) float64 { return float64(r.Mix.Retries) })},
+		Figure{Name: "mix.transactions_per_s", Unit: PerSecond, Better: More, About: "transactions in a second", Merge: Derived, delayed: Higher,
+			run: transacting(results.Run.TransactionsPerS)},
+		Figure{Name: "mix.refused", About: "conditional transactions that were refused and made again", Merge: Sum,
+			run: transacting(func(r results.Run) float64 { return float64(r.Mix.Refused) })},
 		Figure{Name: "missed", Unit: Share, About: "changes that a watcher was not notified of", Merge: Coordinator,
 			run: ratio(func(r results.Run) (int64, int64) {
 				if r.Fanout == nil {
@@ -99,6 +111,23 @@ func loads() []Figure {
 				}
 				return r.Fanout.Missed, r.Fanout.Missed + r.Fanout.Notifications
 			})})
+	// Writes are counted: that they pile up before a slow watcher does not depend on how fast the machine is.
+	all = append(all, Figure{Name: "behind", Population: Window, Exactness: Schedule, Merge: Coordinator,
+		About: "writes of which the slowest watcher had yet to learn, at most",
+		run:   pointed(func(r results.Run) *results.Fanout { return r.Fanout }, func(f results.Fanout) float64 { return float64(f.Behind) })})
+	returns := func(value func(results.Reconnects) float64) func(results.Run) (float64, bool) {
+		return pointed(func(r results.Run) *results.Reconnects { return r.Reconnects }, value)
+	}
+	// Attempts are counted, as polls are: a busy machine makes none of them longer.
+	all = append(all, each(Figure{Population: Window, Exactness: Schedule, Merge: Coordinator},
+		Figure{Name: "attempts.per_client", About: "attempts of a client to come back after an outage",
+			run: returns(func(c results.Reconnects) float64 { return c.AttemptsPerClient })},
+		Figure{Name: "attempts.busiest_100ms", About: "attempts of all clients in the busiest 100 ms since the beginning of an outage",
+			run: returns(func(c results.Reconnects) float64 { return c.BusiestTenth })},
+		Figure{Name: "attempts.busiest_second", About: "attempts of all clients in the busiest second since the beginning of an outage",
+			run: returns(func(c results.Reconnects) float64 { return c.BusiestSecond })},
+		Figure{Name: "attempts.per_s", Unit: PerSecond, Exactness: Timed, About: "attempts of all clients to come back in a second of the window",
+			run: returns(func(c results.Reconnects) float64 { return c.AttemptsPerS })})...)
 	for _, part := range []struct {
 		name, about string
 		times       func(results.FromAck) *results.Signed
@@ -150,11 +179,11 @@ func background() []Figure {
 		Figure{Name: "background.reads", Unit: Share, Better: Neither, About: "operations of the background that read",
 			Merge: Derived, Export: "stampede.background.operations",
 			run: part(func(b results.Background) float64 { return b.ReadRatio.Achieved })},
-		Figure{Name: "background.late", About: "its arrivals for which no client was free when they were due",
+		Figure{Name: "background.late", delayed: Lower, About: "its arrivals for which no client was free when they were due",
 			Export: "stampede.background.arrivals", run: part(func(b results.Background) float64 { return float64(b.Late) })},
-		Figure{Name: "background.skipped", About: "its arrivals that no client ever started",
+		Figure{Name: "background.skipped", delayed: Lower, About: "its arrivals that no client ever started",
 			Export: "stampede.background.arrivals", run: part(func(b results.Background) float64 { return float64(b.Skipped) })},
-		Figure{Name: "background.unfinished", About: "its arrivals, or turns of a closed loop, that had not ended",
+		Figure{Name: "background.unfinished", delayed: Lower, About: "its arrivals, or turns of a closed loop, that had not ended",
 			run: part(func(b results.Background) float64 { return float64(b.Unfinished) })},
 		Figure{Name: "background.errors", About: "its operations that failed", Exactness: Schedule,
 			run: part(func(b results.Background) float64 { return float64(total(b.Errors)) })})

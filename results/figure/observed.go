@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/stampede-bench/stampede/metrics/causality"
-	"github.com/stampede-bench/stampede/metrics/observe"
+	"github.com/stampede-bench/stampede/metrics/observation"
 	"github.com/stampede-bench/stampede/results"
 )
 
@@ -19,39 +19,46 @@ func counts() []Figure {
 			count: func(s results.Settled) results.Exact { return s.Writes }},
 		Figure{Name: "count.failed_writes", About: "failed writes that count counts",
 			count: func(s results.Settled) results.Exact { return s.FailedWrites }},
-		Figure{Name: "count.largest_fanout", About: "most notifications of one write that count counts",
+		Figure{Name: "count.largest_fanout", About: "most sessions that one write notifies, as count counts",
 			count: func(s results.Settled) results.Exact { return s.LargestFanout }})
 }
 
 // observed returns the figures that only observations have. Fan-out and wasted wake-ups are figures of
 // runs, too.
 func observed() []Figure {
-	return slices.Concat(ofPathsAndTraffic(), ofTraffic())
+	return slices.Concat(ofPathsAndTraffic(), ofTraffic(), ofRecovery())
 }
+
+// Why an observation may have no value.
+const (
+	unaudited = "it is known only of ZooKeeper's sessions that were seen from their beginning"
+	few       = "fewer than ten values lie beyond the percentile"
+	unchanged = "no change woke a session"
+)
 
 // ofPathsAndTraffic returns the figures that a path has, and most of them also the whole observation.
 func ofPathsAndTraffic() []Figure {
-	perChange := func(count func(observe.Place) int64) func(observe.Place) (float64, bool) {
-		return func(p observe.Place) (float64, bool) {
+	perChange := func(count func(observation.Place) int64) func(observation.Place) (float64, bool) {
+		return func(p observation.Place) (float64, bool) {
 			return float64(count(p)) / float64(max(p.Changes, 1)), p.Changes > 0
 		}
 	}
-	count := func(value func(observe.Place) int64) func(observe.Place) (float64, bool) {
-		return func(p observe.Place) (float64, bool) { return float64(value(p)), true }
+	count := func(value func(observation.Place) int64) func(observation.Place) (float64, bool) {
+		return func(p observation.Place) (float64, bool) { return float64(value(p)), true }
 	}
 	watched := func(f Figure) Figure {
 		value := f.path
-		f.path = func(p observe.Place) (float64, bool) {
+		f.path = func(p observation.Place) (float64, bool) {
 			v, known := value(p)
 			return v, known && p.Watched()
 		}
 		return f
 	}
-	both := func(f Figure, value func(observe.Place) (float64, bool)) Figure {
+	both := func(f Figure, value func(observation.Place) (float64, bool)) Figure {
 		f.path = value
 		f.observation = func(o results.Observation) (float64, bool) {
 			t := o.Observed.Traffic
-			all := observe.Place{Notifications: t.Notifications, Changes: t.Changes, Requests: t.Requests,
+			all := observation.Place{Notifications: t.Notifications, Changes: t.Changes, Requests: t.Requests,
 				FailedWrites: t.FailedWrites, Armed: t.Armed, Most: t.MostStanding, Live: t.MostLive}
 			if t.Audited > 0 {
 				all.Missed, all.Unasked = &t.Missed, &t.Unasked
@@ -61,50 +68,50 @@ func ofPathsAndTraffic() []Figure {
 		return f
 	}
 	return each(Figure{Exactness: Schedule, Merge: Unmerged},
-		both(Figure{Name: "notifications_per_change", unseen: Either,
-			About: "notifications to each change that observe counts", Export: "stampede.observed.change.fanout"},
-			perChange(func(p observe.Place) int64 { return p.Notifications })),
-		both(Figure{Name: "requests_per_change", unseen: Either,
+		both(Figure{Name: "notifications_per_change", unseen: Either, absent: unchanged,
+			About: "notifications to each change that observe counts", Export: "stampede.observed.notifications"},
+			perChange(func(p observation.Place) int64 { return p.Notifications })),
+		both(Figure{Name: "requests_per_change", unseen: Either, absent: unchanged,
 			About: "requests to each change that observe counts", Export: "stampede.observed.requests"},
-			perChange(func(p observe.Place) int64 { return p.Requests })),
+			perChange(func(p observation.Place) int64 { return p.Requests })),
 		both(Figure{Name: "requests", About: "requests that observe counts", Export: "stampede.observed.requests"},
-			count(func(p observe.Place) int64 { return p.Requests })),
+			count(func(p observation.Place) int64 { return p.Requests })),
 		both(Figure{Name: "failed_writes", About: "writes that the service refused, such as of a node that exists or has another version"},
-			count(func(p observe.Place) int64 { return p.FailedWrites })),
+			count(func(p observation.Place) int64 { return p.FailedWrites })),
 		watched(both(Figure{Name: "notifications", Better: Neither, About: "notifications that observe counts", Export: "stampede.observed.notifications"},
-			count(func(p observe.Place) int64 { return p.Notifications }))),
+			count(func(p observation.Place) int64 { return p.Notifications }))),
 		watched(both(Figure{Name: "changes", Better: Neither, About: "changes that caused notifications", Export: "stampede.observed.change.fanout"},
-			count(func(p observe.Place) int64 { return p.Changes }))),
+			count(func(p observation.Place) int64 { return p.Changes }))),
 		watched(both(Figure{Name: "watches", older: Higher, About: "watches that were set at the same time, at most", Export: "stampede.observed.watches"},
-			count(func(p observe.Place) int64 { return p.Most }))),
+			count(func(p observation.Place) int64 { return p.Most }))),
 		watched(both(Figure{Name: "watches.live", older: Higher,
 			About: "watches as above, without those of sequential nodes that were gone already: these can never fire"},
-			count(func(p observe.Place) int64 { return p.Live }))),
+			count(func(p observation.Place) int64 { return p.Live }))),
 		both(Figure{Name: "watches.armed", About: "requests that set a watch"},
-			count(func(p observe.Place) int64 { return p.Armed })),
+			count(func(p observation.Place) int64 { return p.Armed })),
 		watched(Figure{Name: "sessions", Better: Neither, older: Higher, About: "sessions that set watches, at the same time",
-			path: count(func(p observe.Place) int64 { return int64(p.Sessions) })}),
-		both(Figure{Name: "watches.missed", unseen: Either,
+			path: count(func(p observation.Place) int64 { return int64(p.Sessions) })}),
+		both(Figure{Name: "watches.missed", unseen: Either, absent: unaudited,
 			About: "watches that a change has passed without a notification"},
-			func(p observe.Place) (float64, bool) { return number(p.Missed) }),
-		both(Figure{Name: "notifications.unasked", unseen: Either,
+			func(p observation.Place) (float64, bool) { return number(p.Missed) }),
+		both(Figure{Name: "notifications.unasked", unseen: Either, absent: unaudited,
 			About: "notifications that belong to no watch, as one that comes twice"},
-			func(p observe.Place) (float64, bool) { return number(p.Unasked) }),
+			func(p observation.Place) (float64, bool) { return number(p.Unasked) }),
 		Figure{Name: "polls.unchanged", Better: Neither, About: "reads that repeated an earlier one and returned the same",
-			path: count(func(p observe.Place) int64 { return p.PollsSame })},
-		Figure{Name: "settled.p90", Unit: Nanoseconds, Exactness: Timed, older: Either,
+			path: count(func(p observation.Place) int64 { return p.PollsSame })},
+		Figure{Name: "settled.p90", Unit: Nanoseconds, Exactness: Timed, older: Either, absent: few,
 			About: "from a change until the last woken session waits again, the 90th percentile",
-			path:  func(p observe.Place) (float64, bool) { return number(p.SettledP90) }},
-		Figure{Name: "latency.p90", Unit: Nanoseconds, Exactness: Timed, About: "time of an observed request, the 90th percentile",
-			path: func(p observe.Place) (float64, bool) { return number(p.LatencyP90) }})
+			path:  func(p observation.Place) (float64, bool) { return number(p.SettledP90) }},
+		Figure{Name: "latency.p90", Unit: Nanoseconds, Exactness: Timed, absent: few, About: "time of an observed request, the 90th percentile",
+			path: func(p observation.Place) (float64, bool) { return number(p.LatencyP90) }})
 }
 
 // ofTraffic returns the figures that only a whole observation has.
 func ofTraffic() []Figure {
-	count := func(value func(observe.Report) int64) func(results.Observation) (float64, bool) {
+	count := func(value func(observation.Report) int64) func(results.Observation) (float64, bool) {
 		return func(o results.Observation) (float64, bool) { return float64(value(o.Observed)), true }
 	}
-	rate := func(value func(observe.Traffic) int64) func(results.Observation) (float64, bool) {
+	rate := func(value func(observation.Traffic) int64) func(results.Observation) (float64, bool) {
 		return func(o results.Observation) (float64, bool) {
 			seconds := o.Observed.Duration.Seconds()
 			return float64(value(o.Observed.Traffic)) / max(seconds, 1e-9), seconds > 0
@@ -117,19 +124,19 @@ func ofTraffic() []Figure {
 		}
 	}
 	return each(Figure{Exactness: Schedule, Merge: Unmerged},
-		Figure{Name: "herds", unseen: Either, older: Either,
+		Figure{Name: "herds", unseen: Either, older: Either, undecided: Higher,
 			About:       "places at which a change wakes several sessions, most of them in vain",
-			observation: count(func(r observe.Report) int64 { return int64(len(r.Herds())) })},
+			observation: count(func(r observation.Report) int64 { return int64(len(r.Herds())) })},
 		Figure{Name: "connections", About: "connections that clients opened",
-			observation: count(func(r observe.Report) int64 { return r.Traffic.Connections })},
+			observation: count(func(r observation.Report) int64 { return r.Traffic.Connections })},
 		Figure{Name: "sessions.opened", About: "sessions that clients opened",
-			observation: count(func(r observe.Report) int64 { return r.Churn.Opened })},
+			observation: count(func(r observation.Report) int64 { return r.Churn.Opened })},
 		Figure{Name: "sessions.expired", About: "sessions that had no connection for longer than their time-out",
-			observation: count(func(r observe.Report) int64 { return r.Traffic.Lost })},
+			observation: count(func(r observation.Report) int64 { return r.Traffic.Lost })},
 		Figure{Name: "watches.per_session", older: Higher, About: "watches that one session had set at the same time, at most",
-			observation: count(func(r observe.Report) int64 { return int64(r.Traffic.MostOfSession) })},
+			observation: count(func(r observation.Report) int64 { return int64(r.Traffic.MostOfSession) })},
 		Figure{Name: "watches.rearmed", About: "watches that reconnected sessions set again within one second, at most",
-			observation: count(func(r observe.Report) int64 { return r.Rearming.MostWatches })},
+			observation: count(func(r observation.Report) int64 { return r.Rearming.MostWatches })},
 		Figure{Name: "event.notifications", unseen: Either, older: Either,
 			About:       "notifications of the largest event: a change, or a session's end, with all that follows",
 			observation: ofEvents(func(e causality.Events) float64 { return float64(e.NotificationsMax) })},
@@ -141,32 +148,32 @@ func ofTraffic() []Figure {
 			observation: ofEvents(func(e causality.Events) float64 { return e.AtRestPerS })},
 		Figure{Name: "requests_per_s", unseen: Either, Unit: PerSecond,
 			About: "requests in a second, on average", Export: "stampede.observed.requests",
-			observation: rate(func(t observe.Traffic) int64 { return t.Requests })},
+			observation: rate(func(t observation.Traffic) int64 { return t.Requests })},
 		Figure{Name: "bytes_per_s", unseen: Either, Unit: PerSecond,
 			About:       "bytes of requests, replies and notifications in a second, on average",
-			observation: rate(func(t observe.Traffic) int64 { return t.Bytes })})
+			observation: rate(func(t observation.Traffic) int64 { return t.Bytes })})
 }
 
 // addFanout adds the sources that observations have for a figure of the fan-out.
 func addFanout(f *Figure) {
-	var value func(observe.Place) int64
+	var value func(observation.Place) int64
 	switch f.Name {
 	case "fanout.max":
-		value = func(p observe.Place) int64 { return p.FanoutMax }
+		value = func(p observation.Place) int64 { return p.FanoutMax }
 	case "fanout.p50":
 		f.unseen = Either
-		value = func(p observe.Place) int64 { return p.FanoutP50 }
+		value = func(p observation.Place) int64 { return p.FanoutP50 }
 	default:
 		return
 	}
-	f.path = func(p observe.Place) (float64, bool) { return float64(value(p)), p.Watched() }
+	f.path = func(p observation.Place) (float64, bool) { return float64(value(p)), p.Watched() }
 	f.observation = func(o results.Observation) (float64, bool) {
 		t := o.Observed.Traffic
-		return float64(value(observe.Place{FanoutMax: t.FanoutMax, FanoutP50: t.FanoutP50})), true
+		return float64(value(observation.Place{FanoutMax: t.FanoutMax, FanoutP50: t.FanoutP50})), true
 	}
 }
 
-func wastedShare(p observe.Place) (float64, bool) {
+func wastedShare(p observation.Place) (float64, bool) {
 	if p.Wasted == nil || *p.Useful+*p.Wasted == 0 {
 		return 0, false
 	}
@@ -176,19 +183,19 @@ func wastedShare(p observe.Place) (float64, bool) {
 // ofOperations returns the figures of the kinds of requests of a whole observation.
 func ofOperations(names []string) (all []Figure) {
 	for _, name := range names {
-		timed := func(statistic, about string, value func(observe.Operation) *int64) Figure {
+		timed := func(statistic, about string, value func(observation.Operation) *int64) Figure {
 			return Figure{Name: name + "." + statistic, Unit: Nanoseconds, Exactness: Timed, Merge: Unmerged,
 				About: "time of an observed " + name + ", " + about,
 				observation: func(o results.Observation) (float64, bool) {
-					i := slices.IndexFunc(o.Observed.Operations, func(op observe.Operation) bool { return op.Name == name })
+					i := slices.IndexFunc(o.Observed.Operations, func(op observation.Operation) bool { return op.Name == name })
 					if i < 0 {
 						return 0, false
 					}
 					return number(value(o.Observed.Operations[i]))
 				}}
 		}
-		all = append(all, timed("p50", "the median", func(op observe.Operation) *int64 { return op.P50 }),
-			timed("p99", "the 99th percentile", func(op observe.Operation) *int64 { return op.P99 }))
+		all = append(all, timed("p50", "the median", func(op observation.Operation) *int64 { return op.P50 }),
+			timed("p99", "the 99th percentile", func(op observation.Operation) *int64 { return op.P99 }))
 	}
 	return all
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/stampede-bench/stampede/internal/suggest"
 	"github.com/stampede-bench/stampede/results"
@@ -21,10 +22,19 @@ func Table(phases, operations []string) []Figure {
 	return slices.Concat(all, counts(), observed(), ofOperations(operations))
 }
 
-// All returns the figures that a run with the given phases can have.
+// All returns the figures that a run with the given phases can have. The caller must not change them.
 func All(phases []string) []Figure {
-	return slices.DeleteFunc(Table(phases, nil), func(f Figure) bool { return f.run == nil })
+	key := strings.Join(phases, "\n")
+	if all, made := ofRuns.Load(key); made {
+		return all.([]Figure)
+	}
+	all := slices.Clip(slices.DeleteFunc(Table(phases, nil), func(f Figure) bool { return f.run == nil }))
+	ofRuns.Store(key, all)
+	return all
 }
+
+// ofRuns keeps what All has returned, by the phases: a history asks for it with every run.
+var ofRuns sync.Map
 
 // Counts returns the figures of a settled run.
 func Counts() []Figure { return counts() }
@@ -94,7 +104,7 @@ func each(common Figure, rows ...Figure) []Figure {
 		r := &rows[i]
 		r.Population, r.Exactness = cmp.Or(r.Population, common.Population), cmp.Or(r.Exactness, common.Exactness)
 		r.Merge, r.Export = cmp.Or(r.Merge, common.Merge), cmp.Or(r.Export, common.Export)
-		r.delayed = cmp.Or(r.delayed, common.delayed)
+		r.delayed, r.unseen, r.absent = cmp.Or(r.delayed, common.delayed), cmp.Or(r.unseen, common.unseen), cmp.Or(r.absent, common.absent)
 	}
 	return rows
 }
@@ -133,6 +143,17 @@ func perSecond(count func(results.Cost) int64) func(results.Run) (float64, bool)
 	return ratio(func(r results.Run) (float64, float64) { return float64(count(r.Cost)), r.DurationNS.Seconds() })
 }
 
+// second is for the rounds of one whole second of the window.
+func second(choose func([]int64) int64) func(results.Run) (float64, bool) {
+	return func(r results.Run) (float64, bool) {
+		all := r.Seconds()
+		if all == nil {
+			return 0, false
+		}
+		return float64(choose(all)), true
+	}
+}
+
 func total(errors map[string]int64) (n int64) {
 	for _, times := range errors {
 		n += times
@@ -143,9 +164,17 @@ func total(errors map[string]int64) (n int64) {
 // brokenIdentities is the figure that counts the broken identities.
 const brokenIdentities = "identities.broken"
 
+// Violations is the figure that counts safety violations, the one number of an unsafe run that is not void.
+const Violations = "safety.violations"
+
 // throughput returns the figures of the work that a run did.
 func throughput() []Figure {
-	return each(Figure{Population: Window, Exactness: Timed, Export: "stampede.rounds", delayed: Higher},
+	seconds := each(Figure{Population: Window, Exactness: Timed, Merge: Derived},
+		Figure{Name: "rounds_per_s.min", delayed: Higher, Unit: PerSecond, Better: More, About: "rounds completed in the slowest whole second of the window",
+			run: second(slices.Min[[]int64])},
+		Figure{Name: "rounds_per_s.max", Unit: PerSecond, Better: More, About: "rounds completed in the fastest whole second of the window",
+			run: second(slices.Max[[]int64])})
+	return append(each(Figure{Population: Window, Exactness: Timed, Export: "stampede.rounds", delayed: Higher},
 		Figure{Name: "rounds_per_s", Unit: PerSecond, Better: More, About: "rounds completed in a second",
 			Merge: Derived, run: func(r results.Run) (float64, bool) { return r.ThroughputPerS, r.Rounds > 0 || r.DurationNS > 0 }},
 		Figure{Name: "rounds", Better: Neither, About: "rounds completed in the window",
@@ -155,7 +184,14 @@ func throughput() []Figure {
 			run: perSecond(func(c results.Cost) int64 { return c.Notifications })},
 		Figure{Name: "operations_per_s", Unit: PerSecond, Better: Neither, About: "reads and writes in a second",
 			Merge: Derived, Export: "stampede.operations",
-			run: perSecond(func(c results.Cost) int64 { return c.Reads + c.Writes })})
+			run: perSecond(func(c results.Cost) int64 { return c.Reads + c.Writes })}),
+		append(seconds, heartbeats())...)
+}
+
+// heartbeats returns the figure of what sessions cost that do nothing. They are counted: a busy machine sends no more of them.
+func heartbeats() Figure {
+	return Figure{Name: "heartbeats_per_s", Unit: PerSecond, Population: Window, Exactness: Schedule, Merge: Derived,
+		About: "heartbeats of sessions and renewals of leases in a second", run: perSecond(func(c results.Cost) int64 { return c.Heartbeats })}
 }
 
 // general returns the figures of a run's safety and fairness, and the ratios of its counts.
@@ -166,16 +202,25 @@ func general() []Figure {
 	return each(Figure{Population: Window, Exactness: Schedule, Merge: Sum},
 		Figure{Name: "read_write_ratio", Better: Neither, About: "reads to each write", Merge: Derived,
 			run: pointed(func(r results.Run) *float64 { return r.Cost.ReadWriteRatio }, func(v float64) float64 { return v })},
-		Figure{Name: "wasted", Unit: Share, older: Either,
+		Figure{Name: "wasted", Unit: Share, older: Either, absent: "it is not clear what the sessions wait for",
 			About: "share of notifications after which a client waited again",
 			Merge: Derived, Export: "stampede.wakeups", path: wastedShare,
 			run: ratio(func(r results.Run) (int64, int64) { return r.Herd.Wasted, r.Herd.Useful + r.Herd.Wasted })},
-		Figure{Name: "safety.violations", About: "safety violations", Exactness: Formula, Export: "stampede.safety.violations",
+		Figure{Name: "watches.left", About: "watches that were armed when the run ended, without persistent ones",
+			run: always(func(r results.Run) int64 { return r.Herd.Leftover })},
+		Figure{Name: "return.reads", About: "reads while clients returned after faults, in at least one second after each",
+			run: pointed(func(r results.Run) *results.Breakage { return r.Faults }, func(b results.Breakage) (reads float64) {
+				for _, fault := range b.Recovery {
+					reads += float64(fault.Reads)
+				}
+				return reads
+			})},
+		Figure{Name: Violations, About: "safety violations", Exactness: Formula, Export: "stampede.safety.violations",
 			// Without a check, no violation proves nothing.
 			run: func(r results.Run) (float64, bool) {
 				return float64(r.Safety.Violations), r.Safety.Checked > 0 || r.Safety.Violations > 0
 			}},
-		Figure{Name: "safety.checked", Better: Neither, About: "safety checks", Exactness: Timed,
+		Figure{Name: "safety.checked", Better: Neither, About: "safety checks", Exactness: Timed, delayed: Higher,
 			run: always(func(r results.Run) int64 { return r.Safety.Checked })},
 		Figure{Name: "safety.belief_overlaps", About: "times that two clients believed to hold after a disturbance",
 			run: always(func(r results.Run) int64 { return r.Safety.BeliefOverlaps })},
@@ -263,7 +308,7 @@ func costs() (window, whole, server []Figure) {
 // spreads returns the figures of the distributions that every run has.
 func spreads() []Figure {
 	common := Figure{Population: Window, Exactness: Schedule, Merge: Coordinator}
-	fanout := distribution(common, "fanout", Number, "notifications of one write", "stampede.write.fanout",
+	fanout := distribution(common, "fanout", Number, "sessions that one write notifies", "stampede.write.fanout",
 		func(r results.Run) *results.Distribution { return r.Herd.Fanout })
 	for i := range fanout {
 		addFanout(&fanout[i])
@@ -318,12 +363,13 @@ func generator() []Figure {
 
 // sessions returns the figures of what happened to the clients' sessions.
 func sessions() []Figure {
-	return each(Figure{Population: Window, Exactness: Timed, Merge: Sum},
+	// A client that is short of CPU can only lose more sessions.
+	return each(Figure{Population: Window, Exactness: Timed, Merge: Sum, delayed: Lower},
 		Figure{Name: "sessions.lost", About: "sessions that the service ended",
 			run: always(func(r results.Run) int64 { return r.Sessions.Lost })},
 		Figure{Name: "sessions.given_up", About: "sessions that clients ended, disconnected for their time-out",
 			run: always(func(r results.Run) int64 { return r.Sessions.GivenUp })},
-		Figure{Name: "sessions.disconnected", About: "clients that were disconnected at least once",
+		Figure{Name: "sessions.disconnected", About: "clients that had no connection at some time",
 			run: always(func(r results.Run) int64 { return r.Sessions.Disconnected })},
 		Figure{Name: "sessions.disconnections", About: "how often clients were disconnected, in all",
 			run: always(func(r results.Run) int64 { return r.Sessions.Disconnections })})

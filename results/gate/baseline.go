@@ -9,7 +9,7 @@ import (
 // Baseline returns the part of a file that serves as a baseline: all figures, without histograms
 // and time lines.
 func Baseline(f results.File) results.File {
-	f.Gates, f.Verdict, f.Reference, f.Skipped = nil, "", nil, nil
+	f.Gates, f.Verdict, f.Reference, f.Incident, f.Skipped = nil, "", nil, nil, nil
 	runs := make([]results.Run, len(f.Runs))
 	for i, r := range f.Runs {
 		r.Latency = lean(r.Latency)
@@ -69,8 +69,8 @@ func (c evaluation) limitOfBaseline(t Threshold, at int) limit {
 	return limit{value: v, bias: bias, doubt: "in the baseline: " + doubt.Text}
 }
 
-// base returns the baseline's run with the same subject as that at the index. If there are several, it prefers one
-// with the same conditions, then one at the same address.
+// base returns the baseline's run with the same subject as that at the index. If there are several, it
+// prefers one with the same conditions, then one at the same address.
 func (c evaluation) base(at int) (results.Run, bool) {
 	run, best, found := c.file.Runs[at], results.Run{}, 0
 	for i, row := range Rows(c.baseline.Runs) {

@@ -121,7 +121,7 @@ func TestDefaultsOfAnotherBackend(t *testing.T) {
 		some   bool
 	}{
 		"the same":        {func(*results.Run) {}, true},
-		"another URL":     {func(r *results.Run) { r.Backend.URL = "native://there?reads=sync" }, true},
+		"another URL":     {func(r *results.Run) { r.Backend.URL = "native://there?consistency=sync" }, true},
 		"other clients":   {func(r *results.Run) { r.Clients = 3 }, false},
 		"another backend": {func(r *results.Run) { r.Backend.Name, r.Backend.URL = "etcd", "etcd:" }, false},
 	} {

@@ -76,6 +76,8 @@ func (c evaluation) judgeRun(t Threshold, at int) results.Gate {
 	g.Limit = l.value
 	_, bias := t.figure.Doubt(run)
 	switch {
+	case run.Safety.Violations > 0 && t.asksForViolations(run):
+		g.Verdict = results.Pass
 	case run.Safety.Violations > 0:
 		g.Verdict, g.Why = results.Fail, "the form violated safety"
 	case g.Measured == nil:
@@ -95,6 +97,12 @@ func (c evaluation) judgeRun(t Threshold, at int) results.Gate {
 		g.Verdict = results.Fail
 	}
 	return g
+}
+
+// asksForViolations reports whether the threshold is on the number of violations and the run meets it: the symptom of an
+// incident may be one. All other numbers of the run are void.
+func (t Threshold) asksForViolations(r results.Run) bool {
+	return t.figure.Name == figure.Violations && t.operand.kind == ofValue && t.op.Holds(float64(r.Safety.Violations), t.operand.value)
 }
 
 // value returns the figure of the run, nil if it is unknown.

@@ -13,7 +13,7 @@ import (
 	"github.com/stampede-bench/stampede/results/units"
 )
 
-// herding returns a run of a lock whose hand-off has a p99 of one millisecond in the recipe and of
+// herding returns a run of a lock whose hand-off has a p99 of one millisecond in the herd-avoiding form and of
 // ten in the naive form.
 func herding(form string, clients int) results.Run {
 	family, p99, woken := "recipe", time.Millisecond, int64(1000)
@@ -162,9 +162,9 @@ func TestDoubtsOfThePartner(t *testing.T) {
 		{"unfinished", "predecessor.handoff.p99 < 0.05 * one-node.handoff.p99", results.Invalid},
 	} {
 		naive := herding("one-node", 32)
-		naive.Doubts = []results.Warning{{Code: c.code, Text: "time stolen"}}
+		naive.Doubts = []results.Warning{{Code: c.code, Text: "CPU steal 6 %"}}
 		lines, v := judged(t, c.text, file(herding("predecessor", 32), naive), nil)
-		if v != c.want || v == results.Invalid && !strings.HasSuffix(lines[0], ": time stolen") {
+		if v != c.want || v == results.Invalid && !strings.HasSuffix(lines[0], ": CPU steal 6 %") {
 			t.Errorf("%s, %s: %s, %q", c.code, c.text, v, lines)
 		}
 	}
@@ -179,6 +179,10 @@ func TestViolations(t *testing.T) {
 		if lines, v := judged(t, text, file(r), nil); v != results.Fail || !strings.Contains(lines[0], "fail: the form violated safety") {
 			t.Errorf("%s: %s, %q", text, v, lines)
 		}
+	}
+	// One that asks for violations is met, and the run fails all the same.
+	if lines, v := judged(t, "safety.violations>=1", file(r), nil); v != results.Fail || !strings.Contains(lines[0], "pass") {
+		t.Errorf("violations that are asked for: %s, %q", v, lines)
 	}
 	if lines, v := judged(t, "one-node.handoff.p99 > 2 * predecessor.handoff.p99", file(r, herding("one-node", 32)), nil); v != results.Fail {
 		t.Errorf("held against void numbers: %s, %q", v, lines)

@@ -6,7 +6,8 @@ import (
 	"path"
 	"strings"
 
-	"github.com/stampede-bench/stampede/metrics/observe"
+	"github.com/stampede-bench/stampede/metrics/observation"
+	"github.com/stampede-bench/stampede/metrics/pathname"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/figure"
 )
@@ -20,18 +21,23 @@ type PathThreshold struct {
 	figure.Bound
 }
 
-// ParsePath parses a threshold such as "fanout.max <= 5" or "/controller: wasted < 10%".
+// String returns the condition as it was given.
+func (t PathThreshold) String() string { return t.text }
+
+// ParsePath parses a threshold such as "fanout.max <= 5" or "/controller: wasted < 10%". What stands before the
+// last colon is the path, as the names of etcd's keys may have colons, blanks and operators and begin with
+// anything.
 func ParsePath(text string) (t PathThreshold, err error) {
 	t.text = text
-	rest := strings.TrimSpace(text)
-	if strings.HasPrefix(rest, "/") {
-		var found bool
-		if t.pattern, rest, found = strings.Cut(rest, ":"); !found {
-			return t, fmt.Errorf("threshold %q: want a colon after the path pattern", text)
-		}
-		if _, err := path.Match(t.pattern, ""); err != nil {
-			return t, fmt.Errorf("threshold %q: %q is no path pattern", text, t.pattern)
-		}
+	rest := text
+	if i := strings.LastIndexByte(text, ':'); i >= 0 { // no figure and no limit has one
+		t.pattern, rest = text[:i], text[i+1:]
+	}
+	switch rest = strings.TrimSpace(rest); {
+	case t.pattern == "" && strings.HasPrefix(rest, "/"):
+		return t, fmt.Errorf("threshold %q: want a colon after the path pattern", text)
+	case t.pattern == "" && rest != strings.TrimSpace(text):
+		return t, fmt.Errorf("threshold %q: want a path pattern before the colon", text)
 	}
 	name, op, limit, err := figure.Split(rest)
 	if err != nil {
@@ -66,17 +72,23 @@ func (t PathThreshold) judge(o results.Observation) results.Gate {
 	g := results.Gate{Text: t.text, Run: -1, Figure: t.Figure.Name, Unit: string(t.Figure.Unit), Op: string(t.Op), Limit: &t.Limit}
 	at, measured, err := t.measured(o)
 	why, bias := t.Figure.ObservationDoubt(o)
+	if bias == 0 {
+		why, bias = t.Figure.Undecided(o)
+	}
 	if err != nil {
 		g.Verdict, g.Why = results.Invalid, err.Error()
-		if bias != 0 {
+		if bias != 0 && !strings.HasSuffix(g.Why, why) {
 			g.Why += "; " + why
 		}
 		return g
 	}
 	g.Subject, g.Measured = at, &measured
-	holds := t.Op.Holds(measured, t.Limit)
+	holds, op := t.Op.Holds(measured, t.Limit), t.Op
+	if op == figure.Equals && measured > t.Limit { // a true value that can only be higher still is
+		op = figure.AtMost
+	}
 	switch {
-	case figure.Voids(t.Op, holds, bias, 0):
+	case figure.Voids(op, holds, bias, 0):
 		g.Verdict, g.Why = results.Invalid, why
 	case holds:
 		g.Verdict = results.Pass
@@ -89,18 +101,26 @@ func (t PathThreshold) judge(o results.Observation) results.Gate {
 // measured returns the value that is judged, and the path whose it is.
 func (t PathThreshold) measured(o results.Observation) (at string, value float64, err error) {
 	if o.Observed.Traffic.Requests == 0 {
-		return "", 0, errors.New("no traffic was observed")
+		return "", 0, errors.New("no request was observed")
 	}
 	if t.Figure.OfPaths() {
-		worst, err := t.worst(o.Observed)
+		worst, err := t.worst(o)
 		if t.pattern != "" || !errors.Is(err, errNotWatched) {
 			value, _ = t.Figure.PathValue(worst)
 			return worst.Path, value, err
 		}
 	}
 	value, known := t.Figure.ObservationValue(o)
-	if !known {
+	switch {
+	case !known && t.Figure.Absent(o) != "":
+		return "", 0, fmt.Errorf("%s is not known: %s", t.Figure.Name, t.Figure.Absent(o))
+	case !known:
 		return "", 0, errNotWatched
+	case t.Figure.OfPaths(): // no path has any: the sum over all, of paths that are not known, is that of none
+		value = 0
+	}
+	if t.Figure.OfFaults() {
+		return "all faults", value, nil
 	}
 	return results.AllPaths, value, nil
 }
@@ -110,10 +130,10 @@ var errNotWatched = errors.New("nothing was watched")
 
 // worst returns the place that is furthest from meeting the threshold. That no place matches a
 // pattern is an error, since a mistyped pattern must not pass.
-func (t PathThreshold) worst(r observe.Report) (worst observe.Place, err error) {
+func (t PathThreshold) worst(o results.Observation) (worst observation.Place, err error) {
 	watched, found := false, false
 	var furthest float64
-	for _, p := range r.Places {
+	for _, p := range o.Observed.Places {
 		if t.pattern != "" && !t.matches(p.Path) {
 			continue
 		}
@@ -126,7 +146,7 @@ func (t PathThreshold) worst(r observe.Report) (worst observe.Place, err error) 
 	case found:
 		return worst, nil
 	case watched:
-		return worst, fmt.Errorf("%s is not known: it is not clear what the sessions wait for", t.Figure.Name)
+		return worst, fmt.Errorf("%s is not known: %s", t.Figure.Name, t.Figure.Absent(o))
 	case t.pattern != "":
 		return worst, fmt.Errorf("no watched path matches %s", t.pattern)
 	}
@@ -135,8 +155,8 @@ func (t PathThreshold) worst(r observe.Report) (worst observe.Place, err error) 
 
 // matches reports whether the threshold is on the path: by its name, by that in a table, or by a pattern.
 func (t PathThreshold) matches(name string) bool {
-	fits, _ := path.Match(t.pattern, name)
-	return fits || t.pattern == name || observe.Elided(t.pattern, name)
+	fits, _ := path.Match(t.pattern, name) // what is no pattern is a name
+	return fits || name == t.pattern || pathname.Elided(t.pattern, name) || name == strings.TrimSpace(t.pattern)
 }
 
 func (t PathThreshold) further(v, than float64) bool {

@@ -1,11 +1,13 @@
 package gate_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/stampede-bench/stampede/drivers/traffic"
-	"github.com/stampede-bench/stampede/metrics/observe"
+	"github.com/stampede-bench/stampede/metrics/observation"
+	"github.com/stampede-bench/stampede/metrics/pathname"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/gate"
 	"github.com/stampede-bench/stampede/results/resulttest"
@@ -49,7 +51,10 @@ func TestInvalidPathThresholds(t *testing.T) {
 		"fanout.max":              `threshold "fanout.max": want METRIC < LIMIT`,
 		"fanout.mx <= 5":          `did you mean "fanout.max"?`,
 		"/a fanout.max <= 5":      "want a colon after the path pattern",
-		"/[: fanout.max <= 5":     "is no path pattern",
+		": fanout.max <= 5":       "want a path pattern before the colon",
+		"svc: fanout.mx <= 5":     `unknown metric "fanout.mx": did you mean "fanout.max"?`,
+		"a: b: herds <= 5":        `unknown metric "herds"`,
+		"svc fanout.max <= 5":     `did you mean "fanout.max"?`,
 		"fanout.max <= many":      `fanout.max "many": want a number such as 3`,
 		"settled.p90 <= 5 apples": `settled.p90 "5 apples": want a duration such as 50ms`,
 	} {
@@ -151,15 +156,91 @@ func TestOlderConnectionsVoidWhatStands(t *testing.T) {
 	}
 }
 
+// TestUnjoinedNotificationsVoidWhatTheyLedTo has notifications by connections that nothing joins to what their clients
+// did next.
+func TestUnjoinedNotificationsVoidWhatTheyLedTo(t *testing.T) {
+	o := resulttest.Observation()
+	o.Observed.Traffic.Unjoined = 138
+	for i := range o.Observed.Places {
+		o.Observed.Places[i].Unjoined, o.Observed.Places[i].Useful, o.Observed.Places[i].Wasted = 138, nil, nil
+	}
+	for text, want := range map[string]results.Verdict{
+		"fanout.max <= 23":           results.Pass,
+		"notifications <= 138":       results.Pass,
+		"notifications <= 137":       results.Fail,
+		"herds <= 0":                 results.Invalid,
+		"herds <= 9":                 results.Invalid,
+		"wasted <= 100%":             results.Invalid,
+		"settled.p90 < 1s":           results.Invalid,
+		"event.notifications <= 999": results.Invalid,
+		"event.requests <= 999":      results.Invalid,
+		"rest.requests_per_s < 99/s": results.Invalid,
+	} {
+		threshold, err := gate.ParsePath(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		gates, verdict := gate.JudgePaths([]gate.PathThreshold{threshold}, o)
+		if verdict != want || want == results.Invalid && gates[0].Why != o.Unjoined() && !strings.HasSuffix(gates[0].Why, ": "+o.Unjoined()) {
+			t.Errorf("%s: %s (%+v), want %s", text, verdict, gates, want)
+		}
+	}
+}
+
+// TestUndecidedPlacesMayBeHerds has a place whose changes wake most of its watchers, and it is not known what they wait
+// for: it may be a herd or not.
+func TestUndecidedPlacesMayBeHerds(t *testing.T) {
+	o := resulttest.Observation()
+	known := len(o.Observed.Herds())
+	o.Observed.Places = append(o.Observed.Places, observation.Place{Path: "/kept", Sessions: 4, FanoutMax: 3, Changes: 2, Notifications: 6})
+	for text, want := range map[string]results.Verdict{
+		fmt.Sprintf("herds <= %d", known):   results.Invalid,
+		fmt.Sprintf("herds <= %d", known-1): results.Fail,
+		fmt.Sprintf("herds == %d", known):   results.Invalid,
+		fmt.Sprintf("herds == %d", known-1): results.Fail,
+		"/kept: fanout.max <= 3":            results.Pass,
+	} {
+		threshold, err := gate.ParsePath(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		gates, verdict := gate.JudgePaths([]gate.PathThreshold{threshold}, o)
+		if verdict != want || want == results.Invalid && !strings.Contains(gates[0].Why, "/kept") {
+			t.Errorf("%s: %s (%+v), want %s", text, verdict, gates, want)
+		}
+	}
+}
+
+// TestAbsentFigures checks that a figure without a value says why, and not that of another figure.
+func TestAbsentFigures(t *testing.T) {
+	o := resulttest.Observation()
+	for i := range o.Observed.Places {
+		p := &o.Observed.Places[i]
+		p.Missed, p.Unasked, p.Wasted, p.SettledP90, p.LatencyP90, p.Changes = nil, nil, nil, nil, nil, 0
+	}
+	for name, want := range map[string]string{
+		"watches.missed <= 0": "ZooKeeper", "notifications.unasked <= 0": "ZooKeeper", "wasted <= 1": "not clear what the sessions wait for",
+		"settled.p90 < 1s": "percentile", "latency.p90 < 1s": "percentile", "requests_per_change <= 1": "no change",
+	} {
+		threshold, err := gate.ParsePath(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if g, v := gate.JudgePaths([]gate.PathThreshold{threshold}, o); v != results.Invalid || !strings.Contains(g[0].Why, want) {
+			t.Errorf("%s: %s because %q, want %q", name, v, g[0].Why, want)
+		}
+	}
+}
+
 // TestThresholdsOfWholeObservations checks figures that only a whole observation has, names that a table has shortened,
 // and paths that nobody watched: what was not watched passes no condition on watches.
 func TestThresholdsOfWholeObservations(t *testing.T) {
 	long := "/services/" + strings.Repeat("orders-", 8) + "A/members"
 	o := resulttest.Observation()
 	o.Observed.Churn.Opened = 24
-	o.Observed.Places = append(o.Observed.Places, observe.Place{Path: "/unwatched", Requests: 1956, Writes: 1956, FailedWrites: 1856},
-		observe.Place{Path: long, Sessions: 2, FanoutMax: 2, Changes: 1, Notifications: 2})
-	short := observe.Elide([]string{long, strings.Replace(long, "-A/", "-B/", 1)}, 32)[long]
+	o.Observed.Places = append(o.Observed.Places, observation.Place{Path: "/unwatched", Requests: 1956, Writes: 1956, FailedWrites: 1856},
+		observation.Place{Path: long, Sessions: 5, FanoutMax: 2, Changes: 1, Notifications: 2})
+	short := pathname.Elide([]string{long, strings.Replace(long, "-A/", "-B/", 1)}, 32)[long]
 	for text, want := range map[string]results.Verdict{
 		"herds <= 0":                       results.Fail,
 		"herds <= 1":                       results.Pass,
@@ -183,5 +264,59 @@ func TestThresholdsOfWholeObservations(t *testing.T) {
 	}
 	if _, err := gate.ParsePath("/controller: herds <= 0"); err == nil {
 		t.Error("a path has no herds, want an error")
+	}
+}
+
+// TestEveryShownNameIsAPath judges keys of etcd, which may be any text, by the names that the table shows.
+func TestEveryShownNameIsAPath(t *testing.T) {
+	names := []string{"svc", "svc/web", "a: b", "a: fanout.max <= 3: b", "k=v", " x ", "[", `a\b`, `a\x0ab`, "lock:#", "others"}
+	o := resulttest.Observation()
+	o.Observed.Places = nil
+	for i, name := range names {
+		o.Observed.Places = append(o.Observed.Places, observation.Place{Path: name, Sessions: 9, Notifications: int64(10 + i)})
+	}
+	for i, name := range names {
+		for limit, want := range map[int]results.Verdict{10 + i: results.Pass, 9 + i: results.Fail} {
+			threshold, err := gate.ParsePath(fmt.Sprintf("%s: notifications <= %d", name, limit))
+			if err != nil {
+				t.Error(err)
+				continue
+			}
+			gates, verdict := gate.JudgePaths([]gate.PathThreshold{threshold}, o)
+			if verdict != want || gates[0].Subject != name {
+				t.Errorf("%q <= %d: %+v, want %s", name, limit, gates, want)
+			}
+		}
+	}
+	for pattern, want := range map[string]string{"svc/*": "svc/web", "s?c": "svc", "other*": "others", "no": ""} {
+		threshold, err := gate.ParsePath(pattern + ": notifications <= 1000")
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if gates, _ := gate.JudgePaths([]gate.PathThreshold{threshold}, o); gates[0].Subject != want {
+			t.Errorf("%s: %+v, want %q", pattern, gates, want)
+		}
+	}
+}
+
+// TestSumOfAllPathsIsNoPath judges an observation whose paths are all too long to be followed: their sum is not the
+// figure of one path, and what it is cannot be known.
+func TestSumOfAllPathsIsNoPath(t *testing.T) {
+	o := resulttest.Observation()
+	o.Observed.Places = nil
+	o.Observed.Traffic.Requests, o.Observed.Traffic.Notifications, o.Observed.Traffic.Changes = 13, 5, 0
+	for text, want := range map[string]results.Verdict{
+		"requests <= 8": results.Invalid, "notifications <= 4": results.Invalid, "requests >= 1": results.Invalid,
+		"fanout.max <= 2": results.Invalid, "herds == 0": results.Invalid,
+	} {
+		o.Observed.Traffic.Undecoded = []traffic.Undecoded{{Cause: traffic.LongPaths, Bytes: 9000, Connections: 6}}
+		threshold, err := gate.ParsePath(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if gates, verdict := gate.JudgePaths([]gate.PathThreshold{threshold}, o); verdict != want {
+			t.Errorf("%s: %s (%+v), want %s", text, verdict, gates, want)
+		}
 	}
 }

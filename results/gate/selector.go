@@ -99,8 +99,8 @@ func Rows(runs []results.Run) []Row {
 	return rows
 }
 
-// sameSubject reports whether the rows are of the same scenario, form, number of clients and kind of backend: a
-// baseline has such a run or not.
+// sameSubject reports whether the rows are of the same scenario, form, number of clients and kind of
+// backend: a baseline has such a run or not.
 func (r Row) sameSubject(other Row) bool {
 	kind := func(url string) string { scheme, _, _ := strings.Cut(url, ":"); return scheme }
 	return r.Scenario == other.Scenario && r.Recipe == other.Recipe && r.Form == other.Form && r.Clients == other.Clients &&
@@ -112,8 +112,8 @@ func (r Row) sharesPlace(other Row) bool {
 	return r.Scenario == other.Scenario && r.URL == other.URL && r.repetition == other.repetition
 }
 
-// unlike describes the first condition in which the rows differ, "" if there is none. The client library is none: a
-// form that a library ships uses that library. Not every recipe has every setting.
+// unlike describes the first condition in which the rows differ, "" if there is none. The client library is
+// none: a form that a library ships uses that library. Not every recipe has every setting.
 func (r Row) unlike(other Row) string {
 	for _, name := range slices.Sorted(maps.Keys(r.conditions)) {
 		value := r.conditions[name]

@@ -101,8 +101,9 @@ func phases(rows []Row) (all []string) {
 	return all
 }
 
-// checkPartners checks that every selected row has exactly one row to be compared with. That a finished run has one
-// only under other conditions is no error: the plan did not show it, so that the verdict has to say it.
+// checkPartners checks that every selected row has exactly one row to be compared with. That a finished run
+// has one only under other conditions is no error: the plan did not show it, so that the verdict has to say
+// it.
 func (t Threshold) checkPartners(rows []Row) error {
 	if t.operand.kind != ofRun {
 		return nil

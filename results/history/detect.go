@@ -3,8 +3,6 @@ package history
 import (
 	"math"
 
-	"gonum.org/v1/gonum/stat"
-
 	"github.com/stampede-bench/stampede/results/stats"
 )
 
@@ -173,8 +171,9 @@ func drifts(values []float64, steps []Change) (all []Change) {
 	return all
 }
 
-// positive is by how much the criterion of a line must be less than that of steps: a step that few values follow
-// looks like the beginning of a line. From 2 on such a difference is called positive evidence (Kass and Raftery, 1995).
+// positive is by how much the criterion of a line must be less than that of steps: a step that few values
+// follow looks like the beginning of a line. From 2 on such a difference is called positive evidence (Kass
+// and Raftery, 1995).
 const positive = 3
 
 // explain returns the steps from first to last, or one drift instead of them.
@@ -211,7 +210,7 @@ func levels(values []float64, places []int) (squares float64) {
 	from := 0
 	for _, to := range append(places, len(values)) {
 		part := values[from:to]
-		m := stat.Mean(part, nil)
+		m := stats.Mean(part)
 		for _, v := range part {
 			squares += (v - m) * (v - m)
 		}
@@ -229,7 +228,7 @@ func ramp(values []float64) (begin int, rise, best float64) {
 		for i := range x {
 			x[i] = float64(max(0, i-at))
 		}
-		level, slope := stat.LinearRegression(x, values, nil, false)
+		level, slope := stats.Line(x, values)
 		squares, parameters := 0.0, 3
 		for i, v := range values {
 			squares += (v - level - slope*x[i]) * (v - level - slope*x[i])

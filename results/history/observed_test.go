@@ -10,7 +10,7 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers/traffic"
 	"github.com/stampede-bench/stampede/metrics"
-	"github.com/stampede-bench/stampede/metrics/observe"
+	"github.com/stampede-bench/stampede/metrics/observation"
 	"github.com/stampede-bench/stampede/results"
 )
 
@@ -74,9 +74,9 @@ func TestObservationsAreFollowed(t *testing.T) {
 	var all Collection
 	for i, most := range []int64{3, 3, 8, 5} {
 		program, wasted, useful := "go", int64(1), int64(3)
-		o := results.Observation{Head: results.Head{Started: time.Date(2026, 11, 1, 0, i, 0, 0, time.UTC), Host: results.Host{Cores: float64(i)}}, Backend: "native:", Program: &program, Observed: observe.Report{
-			Traffic: observe.Traffic{FanoutMax: most},
-			Places: []observe.Place{
+		o := results.Observation{Head: results.Head{Started: time.Date(2026, 11, 1, 0, i, 0, 0, time.UTC), Host: results.Host{Cores: float64(i)}}, Backend: "native:", Program: &program, Observed: observation.Report{
+			Traffic: observation.Traffic{FanoutMax: most},
+			Places: []observation.Place{
 				{Path: "/locks/*", Changes: 10, FanoutMax: most, Notifications: 20, Wasted: &wasted, Useful: &useful},
 				{Path: "/config", Changes: 2, FanoutMax: 1, Notifications: 2},
 				{Path: "/quiet"},

@@ -338,8 +338,8 @@ func ReadAccepted(r io.Reader) (all []Acceptance, err error) {
 	return all, lines.Err()
 }
 
-// Accepted returns the acceptance of a change of the series. The place of a change may still move a little with the
-// results that follow, so an acceptance of a result near it counts.
+// Accepted returns the acceptance of a change of the series. The place of a change may still move a little
+// with the results that follow, so an acceptance of a result near it counts.
 func (s *Series) Accepted(c Change) (Acceptance, bool) {
 	around := s.Points[max(0, c.At-near):min(len(s.Points), c.At+near+1)]
 	i := slices.IndexFunc(s.Acceptances, func(a Acceptance) bool {

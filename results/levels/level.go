@@ -178,14 +178,20 @@ func middlePerRound(runs []results.Run) *results.PerRound {
 		Notifications: of(func(p *results.PerRound) float64 { return p.Notifications }),
 		Reads:         of(func(p *results.PerRound) float64 { return p.Reads }),
 		Writes:        of(func(p *results.PerRound) float64 { return p.Writes }),
+		FailedWrites:  of(func(p *results.PerRound) float64 { return p.FailedWrites }),
 		RPCs:          of(func(p *results.PerRound) float64 { return p.RPCs }),
 	}
 }
 
-// middleOf returns the medians of the percentiles that all runs have: of those that levels are
-// compared by, and of the chosen ones.
+// middleOf returns the medians of the mean, the longest time and the percentiles that all runs have: of those
+// that levels are compared by, and of the chosen ones. It returns nil if a run has no time.
 func middleOf(runs []results.Run, chosen []float64, of func(results.Run) *results.Distribution) *results.Distribution {
-	d := results.Distribution{Others: map[float64]int64{}}
+	mean, known := Across(runs, func(r results.Run) (float64, bool) { return meanTime(of(r)) })
+	if !known {
+		return nil
+	}
+	longest, _ := Across(runs, func(r results.Run) (float64, bool) { return float64(of(r).Max), true })
+	d := results.Distribution{Mean: mean.Value, Max: int64(longest.Value), Others: map[float64]int64{}}
 	into := map[float64]**int64{50: &d.P50, 90: &d.P90, 99: &d.P99, 99.9: &d.P999}
 	for _, p := range slices.Concat([]float64{50, 90, 99}, chosen) {
 		e, known := Across(runs, ValueAt(of, p))

@@ -100,14 +100,14 @@ func serialLimit(l results.Level, runs []results.Run) string {
 	if held < 0 {
 		return "" // the medians of the two do not come from the same runs
 	}
-	who, late := "one "+l.Recipe+" is serial", ""
+	each, late := "", ""
 	if groups > 1 {
-		who = fmt.Sprintf("each of %s is serial", units.Plural(groups, l.Recipe))
+		each = " in each of " + units.Plural(groups, l.Recipe)
 	}
 	if l.HoldNS > 0 && held > l.HoldNS*12/10 {
 		late = fmt.Sprintf("; timers make that of a hold of %s", units.Setting(l.HoldNS))
 	}
-	return fmt.Sprintf("%s: %d/(%s held + %s hand-off) = %s/s%s", who, groups,
+	return fmt.Sprintf("one holder at a time%s: %d/(%s held + %s hand-off) = %s/s%s", each, groups,
 		units.Duration(held), units.Duration(time.Duration(handoff.Value)), units.Rate(l.Throughput.Value), late)
 }
 

@@ -4,8 +4,10 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/units"
 )
 
 // ValueAt returns the function that gives a run's value of the percentile.
@@ -36,8 +38,8 @@ func ShownOf(chosen []float64, runs []results.Run) Shown {
 	return c
 }
 
-// ShownOfSweep returns the percentiles for the levels of a sweep: those that a search judged, or else those that
-// crossovers use.
+// ShownOfSweep returns the percentiles for the levels of a sweep: those that a search judged, or else those
+// that crossovers use.
 func ShownOfSweep(s results.Sweep) Shown {
 	return Shown{Chosen: s.Percentiles, Judged: judged(s), Tails: []float64{99, 90}}
 }
@@ -45,7 +47,8 @@ func ShownOfSweep(s results.Sweep) Shown {
 // ofPercentile matches the percentile in the figure of an objective.
 var ofPercentile = regexp.MustCompile(`\.p(\d\d)(\d*)\b`)
 
-// judged returns the percentiles that the objectives of a search are about: 99.9 of "acquire.response.p999<1s".
+// judged returns the percentiles that the objectives of a search are about: 99.9 of
+// "acquire.response.p999<1s".
 func judged(s results.Sweep) (all []float64) {
 	for _, digits := range ofPercentile.FindAllStringSubmatch(s.Objective, -1) {
 		if p, _ := strconv.ParseFloat(digits[1]+"."+digits[2], 64); p != 50 { // which is always shown
@@ -56,8 +59,9 @@ func judged(s results.Sweep) (all []float64) {
 	return slices.Compact(all)
 }
 
-// Choose returns the percentiles to show for a latency of the runs: the chosen ones, or else the median
-// and the judged ones, or else the median and the first tail percentile that every run supports that supports a median.
+// Choose returns the percentiles to show for a latency of the runs: the chosen ones, or else the median and
+// the judged ones, or else the median and the first tail percentile that every run supports that supports a
+// median.
 func (c Shown) Choose(runs []results.Run, time func(results.Run) *results.Distribution) []float64 {
 	if len(c.Chosen) > 0 {
 		return c.Chosen
@@ -88,7 +92,7 @@ func (c Shown) Highest(among []results.Run, time func(results.Run) *results.Dist
 	for _, p := range c.Choose(among, time) {
 		known := p > percentile
 		for _, r := range of {
-			v, ok := c.Median(among, time, r, p)
+			v, ok := c.median(among, time, r, p)
 			known = known && ok && v > 0
 		}
 		if known {
@@ -98,8 +102,17 @@ func (c Shown) Highest(among []results.Run, time func(results.Run) *results.Dist
 	return percentile, name
 }
 
-// Median returns the median of a percentile over the repetitions of a run.
-func (c Shown) Median(runs []results.Run, time func(results.Run) *results.Distribution, r results.Run, percentile float64) (float64, bool) {
+// Cite formats the median of a percentile over the repetitions of a run for a sentence: n/a if it is not known.
+func (c Shown) Cite(runs []results.Run, at func(results.Run) *results.Distribution, r results.Run, percentile float64) string {
+	ns, known := c.median(runs, at, r, percentile)
+	if !known {
+		return units.Absent
+	}
+	return units.Duration(time.Duration(ns))
+}
+
+// median returns the median of a percentile over the repetitions of a run.
+func (c Shown) median(runs []results.Run, time func(results.Run) *results.Distribution, r results.Run, percentile float64) (float64, bool) {
 	e, known := Across(RepetitionsOf(r, runs), ValueAt(time, percentile))
 	return e.Value, known
 }
@@ -112,7 +125,7 @@ func (c Shown) Slowdown(runs []results.Run, time func(results.Run) *results.Dist
 	if name == "" {
 		return results.Estimate{}, medians, ""
 	}
-	medians[0], _ = c.Median(runs, time, naive, p)
-	medians[1], _ = c.Median(runs, time, calm, p)
+	medians[0], _ = c.median(runs, time, naive, p)
+	medians[1], _ = c.median(runs, time, calm, p)
 	return RatioOf(RepetitionsOf(naive, runs), RepetitionsOf(calm, runs), ValueAt(time, p)), medians, name
 }

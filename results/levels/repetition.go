@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/stats"
 )
@@ -72,6 +73,18 @@ func Medians(runs []results.Run) (all []results.Run) {
 	return all
 }
 
+// KeepsUp reports whether a run in an open loop kept up with the offered rate: fewer than half of its
+// repetitions warn that they did not.
+func KeepsUp(r results.Run, runs []results.Run) bool {
+	behind, all := 0, RepetitionsOf(r, runs)
+	for _, one := range all {
+		if slices.ContainsFunc(one.Warnings, func(w results.Warning) bool { return w.Code == metrics.Behind }) {
+			behind++
+		}
+	}
+	return 2*behind < len(all)
+}
+
 // RatioOf returns how many times the calm form's value the naive form's is: the median of the ratios
 // within each repetition.
 func RatioOf(naive, calm []results.Run, value func(results.Run) (float64, bool)) results.Estimate {
@@ -92,6 +105,16 @@ func PerRoundOf(r results.Run, of func(*results.PerRound) float64) (float64, boo
 		return 0, false
 	}
 	return of(r.Cost.PerRound), true
+}
+
+// Woken returns how many clients a round wakes. A client that a write notifies several times, by several of its
+// watches, is woken once.
+func Woken(r results.Run) (float64, bool) {
+	n, known := PerRoundOf(r, func(c *results.PerRound) float64 { return c.Notifications })
+	if h := r.Herd; h.Fanout != nil && h.Triggers > 0 {
+		n *= math.Round(h.Fanout.Mean*float64(h.Triggers)) / float64(h.Notifications)
+	}
+	return n, known
 }
 
 // Across returns the median of a figure over the runs, false if one of them does not have it.

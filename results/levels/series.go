@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -19,16 +20,57 @@ func Crowd(r results.Run) string {
 	return units.Clients(r.Clients)
 }
 
+// PhaseName returns the name of the phase for people.
+func PhaseName(phase string) string {
+	if phase == "handoff" {
+		return "hand-off"
+	}
+	return phase
+}
+
+// Event returns the event in a round of the recipe that wakes clients: "release".
+func Event(recipe string) string {
+	switch recipe {
+	case "lock", "shared-lock", "revocable-lock", "priority-lock":
+		return "release"
+	case "election":
+		return "change of leader"
+	}
+	return "round"
+}
+
+// Counterparts returns the first naive form and the first other form at the largest number of clients that
+// has both. A library form counts only if there is no recipe form.
+func Counterparts(runs []results.Run) (naive, calm results.Run, ok bool) {
+	for i := range runs {
+		n := runs[i]
+		if n.Family != "naive" || ok && n.Clients <= naive.Clients {
+			continue
+		}
+		for _, family := range []string{"recipe", "library"} {
+			j := slices.IndexFunc(runs, func(r results.Run) bool {
+				return r.Recipe == n.Recipe && r.Clients == n.Clients && r.Family == family
+			})
+			if j >= 0 {
+				naive, calm, ok = n, runs[j], true
+				break
+			}
+		}
+	}
+	return naive, calm, ok
+}
+
 // CurveOf reports whether the curve is of the level's form.
 func CurveOf(c results.Curve, l results.Level) bool {
 	return c.Recipe == l.Recipe && c.Form == l.Form && c.URL == l.Backend.URL
 }
 
-// Place formats a level of an axis for prose: "16 clients".
+// Place formats a level of an axis for prose: "16 clients". A rate is a setting: it has all its digits, which
+// tell the levels of a search apart.
 func Place(axis string, at float64) string {
 	switch axis {
 	case "rate":
-		return units.Short(at) + " arrivals/s"
+		return units.Group(strconv.FormatFloat(at, 'f', -1, 64)) + " arrivals/s"
 	case "groups":
 		return units.Plural(int(at), "group")
 	case "hold":

@@ -29,7 +29,7 @@ func TestSeriesOfASweep(t *testing.T) {
 func TestLimits(t *testing.T) {
 	runs := resulttest.HerdRuns()
 	for i := range runs {
-		runs[i].Warnings = []results.Warning{{Code: "cpu-client-bound", Text: "client-bound: the generator used 1.9 of 2 cores; the service may be faster than this"}}
+		runs[i].Warnings = []results.Warning{{Code: "cpu-client-bound", Text: "client-bound: the generator used 1.9 of 2 cores; the service may be faster"}}
 	}
 	s := resulttest.SweepOf(runs...)
 	if got := s.Curves[0].Limits[0]; !strings.HasPrefix(got, "the processors: client-bound: the generator used 1.9") {
@@ -48,15 +48,27 @@ func TestLimits(t *testing.T) {
 // longer than a round, they give no time for which the lock was held.
 func TestSerialLimit(t *testing.T) {
 	runs := resulttest.HerdRuns()
-	if got := resulttest.SweepOf(runs...).Curves[0].Limits; !slices.ContainsFunc(got, func(line string) bool { return strings.HasPrefix(line, "one lock is serial: 1/(") }) {
+	if got := resulttest.SweepOf(runs...).Curves[0].Limits; !slices.ContainsFunc(got, func(line string) bool { return strings.HasPrefix(line, "one holder at a time: 1/(") }) {
 		t.Errorf("limited by %q, want the time that the lock is held and handed over", got)
 	}
 	for _, r := range runs {
 		r.ServiceTimes("handoff").Mean *= 1000
 	}
 	for _, line := range resulttest.SweepOf(runs...).Curves[0].Limits {
-		if strings.Contains(line, "serial") {
+		if strings.Contains(line, "one holder at a time") {
 			t.Errorf("limited by %q, though a hand-off takes longer than a round", line)
+		}
+	}
+}
+
+// Two levels that a search tries are told apart, whatever their distance.
+func TestPlacesOfRates(t *testing.T) {
+	for rate, want := range map[float64]string{
+		16.5: "16.5 arrivals/s", 16.8: "16.8 arrivals/s", 17: "17 arrivals/s",
+		0.125: "0.125 arrivals/s", 12_600: "12\u202f600 arrivals/s",
+	} {
+		if got := levels.Place("rate", rate); got != want {
+			t.Errorf("%v: %q, want %q", rate, got, want)
 		}
 	}
 }

@@ -1,3 +1,3 @@
-// Package observed says in sentences what an observation has found: herds first, or that there is none, and then what else
-// costs the service.
+// Package observed says in sentences what an observation has found: herds first, or that there is none, and
+// then what else costs the service.
 package observed

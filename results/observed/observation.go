@@ -3,12 +3,15 @@ package observed
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/stampede-bench/stampede/metrics/causality"
 	"github.com/stampede-bench/stampede/metrics/client"
-	"github.com/stampede-bench/stampede/metrics/observe"
+	"github.com/stampede-bench/stampede/metrics/observation"
+	"github.com/stampede-bench/stampede/metrics/pathname"
+	"github.com/stampede-bench/stampede/metrics/recovery"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/units"
 )
@@ -18,12 +21,19 @@ import (
 func Findings(o results.Observation) (all []string) {
 	r := o.Observed
 	if all = append(herds(r), unknownForms(r)...); len(all) == 0 {
-		all = []string{noHerd(r.Traffic, o.Incomplete())}
+		all = []string{noHerd(r, o.Incomplete())}
+	}
+	if o.Recovery != nil {
+		all = append([]string{o.Recovery.Sentence(recovery.Format{Duration: units.Duration, Count: units.Count})}, all...)
 	}
 	if o.Incomplete() == "" { // else it may have been told by what is missing
 		all = append(all, missed(r)...)
 	}
-	for _, find := range []func(observe.Report) []string{refused, expired, polling, rearming, churn, standing} {
+	all = append(all, refused(r)...)
+	if o.Recovery == nil { // else a fault may have ended them
+		all = append(all, expired(r)...)
+	}
+	for _, find := range []func(observation.Report) []string{polling, rearming, churn, standing} {
 		all = append(all, find(r)...)
 	}
 	return all
@@ -31,7 +41,7 @@ func Findings(o results.Observation) (all []string) {
 
 // Clients says how many sessions there were, by what they were told apart where that is not their number,
 // and of how many processes, and hosts whose processes are not known.
-func Clients(r observe.Report) string {
+func Clients(r observation.Report) string {
 	t := r.Traffic
 	text, by := units.Plural(int(t.Sessions), "session"), []string{}
 	for _, k := range []struct {
@@ -76,7 +86,7 @@ func Name(p *client.Process, address string) string {
 }
 
 // herds returns sentences for each herd.
-func herds(r observe.Report) (all []string) {
+func herds(r observation.Report) (all []string) {
 	for _, p := range r.Herds() {
 		all = append(all, fmt.Sprintf("HERD: one change of %s wakes up to %s of %s.", p.Path,
 			units.Count(p.FanoutMax), units.Plural(p.Sessions, "session")),
@@ -97,7 +107,7 @@ const (
 // Cause says what began an event: "set /config", "session expired: /leader, /members/n#".
 func Cause(e causality.Event) string {
 	short := func(path string, longest int) string {
-		return cmp.Or(observe.Elide([]string{path}, longest)[path], path)
+		return cmp.Or(pathname.Elide([]string{path}, longest)[path], path)
 	}
 	paths := short(e.Paths[0], longestFirst)
 	switch n := len(e.Paths); {
@@ -137,9 +147,9 @@ func shareFolder(other, path string) string {
 }
 
 // AtRest says what sessions asked for that no event had woken, "" if there was no event.
-func AtRest(r observe.Report) string {
+func AtRest(r observation.Report) string {
 	e := r.Events
-	if e.Count == 0 {
+	if e.Count == 0 || r.Traffic.Unjoined > 0 {
 		return ""
 	}
 	return fmt.Sprintf("at rest, apart from %s: %s of %s requests, %s over %s", units.Plural(int(e.Count), "event"),
@@ -147,18 +157,17 @@ func AtRest(r observe.Report) string {
 }
 
 // unknownForms returns a sentence for each path whose form is not known and whose changes wake many.
-func unknownForms(r observe.Report) (all []string) {
-	for _, p := range r.Places {
-		if p.Form == nil && p.FanoutMax > 1 && 2*p.FanoutMax >= int64(p.Sessions) {
-			all = append(all, fmt.Sprintf("NOT KNOWN: one change of %s wakes up to %s of %s; its form is not recognised.",
-				p.Path, units.Count(p.FanoutMax), units.Plural(p.Sessions, "session")))
-		}
+func unknownForms(r observation.Report) (all []string) {
+	for _, p := range r.Undecided() {
+		all = append(all, fmt.Sprintf("NOT KNOWN: one change of %s wakes up to %s of %s; its form is not recognised.",
+			p.Path, units.Count(p.FanoutMax), units.Plural(p.Sessions, "session")))
 	}
 	return all
 }
 
 // noHerd says what was seen if there is nothing to find, and claims nothing about what was not analysed.
-func noHerd(t observe.Traffic, incomplete string) string {
+func noHerd(r observation.Report, incomplete string) string {
+	t := r.Traffic
 	switch {
 	case t.Requests == 0 && incomplete != "":
 		return "No request was decoded."
@@ -169,11 +178,15 @@ func noHerd(t observe.Traffic, incomplete string) string {
 	case t.Changes == 0:
 		return "No change woke a session."
 	}
+	if i := slices.IndexFunc(r.Places, func(p observation.Place) bool { return p.Unjoined > 0 && p.FanoutMax > 1 }); i >= 0 {
+		return fmt.Sprintf("NOT KNOWN: one change of %s wakes up to %s; what they do then is not known.", r.Places[i].Path,
+			units.Plural(int(r.Places[i].FanoutMax), "session"))
+	}
 	return fmt.Sprintf("No herd: a change wakes %s at the median and at most %s.", units.Plural(int(t.FanoutP50), "session"), units.Count(t.FanoutMax))
 }
 
 // missed returns sentences on the places of which sessions were not told as often as they watched.
-func missed(r observe.Report) (all []string) {
+func missed(r observation.Report) (all []string) {
 	for _, p := range r.Places {
 		if p.Missed != nil && *p.Missed > 0 {
 			all = append(all, fmt.Sprintf("NOT TOLD: changes of %s passed %s without a notification.", p.Path, watches(*p.Missed)))
@@ -193,24 +206,23 @@ func watches(n int64) string {
 }
 
 // refused returns a sentence for each place at which most writes failed and that is no herd.
-func refused(r observe.Report) (all []string) {
+func refused(r observation.Report) (all []string) {
 	for _, p := range r.Places {
 		if p.Refused() && !p.Herd() {
-			all = append(all, fmt.Sprintf("FAILED WRITES: %s of %s writes of %s by up to %s at a time failed.", units.Count(p.FailedWrites), units.Count(p.Writes), p.Path,
-				units.Plural(p.Askers, "session")))
+			all = append(all, fmt.Sprintf("FAILED WRITES: %s of %s writes of %s failed.", units.Count(p.FailedWrites), units.Count(p.Writes), p.Path))
 		}
 	}
 	return all
 }
 
-func expired(r observe.Report) []string {
+func expired(r observation.Report) []string {
 	if r.Traffic.Lost == 0 {
 		return nil
 	}
 	return []string{"EXPIRED: " + units.Plural(int(r.Traffic.Lost), "session") + " had no connection for longer than the time-out."}
 }
 
-func polling(r observe.Report) (all []string) {
+func polling(r observation.Report) (all []string) {
 	for _, p := range r.Places {
 		if !p.Polled() {
 			continue
@@ -225,7 +237,7 @@ func polling(r observe.Report) (all []string) {
 	return all
 }
 
-func rearming(r observe.Report) []string {
+func rearming(r observation.Report) []string {
 	a := r.Rearming
 	if !a.Storm() {
 		return nil
@@ -234,7 +246,7 @@ func rearming(r observe.Report) []string {
 		units.Plural(int(a.MostReconnects), "reconnected session"), units.Count(a.MostWatches))}
 }
 
-func churn(r observe.Report) []string {
+func churn(r observation.Report) []string {
 	c, rates, noun := r.Churn, "", "session"
 	if r.Traffic.ToldApart.Leased > 0 {
 		noun = "lease"
@@ -252,7 +264,7 @@ func churn(r observe.Report) []string {
 	}
 }
 
-func standing(r observe.Report) (all []string) {
+func standing(r observation.Report) (all []string) {
 	for _, s := range r.Standing {
 		if s.Many() {
 			all = append(all, fmt.Sprintf("STANDING WATCHES: %s watches on %s were armed %s ago at the median, the oldest %s ago, and have not fired.",
@@ -260,4 +272,20 @@ func standing(r observe.Report) (all []string) {
 		}
 	}
 	return all
+}
+
+// JoinedCount shows a count of what the sessions of the place did after notifications, which is not known of all.
+func JoinedCount(p observation.Place, n int64) string {
+	if p.Unjoined > 0 {
+		return units.Absent
+	}
+	return units.Count(n)
+}
+
+// WastedShare shows the share of the notifications that were wasted.
+func WastedShare(p observation.Place) string {
+	if p.Wasted == nil || *p.Useful+*p.Wasted == 0 {
+		return units.Absent
+	}
+	return units.Percent(*p.Wasted, *p.Useful+*p.Wasted)
 }

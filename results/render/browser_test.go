@@ -39,14 +39,14 @@ type sight struct {
 }
 
 const look = `(() => {
-	const plots = [...document.querySelectorAll('figure svg')];
+	const plots = [...document.querySelectorAll('figure svg')].filter(p => p.getBoundingClientRect().width > 0);
 	const texts = plots.map(p => [...p.querySelectorAll('text')].filter(t => t.getBoundingClientRect().width > 0));
 	const inside = (a, b) => a.left >= b.left - 1 && a.right <= b.right + 1 && a.top >= b.top - 1 && a.bottom <= b.bottom + 1;
 	const cross = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1.5 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 4;
 	const box = e => e.getBoundingClientRect();
 	return {
 		plots: plots.length,
-		empty: plots.filter(p => { const b = p.getBBox(); return !(b.width > 100 && b.height > 50 && p.querySelectorAll('path').length > 2); }).length,
+		empty: plots.filter(p => { const b = p.getBBox(); return !(b.width > 100 && b.height > 50 && p.querySelectorAll('polyline').length > 2); }).length,
 		outside: plots.flatMap((p, i) => texts[i].filter(t => !inside(box(t), box(p))).map(t => t.textContent)),
 		crossing: texts.flatMap(all => all.flatMap((a, i) => all.slice(i + 1).filter(b => cross(box(a), box(b))).map(b => a.textContent + ' | ' + b.textContent))),
 		overflow: document.documentElement.scrollWidth - innerWidth,
@@ -163,13 +163,13 @@ func TestValuesAppear(t *testing.T) {
 	testenv.SkipIfShort(t)
 	page, _ := pageOf(t, resulttest.Lock())
 	const visible = `[...document.querySelectorAll('.tip text')].filter(t => t.getBoundingClientRect().width > 0).map(t => t.textContent)`
-	const point = `(() => { const b = document.querySelectorAll('.tip')[3].querySelector('circle').getBoundingClientRect(); return [b.x + b.width / 2, b.y + b.height / 2]; })()`
+	const point = `(() => { const c = document.querySelectorAll('.tip')[3].querySelector('circle'); c.scrollIntoView({block: 'center'}); const b = c.getBoundingClientRect(); return [b.x + b.width / 2, b.y + b.height / 2]; })()`
 	// All tips are made visible to check that they lie within their plots.
 	const outside = `(() => {
 		const style = document.createElement('style');
 		style.textContent = '.tip>g{display:inline}';
 		document.head.append(style);
-		return [...document.querySelectorAll('.tip text')].filter(t => {
+		return [...document.querySelectorAll('.broad .tip text')].filter(t => {
 			const a = t.getBoundingClientRect(), b = t.closest('svg').getBoundingClientRect();
 			return !(a.width > 0 && a.left >= b.left && a.right <= b.right && a.top >= b.top && a.bottom <= b.bottom);
 		}).map(t => t.textContent);

@@ -28,7 +28,8 @@ var payload = regexp.MustCompile(`HISTF\S+`)
 // tables have golden files elsewhere, and other tests read each format of each sample.
 func TestGoldens(t *testing.T) {
 	for format, names := range map[string][]string{
-		"csv": {"gated", "compared", "history"}, "markdown": {"gated", "odd", "compared", "swept"}, "junit": {"gated", "violated", "interrupted"},
+		"summary": {"gated", "violated", "compared", "counted", "swept", "interrupted"},
+		"csv":     {"gated", "compared", "history"}, "markdown": {"gated", "odd", "compared", "swept"}, "junit": {"gated", "violated", "interrupted"},
 		"github": {"gated", "violated"}, "bench": {"gated"}, "hlog": {"gated"},
 	} {
 		for _, name := range names {
@@ -56,7 +57,7 @@ func written(t *testing.T, format string, v results.Result) []byte {
 func TestRefuse(t *testing.T) {
 	for _, f := range Formats() {
 		if f.Name == "hlog" {
-			const want = "hlog cannot show a count: choose from table, html, svg, markdown, json, csv, junit, github"
+			const want = "hlog cannot show a count: choose from table, summary, html, svg, markdown, json, csv, junit, github"
 			if got := f.Refuse(results.KindCount).Error(); got != want {
 				t.Errorf("error %q, want %q", got, want)
 			}

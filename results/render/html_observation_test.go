@@ -1,12 +1,18 @@
 package render
 
 import (
+	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/chromedp/chromedp"
+
 	"github.com/stampede-bench/stampede/drivers/traffic"
-	"github.com/stampede-bench/stampede/metrics/observe"
+	"github.com/stampede-bench/stampede/internal/browser"
+	"github.com/stampede-bench/stampede/internal/testenv"
+	"github.com/stampede-bench/stampede/metrics/observation"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/document"
 )
@@ -18,12 +24,12 @@ func watched() results.Observation {
 	measured, limit := 23.0, 5.0
 	o := results.Observation{Head: results.NewHead(results.KindObservation, results.Tool{Version: "1.2.3"}, nil, []string{"observe"}, 0)}
 	o.Backend, o.Source = "native:", "proxy"
-	o.Observed = observe.Report{
+	o.Observed = observation.Report{
 		Duration: 41 * time.Second,
-		Traffic:  observe.Traffic{Clients: 3, Sessions: 24, Requests: 18203, Changes: 46, FanoutP50: 1, FanoutMax: 23},
-		Places: []observe.Place{{Path: hostile, Sessions: 24, Changes: 6, FanoutP50: 23, FanoutMax: 23,
-			Form: &observe.Form{Name: "lock or election, one node", Herd: true, Instead: "predecessor", Wakes: 1, Evidence: "24 sessions watch " + hostile}}},
-		Operations: []observe.Operation{{Name: "create", Requests: 140}},
+		Traffic:  observation.Traffic{Clients: 3, Sessions: 24, Requests: 18203, Changes: 46, FanoutP50: 1, FanoutMax: 23},
+		Places: []observation.Place{{Path: hostile, Sessions: 24, Changes: 6, FanoutP50: 23, FanoutMax: 23,
+			Form: &observation.Form{Name: "lock or election, one node", Herd: true, Instead: "predecessor", Wakes: 1, Evidence: "24 sessions watch " + hostile}}},
+		Operations: []observation.Operation{{Name: "create", Requests: 140}},
 	}
 	o.Gates = []results.Gate{{Text: "fanout.max <= 5", Subject: hostile, Op: "<=", Measured: &measured, Limit: &limit, Verdict: results.Fail}}
 	o.Verdict = results.Fail
@@ -38,6 +44,11 @@ func TestObservation(t *testing.T) {
 		"all traffic was seen and analysed", "&lt;script&gt;alert"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page has no %q", want)
+		}
+	}
+	for _, want := range []string{"What to do", `docs/recipes/lock.md#predecessor"`, "fanout.max &lt;= 1"} {
+		if strings.Count(page, want) != 1 {
+			t.Errorf("the page has %q %d times, want once", want, strings.Count(page, want))
 		}
 	}
 	if strings.Contains(page, "<script>alert") {
@@ -69,10 +80,52 @@ func TestObservationInProgress(t *testing.T) {
 	o := watched()
 	o.Source = "interface"
 	o.Observed.Traffic.Undecoded = []traffic.Undecoded{{Cause: traffic.Missing, Bytes: 100}}
-	if d := document.SoFar(o); len(d.Notes) != 0 || len(d.Warnings) != 1 || !strings.Contains(d.Warnings[0].Text, "100 B: missing in the capture") {
+	if d := document.SoFar(o); len(d.Notes) != 1 || d.Notes[0].Page == "" || len(d.Warnings) != 1 || !strings.Contains(d.Warnings[0].Text, "100 B: missing in the capture") {
 		t.Errorf("a gap is not told: %+v", d)
 	}
 	if page, _ := pageOf(t, watched()); strings.Contains(page, "refresh.js") || strings.Contains(page, "progress") {
 		t.Error("a report that is complete loads the script")
+	}
+}
+
+// The first screen of an observation has the badges and what to do, before thresholds and charts.
+func TestObservationInABrowser(t *testing.T) {
+	testenv.SkipIfShort(t)
+	page, _ := pageOf(t, watched())
+	ctx := browser.Start(t)
+	for _, at := range []struct {
+		width  int64
+		scheme string
+		first  []string // what begins on the first screen, from top to bottom
+	}{
+		{1280, "dark", []string{"badges", "advice", "thresholds", "charts"}},
+		{390, "light", []string{"badges", "advice", "thresholds"}},
+	} {
+		s := see(t, ctx, page, at.width, browser.Shown("screen", at.scheme), func(ctx context.Context) {
+			if got := onFirstScreen(t, ctx, "charts", "thresholds", "advice", "badges"); !slices.Equal(got, at.first) {
+				t.Errorf("%d: the first screen has %q, want %q", at.width, got, at.first)
+			}
+			badges, err := chromedp.Run(ctx, chromedp.Evaluate[[]string](`[...document.querySelectorAll('.badge')].map(b => b.className + ' ' + b.textContent)`))
+			if want := []string{"badge bad ✕ Fail", "badge bad ✕ Herd"}; err != nil || !slices.Equal(badges, want) {
+				t.Errorf("%d: badges %q, %v; want %q", at.width, badges, err, want)
+			}
+		})
+		for _, fault := range faults(s) {
+			t.Errorf("%d: %s", at.width, fault)
+		}
+	}
+}
+
+// A badge says whether there is a herd.
+func TestHerdBadge(t *testing.T) {
+	for finding, want := range map[string][]badge{
+		"HERD: one change of /job wakes up to 7 of 8 sessions.":             {{"Herd", "bad", "✕"}},
+		"No herd: a change wakes 1 session at the median and at most 1.":    {{"No herd", "good", "✓"}},
+		"NOT KNOWN: one change of /a wakes up to 7; its form is not known.": {{"Not known", "unsure", "?"}},
+		"With 8 clients a release wakes 7 in the naive form.":               nil,
+	} {
+		if got := (page{Document: document.Document{Findings: []string{finding}}}).Badges(); !slices.Equal(got, want) {
+			t.Errorf("%s: got %v, want %v", finding, got, want)
+		}
 	}
 }

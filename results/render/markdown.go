@@ -44,7 +44,7 @@ func writeMarkdown(w io.Writer, d document.Document, _ Options) error {
 		warnings = append(warnings, warning.Text)
 	}
 	for _, n := range d.Notes {
-		notes = append(notes, n.Text)
+		notes = append(notes, strings.Join(n.Lines(), ";"))
 	}
 	list(&b, "### Warnings", warnings)
 	list(&b, "### Notes", notes)

@@ -46,7 +46,8 @@ func Formats() []Format {
 	runs := []string{results.KindRun, results.KindSweep, results.KindComparison}
 	return []Format{
 		{"table", "people at a terminal", everything, rendered(writeTerminal), nil},
-		{"html", "people with a browser: one page with tables and charts", results.Kinds(), writeHTML, nil},
+		{"summary", "one line: the verdict, the findings, how many warnings", everything, rendered(writeSummary), nil},
+		{"html", "people with a browser: one page with tables and charts", results.Kinds(), WriteHTML, nil},
 		{"svg", "papers, slides: svg=FOLDER gets a file for each chart", tabular, nil, charts.Files},
 		{"markdown", "pull requests, wikis", all, rendered(writeMarkdown), nil},
 		{"json", "programs, later reports", everything, writeJSON, nil},
@@ -93,7 +94,8 @@ func (f Format) Refuse(kind string) error {
 	return fmt.Errorf("%s cannot show %s %s: choose from %s", f.Name, article, kind, strings.Join(Names(FormatsFor(kind)), ", "))
 }
 
-func writeHTML(w io.Writer, r results.Result, _ Options) error {
+// WriteHTML writes the page of a result that has one.
+func WriteHTML(w io.Writer, r results.Result, _ Options) error {
 	return writePage(w, document.New(r), charts.Charts(r), charts.Key(r), r, "")
 }
 

@@ -11,7 +11,6 @@ import (
 
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/archive"
-	"github.com/stampede-bench/stampede/results/charts"
 	"github.com/stampede-bench/stampede/results/document"
 	"github.com/stampede-bench/stampede/results/history"
 	"github.com/stampede-bench/stampede/results/units"
@@ -29,7 +28,7 @@ func WriteSite(folder string, all []archive.Entry, accepted []history.Acceptance
 		return err
 	}
 	for _, e := range all {
-		if err := writeFile(folder, e.ID+".html", func(w io.Writer) error { return writeHTML(w, e.Result, Options{}) }); err != nil {
+		if err := writeFile(folder, e.ID+".html", func(w io.Writer) error { return WriteHTML(w, e.Result, Options{}) }); err != nil {
 			return err
 		}
 	}
@@ -49,16 +48,10 @@ func writeFile(folder, name string, write func(io.Writer) error) error {
 type index struct {
 	document.Document      // of the history
 	Newest            *row // the newest comparison
-	Subjects          []subject
+	Boards            []board
 	Rows              []row // the newest result first
+	Moved             []moved
 	style
-}
-
-// A subject is the history of one kind of run on one machine.
-type subject struct {
-	Name   string
-	Charts []charts.Chart
-	Tables []document.Table
 }
 
 // A row is a result in the list of all results.
@@ -80,7 +73,7 @@ func indexOf(all []archive.Entry, accepted []history.Acceptance) (i index, err e
 	slices.Reverse(i.Rows)
 	h := runs.History()
 	i.Document, i.style = document.New(h), styleOf()
-	i.addSubjects(h.Figures)
+	i.Boards, i.Moved = boards(h.Figures), movedIn(h.Figures)
 	i.Heading = fmt.Sprintf("stampede history · %s", units.Plural(len(all), "result"))
 	if n := len(i.Rows); n > 0 {
 		i.Heading += fmt.Sprintf(" · %s to %s", i.Rows[n-1].Started.UTC().Format(time.DateOnly), i.Rows[0].Started.UTC().Format(time.DateOnly))
@@ -88,30 +81,34 @@ func indexOf(all []archive.Entry, accepted []history.Acceptance) (i index, err e
 	return i, nil
 }
 
-// addSubjects divides the charts of the figures and the tables of the history among the subjects.
-func (i *index) addSubjects(all []results.Trend) {
-	for _, t := range all {
-		name := t.Of + " · " + t.Machine
-		at := slices.IndexFunc(i.Subjects, func(o subject) bool { return o.Name == name })
-		if at < 0 {
-			at = len(i.Subjects)
-			i.Subjects = append(i.Subjects, subject{Name: name, Tables: slices.DeleteFunc(slices.Clone(i.Tables), func(t document.Table) bool {
-				return t.Title != name && t.Title != "changes of "+name
-			})})
-		}
-		if len(t.Points) > 0 {
-			i.Subjects[at].Charts = append(i.Subjects[at].Charts, charts.Trend(t))
+// mostListed is how many results the page lists; the others are folded.
+const mostListed = 5
+
+// Listed returns the newest results, and Earlier the others.
+func (i index) Listed() []row { return i.Rows[:min(len(i.Rows), mostListed)] }
+
+func (i index) Earlier() []row { return i.Rows[min(len(i.Rows), mostListed):] }
+
+// Remarks returns the notes of the tables, each once, with the number of subjects that have it if it is not
+// of all.
+func (i index) Remarks() (lines []string) {
+	times := map[string]int{}
+	for _, t := range i.Tables {
+		for _, note := range t.Notes {
+			if times[note]++; times[note] == 1 {
+				lines = append(lines, note)
+			}
 		}
 	}
+	for at, note := range lines {
+		if n := times[note]; n > 1 {
+			lines[at] += " (" + units.Plural(n, "subject") + ")"
+		}
+	}
+	return lines
 }
 
-func (i index) write(w io.Writer) error {
-	var ids []string
-	for _, r := range i.Rows {
-		ids = append(ids, r.ID)
-	}
-	return execute(w, "site.html", i, ids...)
-}
+func (i index) write(w io.Writer) error { return execute(w, "site.html", i) }
 
 // day formats the start of a result.
 func day(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") }

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/chromedp"
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
@@ -65,16 +67,27 @@ func TestSiteShowsAChange(t *testing.T) {
 	if got, want := words(find(root, atom.H1)[0]), "The newest change is for the worse in 2 of 8 figures."; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	var changes []string
+	// The table has a row for each subject, of which the one figure that changed is coloured.
+	var rows []string
 	for _, row := range find(root, atom.Tr) {
-		if text := words(row); strings.Contains(text, "rounds_per_s") {
-			changes = append(changes, text)
+		if text := words(row); strings.HasPrefix(text, "lock/") {
+			rows = append(rows, fmt.Sprint(len(find(row, atom.Svg)), " drawings, ", words(find(row, atom.A)[0]), " ", attribute(find(row, atom.A)[0], "class")))
 		}
 	}
-	const regression = "▼ regression rounds_per_s −9.7 % step "
-	changes = slices.DeleteFunc(changes, func(text string) bool { return !strings.HasPrefix(text, regression) })
-	if len(changes) != 2 || !strings.HasSuffix(changes[0], " lock-020") || !strings.HasSuffix(changes[1], " lock-020") {
-		t.Errorf("got %q, want two of %q", changes, regression)
+	if want := "4 drawings, ▼ −9.7 % bad"; len(rows) != 2 || rows[0] != want || rows[1] != want {
+		t.Errorf("rows %q, want two of %q", rows, want)
+	}
+	// Only what changed has a chart, which a click opens.
+	const regression = "▼ rounds_per_s of lock/"
+	changes := find(root, atom.Details)
+	changes = slices.DeleteFunc(changes, func(n *html.Node) bool { return len(find(n, atom.Figure)) == 0 })
+	for _, change := range changes {
+		if text := words(change); !strings.HasPrefix(text, regression) || !strings.Contains(text, "regression: step of −9.7 %") || !strings.Contains(text, "result lock-020") {
+			t.Errorf("got the change %q", text)
+		}
+	}
+	if all := find(root, atom.Figure); len(changes) != 2 || len(all) != 2 {
+		t.Errorf("%d changes and %d charts, want 2 of each", len(changes), len(all))
 	}
 	files, err := os.ReadDir(folder)
 	if err != nil {
@@ -85,7 +98,7 @@ func TestSiteShowsAChange(t *testing.T) {
 	}
 	linked := map[string]bool{}
 	for _, a := range find(root, atom.A) {
-		if to := attribute(a, "href"); !strings.HasPrefix(to, "https://") {
+		if to := attribute(a, "href"); !strings.HasPrefix(to, "https://") && !strings.HasPrefix(to, "#") {
 			linked[to] = true
 			if _, err := os.Stat(filepath.Join(folder, to)); err != nil {
 				t.Error(err)
@@ -105,6 +118,9 @@ func TestSiteWithoutAChange(t *testing.T) {
 	if got, want := words(find(root, atom.H1)[0]), "None of 8 figures changed."; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
+	if n := len(find(root, atom.Figure)); n != 0 {
+		t.Errorf("%d charts of figures that never changed", n)
+	}
 }
 
 func TestSiteOfOtherResults(t *testing.T) {
@@ -117,7 +133,7 @@ func TestSiteOfOtherResults(t *testing.T) {
 // A page that cannot be written leaves nothing behind.
 func TestSiteWhereAPageCannotBe(t *testing.T) {
 	folder := t.TempDir()
-	err := writeFile(folder, "index.html", index{Subjects: []subject{{Name: "x"}}, Rows: []row{{Document: document.New(results.File{})}}}.write)
+	err := writeFile(folder, "index.html", index{Rows: []row{{Document: document.New(results.File{})}}}.write)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,6 +152,8 @@ func TestSiteWhereAPageCannotBe(t *testing.T) {
 	}
 }
 
+// The first screen of a site has the verdict, the table of figures and the list of results, in this order. A
+// click on a change opens its chart.
 func TestSiteInABrowser(t *testing.T) {
 	testenv.SkipIfShort(t)
 	folder, _ := parsed(t, saved(30, 20))
@@ -144,17 +162,67 @@ func TestSiteInABrowser(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx := browser.Start(t)
+	opened := strings.ReplaceAll(string(page), "<details", "<details open")
 	for _, at := range []struct {
 		width  int64
 		scheme string
-	}{{1280, "light"}, {390, "dark"}} {
-		s := see(t, ctx, string(page), at.width, browser.Shown("screen", at.scheme))
-		for _, fault := range faults(s) {
-			t.Errorf("%d %s: %s", at.width, at.scheme, fault)
+		first  []string // what begins on the first screen
+	}{
+		{1280, "light", []string{"badge", "board", "results"}},
+		{390, "dark", []string{"badge", "board"}},
+	} {
+		s := see(t, ctx, string(page), at.width, browser.Shown("screen", at.scheme), func(ctx context.Context) {
+			if got := onFirstScreen(t, ctx, "badge", "board", "results"); !slices.Equal(got, at.first) {
+				t.Errorf("%d: the first screen has %q, want %q", at.width, got, at.first)
+			}
+			open, err := chromedp.Run(ctx, chromedp.Evaluate[int](`document.querySelector('.board a').click(), document.querySelectorAll('.change[open]').length`))
+			if err != nil || open != 1 {
+				t.Errorf("%d: a click opens %d charts, %v; want 1", at.width, open, err)
+			}
+		})
+		for _, fault := range append(faults(s), faults(see(t, ctx, opened, at.width, browser.Shown("screen", at.scheme)))...) {
+			if fault != "empty plots: 2" { // those that are not open
+				t.Errorf("%d %s: %s", at.width, at.scheme, fault)
+			}
 		}
-		if s.Plots != 8 {
-			t.Errorf("%d plots, want 8", s.Plots)
+		if s.Plots != 2 {
+			t.Errorf("%d plots, want 2", s.Plots)
 		}
+	}
+}
+
+// onFirstScreen returns those of the classes whose first element begins on the first screen, from top to bottom.
+func onFirstScreen(t *testing.T, ctx context.Context, classes ...string) []string {
+	t.Helper()
+	all, err := chromedp.Run(ctx, chromedp.Evaluate[[]string](fmt.Sprintf(`(%q).split(' ').map(c => [c, document.querySelector('.' + c)])
+		.filter(([c, e]) => e && e.getBoundingClientRect().top < innerHeight - 40)
+		.sort(([c, e], [d, f]) => e.getBoundingClientRect().top - f.getBoundingClientRect().top).map(([c]) => c)`, strings.Join(classes, " "))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// Of many subjects the table shows those that changed, and folds the others.
+func TestBoardsFold(t *testing.T) {
+	share := -0.1
+	var all []results.Trend
+	for i := range 12 {
+		trend := results.Trend{Figure: "rounds_per_s", Unit: "/s", Of: fmt.Sprint("lock ", i), Machine: "m", Points: []results.TrendPoint{{Value: 1}, {Value: 2}}}
+		if i == 7 {
+			trend.Changes = []results.TrendChange{{At: 1, Size: &share, Verdict: results.Regression}}
+		}
+		all = append(all, trend)
+	}
+	if b := boards(all); len(b) != 1 || len(b[0].Shown) != 1 || b[0].Shown[0].Of != "lock 7" || len(b[0].Folded) != 11 {
+		t.Errorf("got %+v, want one table that shows lock 7 and folds 11", b)
+	}
+	if b := boards(all[6:]); len(b[0].Shown) != fewLanes || b[0].Shown[0].Of != "lock 7" || len(b[0].Folded) != 0 {
+		t.Errorf("got %+v, want all of few, lock 7 first", b)
+	}
+	all[7].Changes = nil
+	if b := boards(all); len(b[0].Shown) != 12 || len(b[0].Folded) != 0 {
+		t.Errorf("got %+v, want all where nothing changed", b)
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/stampede-bench/stampede/internal/printable"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/document"
+	"github.com/stampede-bench/stampede/results/units"
 )
 
 // WriteText writes a result for people at a terminal.
@@ -56,6 +57,35 @@ func writeTerminal(w io.Writer, d document.Document, o Options) error {
 	return err
 }
 
+// longestSummary is the most bytes of a summary.
+const longestSummary = 2000
+
+// writeSummary writes one line: the decision, the findings, and how many warnings there are.
+func writeSummary(w io.Writer, d document.Document, _ Options) error {
+	escape(reflect.ValueOf(&d))
+	words := []string{d.Decision(), d.Interrupted}
+	verdict := strings.ToUpper(string(d.Verdict)) + ":"
+	said := len(d.Findings) > 0 && strings.HasPrefix(d.Findings[0], verdict)
+	if words[0] == "" && d.Verdict != "" && !said {
+		words[0] = verdict
+	}
+	for _, finding := range d.Findings {
+		if !strings.HasPrefix(finding, "  ") { // else it explains the one before
+			words = append(words, finding)
+		}
+	}
+	warnings := ""
+	if n := len(d.AllWarnings()); n > 0 {
+		warnings = " (" + units.Plural(n, "warning") + ")"
+	}
+	line := strings.Join(slices.DeleteFunc(words, func(s string) bool { return s == "" }), " ")
+	if most := longestSummary - len(warnings); len(line) > most {
+		line = strings.ToValidUTF8(line[:most-len("…")], "") + "…"
+	}
+	_, err := fmt.Fprintln(w, strings.TrimSpace(line+warnings))
+	return err
+}
+
 // escape escapes every text of a document, before emphasis is added: a name that contains the sequences of
 // emphasis must not look like it, and columns are as wide as what is shown.
 func escape(v reflect.Value) {
@@ -92,7 +122,9 @@ func writeFoot(w io.Writer, d document.Document, o Options) {
 		lines = append(lines, "  warning: "+warning.Text)
 	}
 	for _, n := range d.Notes {
-		lines = append(lines, "  "+o.paint(n.Text, n.Verdict))
+		for _, line := range n.Lines() {
+			lines = append(lines, "  "+o.paint(line, n.Verdict))
+		}
 	}
 	if d.Saved != "" {
 		lines = append(lines, "  saved: "+d.Saved)
@@ -143,8 +175,8 @@ const widest = 120
 // indent is before each line of a table.
 const indent = "  "
 
-// WriteTable writes the title, the headings and rows, the notes and the warnings to a terminal. Columns for which there is
-// no room follow in a table below, which repeats the columns that name the rows.
+// WriteTable writes the title, the headings and rows, the notes and the warnings to a terminal. Columns for
+// which there is no room follow in a table below, which repeats the columns that name the rows.
 func WriteTable(w io.Writer, t document.Table, o Options) error {
 	title := titled(&t)
 	if title != "" {

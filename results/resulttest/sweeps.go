@@ -78,7 +78,7 @@ func Searched() results.Sweep {
 		r.OfferedPerS, r.Generator.Offered = float64(of.of.Rounds)/5, of.of.Rounds
 		runs = append(runs, r)
 	}
-	runs[1].Generator.Skipped = 500
+	runs[1].Generator.Late, runs[1].Generator.Skipped = 500, 500
 	runs[1].Warnings = []results.Warning{results.WarningOf(metrics.Warning{Code: metrics.Skipped, Numbers: metrics.Numbers{"skipped": 500, "offered": 12_100}})}
 	s := SweepOf(runs...)
 	s.Axes, s.Objective, s.Planned = []string{"rate"}, "acquire.response.p99<50ms", 0

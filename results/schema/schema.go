@@ -17,7 +17,8 @@ import (
 	"github.com/stampede-bench/stampede/results"
 )
 
-// The schemas are generated from the types in results, including their comments: go test ./results/schema -update.
+// The schemas are generated from the types in results, including their comments: go test ./results/schema
+// -update.
 //
 //go:embed *.schema.json
 var schemas embed.FS

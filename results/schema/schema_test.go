@@ -39,7 +39,7 @@ func TestSchemasAreThoseOfTheTypes(t *testing.T) {
 }
 
 // described are the packages whose types the schemas describe.
-var described = []string{"results", "metrics/observe", "metrics/client", "metrics/causality", "drivers/traffic"}
+var described = []string{"results", "metrics/observation", "metrics/client", "metrics/causality", "drivers/traffic"}
 
 func generate(t *testing.T, kind string) []byte {
 	t.Helper()

@@ -4,8 +4,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-
-	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // FewestRuns is the smallest number of unpaired runs of each side that a [Contrast] can be judged by.
@@ -156,10 +154,10 @@ const negligible = 1e-6
 
 // probabilityBelow returns the probability that the difference is less than x.
 func (c Contrast) probabilityBelow(x float64) (p float64) {
-	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: c.free}
+	t := student(c.free)
 	for _, f := range c.fits {
 		if f.weight > negligible {
-			p += f.weight * t.CDF((x-f.difference)/f.err)
+			p += f.weight * t.cumulative((x-f.difference)/f.err)
 		}
 	}
 	return p
@@ -181,7 +179,7 @@ func (c Contrast) Interval(confidence float64) Estimate {
 
 // quantile returns the value below which the difference is with the given probability.
 func (c Contrast) quantile(p float64) float64 {
-	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: c.free}.Quantile(p)
+	t := student(c.free).quantile(p)
 	low, high := math.Inf(1), math.Inf(-1) // those of the single models
 	for _, f := range c.fits {
 		low, high = min(low, f.difference+t*f.err), max(high, f.difference+t*f.err)

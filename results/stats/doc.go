@@ -1,10 +1,10 @@
 // Package stats compares two samples and decides whether they differ, and fits curves to
 // measurements at several levels.
 //
-// Of two samples: [Pairs] for runs in pairs, [Contrast] for runs that may depend on those before them, [Judge]
-// for the verdicts on figures that are judged together, [Simulate] for what such a comparison can detect,
-// [Floor] for the noise floor of a machine. Differences are differences of logarithms, so that twice as much
-// is as far from no change as half as much.
+// Of two samples: [Pairs] for runs in pairs, [Contrast] for runs that may depend on those before them,
+// [Judge] for the verdicts on figures that are judged together, [Simulate] for what such a comparison can
+// detect, [Floor] for the noise floor of a machine. Differences are differences of logarithms, so that
+// twice as much is as far from no change as half as much.
 //
 // Of levels: how throughput scales ([Scale]) and where it peaks ([USL.Peak]), how a cost grows
 // ([Grow]), and from which level on one form is worse than another ([Cross]). Throughput and

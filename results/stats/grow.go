@@ -2,9 +2,6 @@ package stats
 
 import (
 	"math"
-
-	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // fewestLevels is the smallest number of levels that Grow accepts: enough for a line, too few
@@ -57,7 +54,7 @@ func Grow(levels []Level) (Power, bool) {
 	for i, p := range all {
 		x[i], y[i] = math.Log(p.N), math.Log(p.Value)
 	}
-	a, b := stat.LinearRegression(x, y, nil, false)
+	a, b := Line(x, y)
 	margin := slopeMargin(x, y, a, b)
 	return Power{
 		Factor:   math.Exp(a),
@@ -67,16 +64,12 @@ func Grow(levels []Level) (Power, bool) {
 
 // slopeMargin returns half the width of the interval of a regression's slope.
 func slopeMargin(x, y []float64, a, b float64) float64 {
-	var squares, spread float64
-	mean := stat.Mean(x, nil)
-	for i := range x {
-		off := y[i] - a - b*x[i]
-		squares += off * off
-		spread += (x[i] - mean) * (x[i] - mean)
-	}
+	mean := Mean(x)
+	rest := squares(y, func(i int) float64 { return a + b*x[i] })
+	spread := squares(x, func(int) float64 { return mean })
 	free := float64(len(x) - 2)
-	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: free}.Quantile((1 + Confidence) / 2)
-	return t * math.Sqrt(squares/free/spread)
+	t := student(free).quantile((1 + Confidence) / 2)
+	return t * math.Sqrt(rest/free/spread)
 }
 
 // Value returns the curve's value at n.

@@ -3,9 +3,6 @@ package stats
 import (
 	"math"
 	"slices"
-
-	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // Confidence is the confidence of every interval where there are enough observations.
@@ -37,7 +34,7 @@ func Median(values []float64) Estimate {
 // covers returns the probability that the median of the distribution of n values lies between
 // the smallest and the largest value left after cut values are removed from each side.
 func covers(n, cut int) float64 {
-	return 1 - 2*distuv.Binomial{N: float64(n), P: 0.5}.CDF(float64(cut))
+	return 1 - 2*heads(n, cut)
 }
 
 // Next returns the probability that the next value is at least 0, predicted from two or more
@@ -45,12 +42,13 @@ func covers(n, cut int) float64 {
 // values.
 func Next(values []float64) float64 {
 	n := float64(len(values))
-	mean, scatter := stat.MeanStdDev(values, nil)
+	mean := Mean(values)
+	scatter := math.Sqrt(squares(values, func(int) float64 { return mean }) / (n - 1))
 	if scatter == 0 {
 		if mean >= 0 {
 			return 1
 		}
 		return 0
 	}
-	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.CDF(mean / (scatter * math.Sqrt(1+1/n)))
+	return student(n - 1).cumulative(mean / (scatter * math.Sqrt(1+1/n)))
 }

@@ -166,8 +166,8 @@ const (
 	finer   = 1.025
 )
 
-// Detectable returns the smallest size by which a figure, and those that become worse with it, must be worse to be found in
-// [Wanted] of the comparisons. It returns false if no size is.
+// Detectable returns the smallest size by which a figure, and those that become worse with it, must be
+// worse to be found in [Wanted] of the comparisons. It returns false if no size is.
 func (s *Simulation) Detectable(figure int) (float64, bool) {
 	least := max(s.figures[figure].Minimum, 1e-4)
 	switch {

@@ -3,11 +3,6 @@ package stats
 import (
 	"errors"
 	"math"
-
-	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/optimize"
-	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // A USL is the Universal Scalability Law: the throughput of N parallel workers is γN/(1 +
@@ -31,83 +26,34 @@ func (u USL) Knee() float64 {
 
 // R2 returns the share of the variance of the levels' medians that the law explains.
 func (u USL) R2(levels []Level) float64 {
-	var estimates, values []float64
+	var n, values []float64
 	for _, p := range medians(levels) {
-		estimates, values = append(estimates, u.Value(p.N)), append(values, p.Value)
+		n, values = append(n, p.N), append(values, p.Value)
 	}
-	return stat.RSquaredFrom(estimates, values, nil)
+	mean := Mean(values)
+	return 1 - squares(values, func(i int) float64 { return u.Value(n[i]) })/squares(values, func(int) float64 { return mean })
 }
 
 // parameters is the number of parameters of a USL. With only as many levels there are no
 // residuals to judge the fit by.
 const parameters = 3
 
-// Scale fits the law to the levels' median throughputs, by least squares of the relative
-// residuals. The error names the missing measurements.
+// Scale fits the law with 0 ≤ α ≤ 1 and β ≥ 0 to the levels' median throughputs, by least squares of
+// the relative residuals. Without these bounds, levels that all lie beyond the peak determine only the
+// ratio of α and γ. The error names the missing measurements.
 func Scale(levels []Level) (USL, error) {
 	all := medians(levels)
 	if len(all) <= parameters {
 		return USL{}, errors.New("the Universal Scalability Law has three parameters: it takes four levels or more")
 	}
-	c := coordinates{widest(all)}
-	off := func(at []float64) (sum float64) {
-		u := c.law(at)
-		for _, p := range all {
-			r := math.Log(p.Value / u.Value(p.N))
-			sum += r * r
-		}
-		return sum
+	fits := profile{all}
+	knee := math.Exp(lowest(func(x float64) float64 { return fits.leastSquares(math.Exp(x)) },
+		0, math.Log(distant*all[len(all)-1].N), 24))
+	law, squares := fits.law(knee)
+	if none, least := fits.law(math.Inf(1)); least <= squares {
+		law = none
 	}
-	found, err := optimize.Minimize(optimize.Problem{Func: off}, c.parameters(linear(all)),
-		&optimize.Settings{Converger: &optimize.FunctionConverge{Absolute: 1e-9, Relative: 1e-6, Iterations: 15}},
-		&optimize.NelderMead{SimplexSize: 0.1})
-	if err != nil {
-		return USL{}, err
-	}
-	return c.law(found.X), nil
-}
-
-// linear returns the start of the search. N/X is linear in 1/γ, α/γ and β/γ, and a relative
-// error of X is the same relative error of N/X.
-func linear(all []Point) USL {
-	a, b := mat.NewDense(len(all), parameters, nil), mat.NewVecDense(len(all), nil)
-	for i, p := range all {
-		weight := p.Value / p.N
-		a.SetRow(i, []float64{weight, weight * (p.N - 1), weight * p.N * (p.N - 1)})
-		b.SetVec(i, 1)
-	}
-	var qr mat.QR
-	qr.Factorize(a)
-	var x mat.VecDense
-	if err := qr.SolveVecTo(&x, false, b); err != nil || x.AtVec(0) <= 0 {
-		return USL{Gamma: all[0].Value / all[0].N} // any start will do
-	}
-	return USL{Gamma: 1 / x.AtVec(0), Alpha: x.AtVec(1) / x.AtVec(0), Beta: x.AtVec(2) / x.AtVec(0)}
-}
-
-// coordinates transforms the parameters for the search: all are of the order of 1, and none
-// stands for an α outside 0 to 1 or a negative β. Without these bounds, levels that all lie
-// beyond the peak determine only the ratio of α and γ.
-type coordinates struct{ widest float64 }
-
-// mostAlpha is the greatest α at which a search begins.
-const mostAlpha = 0.9
-
-func widest(all []Point) (n float64) {
-	for _, p := range all {
-		n = max(n, p.N)
-	}
-	return n
-}
-
-func (c coordinates) law(at []float64) USL {
-	odds := at[1] * at[1] / c.widest
-	return USL{Gamma: math.Exp(at[0]), Alpha: odds / (1 + odds), Beta: at[2] * at[2] / (c.widest * c.widest)}
-}
-
-func (c coordinates) parameters(u USL) []float64 {
-	alpha := min(max(u.Alpha, 0), mostAlpha)
-	return []float64{math.Log(u.Gamma), math.Sqrt(alpha / (1 - alpha) * c.widest), math.Sqrt(max(u.Beta, 0)) * c.widest}
+	return law, nil
 }
 
 // A Peak is the N at which throughput is greatest, with its interval.
@@ -139,9 +85,6 @@ func (u USL) Peak(levels []Level) Peak {
 	return e
 }
 
-// fisher returns the quantile of the F distribution at Confidence.
-func fisher(free float64) float64 { return distuv.F{D1: 1, D2: free}.Quantile(Confidence) }
-
 // A profile computes how well laws with a given peak fit the points.
 type profile struct{ points []Point }
 
@@ -153,7 +96,7 @@ func (p profile) falls(scatter, free float64) bool {
 		greatest = max(greatest, at.Value)
 	}
 	fall := math.Log(greatest / p.points[len(p.points)-1].Value)
-	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: free}.Quantile((1 + Confidence) / 2)
+	t := student(free).quantile((1 + Confidence) / 2)
 	return fall > t*scatter*math.Sqrt2
 }
 
@@ -192,32 +135,25 @@ func (p profile) edge(from, factor, limit, bound float64) float64 {
 
 // leastSquares returns the smallest sum of squares of the laws that peak at the knee.
 func (p profile) leastSquares(knee float64) float64 {
-	at := func(odds float64) float64 { return p.squares(odds/(1+odds), knee) }
-	// The odds of α are searched on a logarithmic scale, first on a grid, because there may be
-	// two minima.
-	const low, high, steps = -18., 8., 26
-	best := low
-	for i := range steps + 1 {
-		x := low + (high-low)*float64(i)/steps
-		if at(math.Exp(x)) < at(math.Exp(best)) {
-			best = x
-		}
-	}
-	from, to := best-1, best+1
-	for to-from > 1e-3 {
-		a, b := from+(to-from)*0.382, from+(to-from)*0.618
-		if at(math.Exp(a)) < at(math.Exp(b)) {
-			to = b
-		} else {
-			from = a
-		}
-	}
-	return min(at(math.Exp(from)), p.squares(0, knee))
+	_, squares := p.law(knee)
+	return squares
 }
 
-// squares returns the sum of squares of the law with the given α and knee and the γ that fits best.
-func (p profile) squares(alpha, knee float64) (sum float64) {
-	u := USL{Alpha: alpha, Beta: (1 - alpha) / (knee * knee), Gamma: 1}
+// law returns the law with the given knee that fits best, and its sum of squares.
+func (p profile) law(knee float64) (best USL, squares float64) {
+	// The odds of α are searched on a logarithmic scale.
+	share := func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
+	at := lowest(func(x float64) float64 { _, sum := p.scaled(share(x), knee); return sum }, -18, 8, 26)
+	best, squares = p.scaled(share(at), knee)
+	if serial, sum := p.scaled(0, knee); sum <= squares {
+		return serial, sum
+	}
+	return best, squares
+}
+
+// scaled returns the law with the given α and knee and the γ that fits best, and its sum of squares.
+func (p profile) scaled(alpha, knee float64) (u USL, sum float64) {
+	u = USL{Alpha: alpha, Beta: (1 - alpha) / (knee * knee), Gamma: 1}
 	mean := 0.
 	for _, at := range p.points {
 		mean += math.Log(at.Value/u.Value(at.N)) / float64(len(p.points))
@@ -226,5 +162,34 @@ func (p profile) squares(alpha, knee float64) (sum float64) {
 		r := math.Log(at.Value/u.Value(at.N)) - mean
 		sum += r * r
 	}
-	return sum
+	u.Gamma = math.Exp(mean)
+	return u, sum
+}
+
+// lowest returns where f is lowest between low and high: first on a grid, because there may be several
+// minima, then by golden section around the best of its steps.
+func lowest(f func(float64) float64, low, high float64, steps int) float64 {
+	best, step := low, (high-low)/float64(steps)
+	least := f(low)
+	for i := 1; i <= steps; i++ {
+		if v := f(low + float64(i)*step); v < least {
+			best, least = low+float64(i)*step, v
+		}
+	}
+	const golden, within = 0.6180339887498949, 1e-5
+	from, to := max(best-step, low), min(best+step, high)
+	a, b := to-golden*(to-from), from+golden*(to-from)
+	fa, fb := f(a), f(b)
+	for to-from > within {
+		if fa < fb {
+			to, b, fb = b, a, fa
+			a = to - golden*(to-from)
+			fa = f(a)
+		} else {
+			from, a, fa = a, b, fb
+			b = from + golden*(to-from)
+			fb = f(b)
+		}
+	}
+	return (from + to) / 2
 }

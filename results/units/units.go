@@ -88,6 +88,14 @@ func Numbers(all []int) string {
 // Count formats an integer: "4 350".
 func Count(n int64) string { return Group(strconv.FormatInt(n, 10)) }
 
+// CountOf formats a whole number of things: "1 request", "2 140 requests".
+func CountOf(n int64, noun string) string {
+	if n == 1 {
+		return Plural(1, noun)
+	}
+	return Count(n) + " " + noun + "s"
+}
+
 // usual is the number of significant digits, where more are not needed to tell two values apart.
 const usual = 3
 
@@ -147,6 +155,9 @@ func Age(d time.Duration) string { return d.Round(time.Second).String() }
 func Value(v float64, unit string) string { return value(v, unit, usual) }
 
 func value(v float64, unit string, digits int) string {
+	if math.IsNaN(v) {
+		return Absent
+	}
 	switch unit {
 	case "ns":
 		u := unitFor(time.Duration(v))
@@ -184,6 +195,25 @@ func Setting(d time.Duration) string {
 	return Group(strconv.FormatFloat(float64(d)/float64(u.size), 'f', -1, 64)) + " " + u.name
 }
 
+// Elapsed formats how much of a chosen duration has passed: "3.2 s of 5 s".
+func Elapsed(d, of time.Duration) string {
+	return fmt.Sprintf("%.1f s of %s", d.Truncate(100*time.Millisecond).Seconds(), Setting(of.Round(10*time.Millisecond)))
+}
+
+// Left formats an estimate of the time that is left: "about 40 s left", "about 12 min left". It returns ""
+// for less than half a second.
+func Left(d time.Duration) string {
+	for _, u := range []struct {
+		size time.Duration
+		name string
+	}{{time.Hour, "h"}, {time.Minute, "min"}, {time.Second, "s"}} {
+		if n := d.Round(u.size) / u.size; n >= 2 || n == 1 && u.size == time.Second {
+			return fmt.Sprintf("about %d %s left", n, u.name)
+		}
+	}
+	return ""
+}
+
 // A Unit is a unit of durations.
 type Unit struct {
 	size time.Duration
@@ -195,12 +225,12 @@ func units() []Unit {
 	return []Unit{{time.Nanosecond, "ns"}, {time.Microsecond, "µs"}, {time.Millisecond, "ms"}, {time.Second, "s"}}
 }
 
-// unitFor returns the largest unit that is not longer than d; seconds for 0.
+// unitFor returns the largest unit that is not longer than d, rounded to the usual digits; seconds for 0.
 func unitFor(d time.Duration) Unit {
 	all := units()
 	best := all[0]
 	for _, u := range all {
-		if d.Abs() >= u.size {
+		if d.Abs() >= u.size-u.size/2000 {
 			best = u
 		}
 	}
@@ -215,7 +245,7 @@ func (u Unit) Measure(d time.Duration) string {
 }
 
 // Common returns a common unit for the durations of a column: the first one, from the unit of the
-// smallest duration on, in which the largest has at most four digits. It returns false if the
+// smallest duration on, in which the largest has at most three digits. It returns false if the
 // durations are too far apart, so that the smallest would be lost behind zeros.
 func Common(column []time.Duration) (Unit, bool) {
 	var smallest, largest time.Duration
@@ -227,8 +257,8 @@ func Common(column []time.Duration) (Unit, bool) {
 	}
 	u := unitFor(smallest)
 	for _, v := range units() {
-		if v.size >= u.size && largest < 10_000*v.size {
-			return v, 100*smallest >= v.size
+		if v.size >= u.size && largest < 1_000*v.size-v.size/2 {
+			return v, 10*smallest >= v.size
 		}
 	}
 	return u, false

@@ -26,7 +26,7 @@ func TestApart(t *testing.T) {
 		want [2]string
 	}{
 		{5_000_400, 5e6, "ns", [2]string{"5.0004 ms", "5.0000 ms"}},
-		{999_999.6, 1e6, "ns", [2]string{"999.9996 µs", "1.000000 ms"}},
+		{999_999.6, 1e6, "ns", [2]string{"0.9999996 ms", "1.000000 ms"}},
 		{61.2e6, 5e7, "ns", [2]string{"61.2 ms", "50.0 ms"}},
 		{772. / 771, 1, "/round", [2]string{"1.001", "1.000"}},
 		{299.9, 300, "/s", [2]string{"299.9 /s", "300.0 /s"}},
@@ -73,8 +73,8 @@ func TestDuration(t *testing.T) {
 		0: "0 s", 7: "7.00 ns", 64 * time.Microsecond: "64.0 µs", 1400 * time.Microsecond: "1.40 ms",
 		149 * time.Millisecond: "149 ms", 2300 * time.Millisecond: "2.30 s", time.Hour: "3\u202f600 s",
 		-64 * time.Microsecond: "−64.0 µs",
-		// A value that rounds up to the next unit keeps its own unit, since it is below the next.
-		999_900 * time.Nanosecond: "1\u202f000 µs",
+		// A value that rounds up to the next unit has that: no time has four digits.
+		999_400 * time.Nanosecond: "999 µs", 999_500 * time.Nanosecond: "1.00 ms", 4120 * time.Microsecond: "4.12 ms",
 	} {
 		if got := Duration(d); got != want {
 			t.Errorf("Duration(%d) is %q, not %q", d, got, want)
@@ -100,14 +100,32 @@ func TestUnitOf(t *testing.T) {
 		want   string
 		fits   bool
 	}{
-		{[]time.Duration{64 * µs, 3100 * µs}, "µs", true},
+		{[]time.Duration{64 * µs, 999 * µs}, "µs", true},
+		{[]time.Duration{64 * µs, 1000 * µs}, "ms", false},
+		{[]time.Duration{155 * µs, 3100 * µs}, "ms", true},
 		{[]time.Duration{300 * µs, 310 * ms}, "ms", true},
 		{[]time.Duration{2300 * µs, 149 * ms}, "ms", true},
-		{[]time.Duration{5 * µs, 2 * time.Second}, "ms", false},
+		{[]time.Duration{5 * µs, 2 * time.Second}, "s", false},
 	} {
 		u, fits := Common(c.column)
 		if u.name != c.want || fits != c.fits {
 			t.Errorf("%v: unit %q, fits %v; not %q, %v", c.column, u.name, fits, c.want, c.fits)
+		}
+	}
+}
+
+func TestElapsedAndLeft(t *testing.T) {
+	for of, want := range map[time.Duration]string{5 * time.Second: "0.3 s of 5 s", 1052112676: "0.3 s of 1.05 s", 500 * time.Millisecond: "0.3 s of 500 ms"} {
+		if got := Elapsed(300*time.Millisecond, of); got != want {
+			t.Errorf("%v: %q, want %q", of, got, want)
+		}
+	}
+	for d, want := range map[time.Duration]string{
+		-time.Hour: "", 499 * time.Millisecond: "", time.Second: "about 1 s left", 89 * time.Second: "about 89 s left", 90 * time.Second: "about 2 min left",
+		89 * time.Minute: "about 89 min left", 100 * time.Minute: "about 2 h left",
+	} {
+		if got := Left(d); got != want {
+			t.Errorf("%v: %q, want %q", d, got, want)
 		}
 	}
 }

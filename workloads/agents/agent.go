@@ -33,7 +33,7 @@ type Agent struct {
 	Joined func()
 	Runs   func(form string, sessions int)
 
-	clock  func() clock.Moment // nil: one that starts with Run
+	clock  func(time.Time) clock.Moment // what it shows when time.Now returns that; nil: it starts with Run
 	offset *clock.Estimator
 	access drivers.Security // to the service of the latest run
 }
@@ -118,8 +118,8 @@ func caused(ctx context.Context, err error) error {
 	return err
 }
 
-// left returns why the agent leaves the coordinator, of an error that may follow from it. A call may notice that the
-// session with the control plane has ended before the context does.
+// left returns why the agent leaves the coordinator, of an error that may follow from it. A call may notice
+// that the session with the control plane has ended before the context does.
 func left(ctx context.Context, err error) error {
 	if ctx.Err() == nil && errors.Is(err, drivers.ErrSessionLost) {
 		return ErrCutOff
@@ -150,12 +150,12 @@ const exchangeEvery = 10 * time.Millisecond
 // startClock estimates the coordinator's clock from now on, until end is called.
 func (a *Agent) startClock(ctx context.Context, c control.Coordinator) (end func(), err error) {
 	if a.clock == nil {
-		a.clock = clock.StartClock().Now
+		a.clock = clock.StartClock().Reading
 	}
 	if a.offset, err = clock.NewEstimator(clock.DefaultMaxDrift); err != nil {
 		return nil, err
 	}
-	peer, err := clock.Dial(ctx, c.Clock, c.Key, a.clock)
+	peer, err := clock.Dial(ctx, c.Clock, c.Key, func() clock.Moment { return a.clock(time.Now()) })
 	if err != nil {
 		return nil, err
 	}
@@ -180,7 +180,10 @@ func (a *Agent) startClock(ctx context.Context, c control.Coordinator) (end func
 	}, nil
 }
 
-func (a *Agent) now() time.Duration { return a.clock().SinceStart() }
+func (a *Agent) now() time.Duration { return a.reading(time.Now()) }
+
+// reading returns what the agent's clock showed when time.Now returned t.
+func (a *Agent) reading(t time.Time) time.Duration { return a.clock(t).SinceStart() }
 
 // takePart runs the agent's share and hands in its report, also of a failure.
 func (a *Agent) takePart(ctx context.Context, work assignment, s share) error {
@@ -260,7 +263,7 @@ func (p *agentRun) join(ctx context.Context, plan *workloads.Plan) (end func(), 
 		First: p.share.First, Count: p.share.Count}
 	p.part = workloads.NewPart(at, p.work.Base)
 	p.part.Exchange = exchange.New(at, board.Post, board.Receive)
-	p.part.Steps, p.part.EndTime = check.KeepSteps(p.agent.now), partEndTime
+	p.part.Steps, p.part.EndTime = check.KeepSteps(p.agent.reading), partEndTime
 	p.part.Meet, p.part.Window = p.meet, p.awaitWindow
 	if of := p.share.Background; of.Count > 0 {
 		at := exchange.Place{First: of.First, Count: of.Count}
@@ -268,14 +271,16 @@ func (p *agentRun) join(ctx context.Context, plan *workloads.Plan) (end func(), 
 	}
 	if p.work.Faulty {
 		p.part.Faults = &workloads.PartFaults{Log: metrics.NewFaultLog(p.share.Count),
-			Sessions: p.work.sessions(), Servers: true, Claims: claims{p.agent, p.work.site}}
+			Sessions: p.work.sessions(), Claims: claims{p.agent, p.work.site}}
 	}
 	if notifies(*plan) {
 		p.part.Probe = p.packets.Probe
 	}
 	w := &stateWriter{state: state{Run: p.work.Number}}
 	plan.Progress = func(now workloads.Progress) {
-		p.laps = append(p.laps, now.Lap.Times)
+		if now.Lap.Times != nil { // else it only says how many errors there were in all
+			p.laps = append(p.laps, now.Lap.Times)
+		}
 		w.add(now)
 	}
 	return p.writeStates(ctx, w), nil
@@ -286,8 +291,8 @@ func notifies(p workloads.Plan) bool {
 	return p.Form.Recipe != "mix" || p.Settings.Mix.Watchers > 0
 }
 
-// meet returns when the other agents have come to the point too, or the coordinator has ended the run, so that
-// what was measured until then is handed in.
+// meet returns when the other agents have come to the point too, or the coordinator has ended the run, so
+// that what was measured until then is handed in.
 func (p *agentRun) meet(ctx context.Context, at workloads.Point) error {
 	err := p.agent.Plane.Meet(ctx, p.work.document(string(at)), len(p.work.Shares))
 	if context.Cause(ctx) == errAborted {
@@ -306,8 +311,9 @@ func (p *agentRun) awaitWindow(ctx context.Context, _ func() time.Time) (time.Ti
 	if err := a.Plane.GetJSON(ctx, p.work.document(window), &opens); err != nil {
 		return time.Time{}, err
 	}
-	now, err := a.offset.Convert(a.clock())
-	return time.Now().Add(opens - now.Middle().SinceStart()), err
+	now := time.Now()
+	shown, err := a.offset.Convert(a.clock(now))
+	return now.Add(opens - shown.Middle().SinceStart()), err
 }
 
 // report returns what the agent hands in.
@@ -324,7 +330,7 @@ func (p *agentRun) report(m *metrics.Record, began time.Duration) (r report, err
 	}
 	r.Journal, r.Steps = packets.Bytes(), p.part.Steps.All()
 	if f := p.part.Faults; f != nil {
-		r.Faults, r.FaultsBegan = f.Log.Events(), p.agent.now()-time.Since(f.Log.Begun())
+		r.Faults, r.FaultsBegan = f.Log.Events(), p.agent.reading(f.Log.Begun())
 	}
 	if r.Clock, err = timelineOf(p.agent.offset, began, p.agent.now()); err != nil {
 		return r, err

@@ -194,14 +194,14 @@ const (
 // report names the document with which an agent hands in its part.
 func (a assignment) report(agent string) string { return a.document("report-" + agent) }
 
-// inject injects the faults of servers, which this process has started, until the window ends. The agents inject
-// those of their clients.
+// inject injects the faults of servers, which this process has started, until the window ends. The agents
+// inject those of their clients.
 func (r *running) inject(ctx context.Context) {
 	servers, _ := r.plan.Faults.Split()
 	if len(r.plan.Faults) == 0 {
 		return
 	}
-	opens := time.Now().Add(r.opens - r.fleet.clock.CoordinatorNow().SinceStart())
+	opens := r.fleet.clock.TimeAfter(r.opens)
 	r.faults.BeginAt(opens)
 	if len(servers) == 0 {
 		return
@@ -235,8 +235,8 @@ func (c claims) Await(ctx context.Context, fault int) error {
 	return c.agent.Plane.AwaitClaim(ctx, c.name(fault))
 }
 
-// recoveries adds the faults to the merged record, and how the clients of all agents recovered from them. Each time
-// of an agent is estimated on the coordinator's clock.
+// recoveries adds the faults to the merged record, and how the clients of all agents recovered from them.
+// Each time of an agent is estimated on the coordinator's clock.
 func (r *running) recoveries(merged *metrics.Record, reports map[string]report) {
 	if len(r.plan.Faults) == 0 {
 		return

@@ -70,9 +70,9 @@ func (f *Fleet) combine(p workloads.Plan, a assignment, reports map[string]repor
 	return merged, all, merged.Identities()
 }
 
-// markLoss says in the merged record that the agent with this share was lost, if it was. The counts then lack
-// those of its sessions, so that nothing follows from what they add up to. How evenly clients were served says
-// nothing of its clients. Agents with later shares come first.
+// markLoss says in the merged record that the agent with this share was lost, if it was. The counts then
+// lack those of its sessions, so that nothing follows from what they add up to. How evenly clients were
+// served says nothing of its clients. Agents with later shares come first.
 func (c Contribution) markLoss(merged *metrics.Record, s share) {
 	if c.Lost == nil {
 		return

@@ -30,8 +30,9 @@ type Options struct {
 	Agents  int
 	Version string // of stampede
 	Address string // of the coordinator's clock, host:port, which agents can reach; port 0 chooses a free one
-	// Continue makes runs continue without an agent that is lost, and later runs do without it. A window is then
-	// not extended until some number of rounds has ended, because the agents would wait for the lost one's count.
+	// Continue makes runs continue without an agent that is lost, and later runs do without it. A window is
+	// then not extended until some number of rounds has ended, because the agents would wait for the lost
+	// one's count.
 	Continue bool
 	// Present is called with the number of agents whenever it has changed.
 	Present func(n int)
@@ -80,7 +81,7 @@ func (f *Fleet) awaitLeave(ctx context.Context) {
 }
 
 // Run executes the plan on the agents and returns the merged measurements, and what each agent did.
-func (f *Fleet) Run(ctx context.Context, p workloads.Plan) (_ *metrics.Record, _ []Contribution, err error) {
+func (f *Fleet) Run(ctx context.Context, p workloads.Plan) (m *metrics.Record, _ []Contribution, err error) {
 	if err := Supports(p); err != nil {
 		return nil, nil, err
 	}
@@ -106,11 +107,7 @@ func (f *Fleet) Run(ctx context.Context, p workloads.Plan) (_ *metrics.Record, _
 		return nil, nil, err
 	}
 	f.runs++ // from now on the agents may know of it
-	defer func() {
-		if e := made.Close(); err == nil {
-			err = e
-		}
-	}()
+	defer func() { err = made.Conclude(m, err) }()
 	if err = f.announce(ctx, at); err == nil {
 		err = made.Create(ctx)
 	}
@@ -212,8 +209,9 @@ func Supports(p workloads.Plan) error {
 	return nil
 }
 
-// SupportsLoss returns an error if the plan's run cannot continue without an agent that is lost: if the other clients
-// would wait for those of the agent, or if what is missing with it could be taken for a violation.
+// SupportsLoss returns an error if the plan's run cannot continue without an agent that is lost: if the
+// other clients would wait for those of the agent, or if what is missing with it could be taken for a
+// violation.
 func SupportsLoss(p workloads.Plan) error {
 	if !slices.Contains([]string{"lock", "election", "mix"}, p.Form.Recipe) {
 		return fmt.Errorf("%s cannot continue without some of its clients: want a lock, an election or a mix", p.Form.Recipe)

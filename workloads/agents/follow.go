@@ -144,7 +144,8 @@ type second struct {
 	Times  []byte // the phase's response times, as HdrHistogram encodes them; nil if there are none
 }
 
-// keptSeconds is the number of seconds in a state. The coordinator misses none if it reads one of every four states.
+// keptSeconds is the number of seconds in a state. The coordinator misses none if it reads one of every
+// four states.
 const keptSeconds = 4
 
 // A stateWriter collects the state of a part of a run for the coordinator.

@@ -57,8 +57,9 @@ func (r *remote) truth(at time.Duration) time.Duration {
 	return r.Epoch + time.Duration(float64(at)/(1+r.Drift*1e-6)) - r.Ahead
 }
 
-// rounded is the error of the truth from rounding.
-const rounded = 4 * time.Nanosecond
+// rounded is the error of the truth from rounding, and from an agent's readings of two clocks that cannot be
+// read at once.
+const rounded = 2 * time.Microsecond
 
 // remotes are four agents.
 func remotes() []*remote {
@@ -188,23 +189,36 @@ func TestAgentOnHost(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer plane.Close()
+	var began time.Time // the two clocks run alike
+	booted, apart := bracket(func() { began = time.Now() })
+	if apart > rounded/2 {
+		t.Fatalf("the clocks cannot be read within less than %v", apart)
+	}
 	a := &Agent{Agent: control.Agent{Name: r.Name, Version: "test"}, Plane: plane, Forms: catalog.Forms(),
-		clock: func() clock.Moment { return clock.MomentAt(r.at(sinceBoot())) }}
+		clock: func(at time.Time) clock.Moment { return clock.MomentAt(r.at(booted + at.Sub(began))) }}
 	if err := a.Run(t.Context()); err != nil {
 		t.Error(err)
 	}
 }
 
-// readClock finds out when the coordinator's clock was started, from the two readings that were closest.
+// readClock finds out when the coordinator's clock was started.
 func (s *remoteStage) readClock() {
-	for range 1000 {
-		before := sinceBoot()
-		shown := s.fleet.clock.CoordinatorNow().SinceStart()
-		if u := sinceBoot() - before; s.uncertain == 0 || u < s.uncertain {
-			s.start, s.uncertain = before-shown, u
+	var shown time.Duration
+	at, apart := bracket(func() { shown = s.fleet.clock.CoordinatorNow().SinceStart() })
+	s.start, s.uncertain = at-shown, apart+rounded
+}
+
+// bracket reads a clock between two readings of the kernel's, until those are close. It returns the first of
+// them, and the time between them.
+func bracket(read func()) (at, apart time.Duration) {
+	for range 100_000 {
+		at = sinceBoot()
+		read()
+		if apart = sinceBoot() - at; apart <= rounded/2 {
+			break
 		}
 	}
-	s.uncertain += rounded
+	return at, apart
 }
 
 // dismiss ends the agents, which end well.

@@ -13,8 +13,9 @@ import (
 	"github.com/stampede-bench/stampede/workloads/namespace"
 )
 
-// A site says where the nodes of a run will be. The coordinator announces it to all agents before it makes the nodes,
-// so that they can remove them at whatever moment it dies. Without a base there are no further runs.
+// A site says where the nodes of a run will be. The coordinator announces it to all agents before it makes
+// the nodes, so that they can remove them at whatever moment it dies. Without a base there are no further
+// runs.
 type site struct {
 	Number         int    // of the run, from 1
 	Service        string // URL
@@ -69,7 +70,8 @@ func (s site) bases() []string {
 	return []string{s.Base, s.BackgroundBase}
 }
 
-// announce tells the agents where the nodes of a run will be. It returns when all agents that are not lost know it.
+// announce tells the agents where the nodes of a run will be. It returns when all agents that are not lost
+// know it.
 func (f *Fleet) announce(ctx context.Context, s site) error {
 	if err := f.plane.PutJSON(ctx, s.document(announced), s); err != nil {
 		return err
@@ -181,8 +183,8 @@ func (a *Agent) security(ctx context.Context, at site) (s drivers.Security, err 
 }
 
 const (
-	// removeTime bounds how long an agent that has lost its coordinator waits for the end of the session that made
-	// the run's nodes, and removes them. The service may grant a longer session than was requested.
+	// removeTime bounds how long an agent that has lost its coordinator waits for the end of the session that
+	// made the run's nodes, and removes them. The service may grant a longer session than was requested.
 	removeTime = time.Minute
 	// reachTime bounds how long it tries to reach the service, which may have gone too.
 	reachTime = 5 * time.Second
@@ -194,9 +196,9 @@ type visited struct {
 	made bool // the coordinator has made all nodes
 }
 
-// removeLeft removes the subtrees of a run, in an agent that leaves it for the given reason, unless another process
-// removes them. Other agents may do so at the same time. stampede clean removes what is left nevertheless.
-// asked says that the user has ended this agent.
+// removeLeft removes the subtrees of a run, in an agent that leaves it for the given reason, unless another
+// process removes them. Other agents may do so at the same time. stampede clean removes what is left
+// nevertheless. asked says that the user has ended this agent.
 func (a *Agent) removeLeft(at visited, why error, asked bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), removeTime)
 	defer cancel()
@@ -205,26 +207,21 @@ func (a *Agent) removeLeft(at visited, why error, asked bool) {
 		return
 	}
 	defer service.Close()
-	for {
-		reach, cancel := context.WithTimeout(ctx, reachTime)
-		c, err := service.Dial(reach, drivers.Options{})
-		cancel()
-		if err != nil {
-			return
-		}
-		for _, base := range at.bases() {
-			err = errors.Join(err, at.removeBase(ctx, c, base, why, asked))
-		}
-		c.Close()
-		if !errors.Is(err, drivers.ErrSessionLost) {
-			return
-		}
+	reach, end := context.WithTimeout(ctx, reachTime)
+	defer end()
+	c, err := drivers.Lasting(reach, func(ctx context.Context) (drivers.Conn, error) { return service.Dial(ctx, drivers.Options{}) })
+	if err != nil {
+		return
+	}
+	defer c.Close()
+	for _, base := range at.bases() {
+		_ = at.removeBase(ctx, c, base, why, asked)
 	}
 }
 
-// removeBase removes a subtree once the coordinator, which removes the nodes of its runs, has gone. An agent that has
-// been cut off does not know whether the coordinator continues with other agents: only the service does. A coordinator
-// that was lost while it made the nodes may still have been making some.
+// removeBase removes a subtree once the coordinator, which removes the nodes of its runs, has gone. An
+// agent that has been cut off does not know whether the coordinator continues with other agents: only the
+// service does. A coordinator that was lost while it made the nodes may still have been making some.
 func (v visited) removeBase(ctx context.Context, c drivers.Conn, base string, why error, asked bool) error {
 	in := v.namespace()
 	if v.made && errors.Is(why, ErrCoordinatorLost) {

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"math/rand/v2"
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
@@ -19,8 +20,18 @@ const pollInterval = 5 * time.Millisecond
 // before its node is deleted: half the default hold time.
 const patience = 500 * time.Microsecond
 
+// reconnectWait is how long a client waits before each attempt to come back: as
+// long as one that draws its wait does at most before the first.
+const reconnectWait = 200 * time.Millisecond
+
 // persistentSource is the source of the forms that use persistent watches.
 const persistentSource = "the persistent watches of ZooKeeper 3.6"
+
+// prioritySource is the source of the forms of the lock with priorities.
+const prioritySource = "the revocable read-write priority lock that ZooKeeper's recipes page names and does not describe"
+
+// membersSource is the source of the recipes about members that know each other.
+const membersSource = "systems whose members know each other"
 
 // Forms returns all forms. The first form of each family is that family's default.
 func Forms() []workloads.Form {
@@ -130,6 +141,21 @@ func Forms() []workloads.Form {
 			Summary: "a shared lock; holders are asked to release it through one node, which all clients watch",
 			New:     recipe.RevocableLocks(naive.NewRevocableLock)},
 
+		{Recipe: "priority-lock", Name: "nearest", Family: workloads.Recipe,
+			Source:  prioritySource,
+			Summary: "a shared lock by priority; clients watch the nearest node ahead, also after one has passed them",
+			New:     recipe.PriorityLocks(recipes.NewPriorityLock)},
+		{Recipe: "priority-lock", Name: "laser-beams", Family: workloads.Recipe,
+			Source:  prioritySource,
+			Summary: "the same, and the node of a less urgent holder that does not release the lock in time is deleted",
+			New: recipe.PriorityLocks(func(c drivers.Conn, path string) *recipes.LaserBeamPriorityLock {
+				return recipes.NewLaserBeamPriorityLock(c, path, patience)
+			})},
+		{Recipe: "priority-lock", Name: "children-watch", Family: workloads.Naive,
+			Source:  prioritySource,
+			Summary: "a shared lock by priority; all waiting clients watch the whole queue",
+			New:     recipe.PriorityLocks(naive.NewPriorityLock)},
+
 		{Recipe: "queue", Name: "cached-list", Family: workloads.Recipe,
 			Summary: "a consumer works through its list before it lists again; all idle consumers watch",
 			New:     recipe.Queues(recipes.NewQueue)},
@@ -178,6 +204,18 @@ func Forms() []workloads.Form {
 			Summary: "each look-up is a request to the service",
 			New:     recipe.NameServices(naive.NewNames)},
 
+		{Recipe: "mirror", Name: "watch-each", Family: workloads.Recipe,
+			Source:  "Curator's PathChildrenCache",
+			Summary: "a copy of a tree; each node is watched, and read again when it changes",
+			New:     recipe.Mirrors(recipes.NewMirror)},
+		{Recipe: "mirror", Name: "recursive", Family: workloads.Recipe, Needs: workloads.PersistentWatches,
+			Source:  persistentSource,
+			Summary: "a copy of a tree; one persistent watch names the nodes to read again",
+			New:     recipe.Mirrors(recipes.NewRecursiveMirror)},
+		{Recipe: "mirror", Name: "relist", Family: workloads.Naive,
+			Summary: "a copy of a tree; each node is watched, and all are read again at each change",
+			New:     recipe.Mirrors(naive.NewMirror)},
+
 		{Recipe: "group", Name: "ring", Family: workloads.Recipe,
 			Summary: "each member watches the one ahead of it, and the first watches the group",
 			New:     recipe.Rings(recipes.NewGroup)},
@@ -188,6 +226,40 @@ func Forms() []workloads.Form {
 		{Recipe: "group", Name: "children-watch", Family: workloads.Naive,
 			Summary: "each member watches the whole group and lists it at each change",
 			New:     recipe.Groups(naive.NewGroup)},
+
+		{Recipe: "mutual-watch", Name: "one-watch", Family: workloads.Recipe,
+			Source:  membersSource,
+			Summary: "each member keeps one watch, on the group, and lists it at each change",
+			New:     recipe.Groups(recipes.NewMutualWatch)},
+		{Recipe: "mutual-watch", Name: "recursive", Family: workloads.Recipe, Needs: workloads.PersistentWatches,
+			Source:  persistentSource,
+			Summary: "each member lists the group once; one persistent watch reports all changes",
+			New:     recipe.Groups(recipes.NewRecursiveMutualWatch)},
+		{Recipe: "mutual-watch", Name: "watch-each", Family: workloads.Naive,
+			Source:  membersSource,
+			Summary: "each member watches the node of each other member, and the group for new ones",
+			New:     recipe.Groups(naive.NewMutualWatch)},
+
+		{Recipe: "member-state", Name: "own-node", Family: workloads.Recipe,
+			Source:  membersSource,
+			Summary: "each member has a node of its own for its state, which no other member writes",
+			New:     recipe.MemberStates(recipes.NewMemberState)},
+		{Recipe: "member-state", Name: "one-node", Family: workloads.Naive,
+			Source:  membersSource,
+			Summary: "one node has a table of all states, which each member sets by version, up to 10 times",
+			New:     recipe.MemberStates(naive.NewMemberState)},
+
+		{Recipe: "reconnect", Name: "full-jitter", Family: workloads.Recipe, Source: "the usual advice on exponential backoff",
+			Summary: "each attempt comes after a random time below a limit, which doubles",
+			New:     recipe.Reconnects(recipes.NewReconnector)},
+		{Recipe: "reconnect", Name: "at-once", Family: workloads.Naive, Source: "the usual loop around a connect",
+			Summary: "each attempt comes as soon as the one before has failed",
+			New:     recipe.Reconnects(naive.NewReconnector)},
+		{Recipe: "reconnect", Name: "fixed", Family: workloads.Naive, Source: "the usual loop with a sleep",
+			Summary: "each attempt comes after a fixed time, in step with those of all other clients",
+			New: recipe.Reconnects(func(*rand.Rand) *naive.FixedReconnector {
+				return naive.NewFixedReconnector(reconnectWait)
+			})},
 
 		{Recipe: "mix", Name: "operations", Family: workloads.Load,
 			Source:  "no recipe: plain reads and writes",

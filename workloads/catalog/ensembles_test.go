@@ -41,10 +41,13 @@ func TestFormsOnEnsemblesUnderFaults(t *testing.T) {
 }
 
 // soak is the duration of each schedule. shocks is the mean interval between the faults of
-// the members, and between those of each form's clients.
+// the members, and between those of each form's clients. Sessions live longer than members
+// that are short of CPU take to elect a leader: a run does not know of faults of the members,
+// and ends when all its sessions have ended because the service did not answer.
 const (
-	soak   = 13 * time.Second
-	shocks = 2500 * time.Millisecond
+	soak    = 13 * time.Second
+	shocks  = 2500 * time.Millisecond
+	timeout = 30 * time.Second
 )
 
 func underMemberFaults(t *testing.T, s drivers.Ensemble, seed uint64) {
@@ -93,7 +96,7 @@ func soaked(t *testing.T, s drivers.Service) []workloads.Form {
 func besides(t *testing.T, s drivers.Service, f workloads.Form, seed uint64, members faults.Schedule, forms int) {
 	share := time.Duration(forms) * time.Millisecond
 	p := workloads.Plan{
-		Service: s, Form: f, Clients: 3, Duration: soak, Seed: seed,
+		Service: s, Form: f, Clients: 3, Duration: soak, Seed: seed, SessionTimeout: timeout,
 		Settings: workloads.Settings{Hold: 4 * share, Think: 16 * share, Mix: workloads.MixSettings{
 			Reads: 0.4, Creates: 0.2, Conditional: true, Keys: 5}},
 	}

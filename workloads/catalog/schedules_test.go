@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -60,7 +61,7 @@ func underFaults(t *testing.T, f workloads.Form, seed uint64) {
 	}
 	p := workloads.Plan{
 		Service: s, Form: f, Clients: 4, Duration: 15 * time.Second, Seed: seed,
-		Settings: workloads.Settings{Hold: 50 * time.Millisecond, Think: 50 * time.Millisecond, Mix: workloads.MixSettings{
+		Settings: workloads.Settings{Hold: 50 * time.Millisecond, Think: 50 * time.Millisecond, Outage: 250 * time.Millisecond, Mix: workloads.MixSettings{
 			Reads: 0.4, Lists: 0.2, Creates: 0.2, Conditional: true, Keys: 5, Watchers: 1}},
 	}
 	p.Faults = p.Nemesis(p.Seed, 2*time.Second)
@@ -100,7 +101,7 @@ func underSchedule(t *testing.T, f workloads.Form, seed uint64) {
 	const rounds = 20
 	r, err := workloads.Run(t.Context(), workloads.Plan{
 		Service: u, Form: f, Clients: 4, Rounds: rounds, Seed: seed,
-		Settings: workloads.Settings{Hold: time.Millisecond, Mix: workloads.MixSettings{
+		Settings: workloads.Settings{Hold: time.Millisecond, Outage: 250 * time.Millisecond, Mix: workloads.MixSettings{
 			Reads: 0.4, Lists: 0.2, Creates: 0.2, Conditional: true, Keys: 5, Watchers: 1}},
 	})
 	switch {
@@ -146,10 +147,13 @@ func (u *unsteady) connect(context.Context, string) (net.Conn, error) {
 }
 
 func (u *unsteady) Dial(ctx context.Context, o drivers.Options) (drivers.Conn, error) {
+	var opened atomic.Bool // etcd opens a session by several calls
 	o.LoseReply = func(m drivers.Message) bool {
-		return u.below(50) == 0 && m.Op != drivers.OpOpen && m.Op != drivers.OpClose
+		return u.below(50) == 0 && opened.Load() && m.Op != drivers.OpOpen && m.Op != drivers.OpClose
 	}
-	return u.Service.Dial(ctx, o)
+	c, err := u.Service.Dial(ctx, o)
+	opened.Store(true)
+	return c, err
 }
 
 // Expire expires a session, as the underlying service does.

@@ -218,8 +218,8 @@ func (t *Items) Divide(process, processes int, before int64, elsewhere func(numb
 // Number returns the item's number.
 func (p *Item) Number() int64 { return p.number }
 
-// Bytes returns the item as it is stored in the queue: its number, which is negative for an end item, so that a
-// consumer knows it that is in another process than its producer.
+// Bytes returns the item as it is stored in the queue: its number, which is negative for an end item, so
+// that a consumer knows it that is in another process than its producer.
 func (p *Item) Bytes() []byte {
 	if p.End {
 		return strconv.AppendInt(nil, -p.number, 10)

@@ -14,6 +14,7 @@
 //   - delivery: exactly one consumer takes each item of a queue, in order
 //   - votes: all sites of a transaction learn one decision, which their votes allow
 //   - membership: members of a group see the current members
+//   - memberstate: the states of members have each acknowledged update once
 //   - visibility: clients see the updates of a value in order, and the last one in the end
 //   - freshness: no session reads an older version of a key than it has seen
 //   - operations: the recorded calls and answers are a possible history (package history judges it)

@@ -17,7 +17,8 @@ import (
 // A Membership checks what the members of a group see of each other. When changes stop, members must
 // see the current membership. In an ordinary group every member must see all members; in a ring
 // only the first must. Each other member of a ring must see the member directly ahead of it, and
-// none of those that were directly ahead of it and have gone.
+// none of those that were directly ahead of it and have gone. No member may see that another one has
+// gone that is still there: that one would be back in what it sees later.
 type Membership struct {
 	ring bool
 	tell func(change string)
@@ -37,6 +38,8 @@ type GroupMember struct {
 	sees   []string  // the names it saw last; nil before the first time
 	at     time.Time // when it saw them
 	err    error     // why it sees nothing more
+	// missed are the names of members that it saw and then saw no more.
+	missed map[string]bool
 	// moved has an element when something has changed.
 	moved chan struct{}
 }
@@ -59,7 +62,7 @@ func (r *Membership) joined(client int, name string, place int64) *GroupMember {
 	if lost := slices.IndexFunc(r.members, func(m *GroupMember) bool { return m.client == client }); lost >= 0 {
 		r.remove(lost)
 	}
-	m := &GroupMember{client: client, name: name, place: place, moved: make(chan struct{}, 1)}
+	m := &GroupMember{client: client, name: name, place: place, missed: make(map[string]bool), moved: make(chan struct{}, 1)}
 	r.members = append(r.members, m)
 	slices.SortFunc(r.members, func(a, b *GroupMember) int { return cmp.Compare(a.place, b.place) })
 	r.moveAll()
@@ -116,6 +119,9 @@ func (r *Membership) Learn(text string) {
 }
 
 func (r *Membership) remove(i int) {
+	for _, m := range r.members {
+		delete(m.missed, r.members[i].name)
+	}
 	if i+1 < len(r.members) {
 		behind := r.members[i+1]
 		if !behind.remote {
@@ -136,8 +142,27 @@ func (r *Membership) moveAll() {
 func (r *Membership) Saw(m *GroupMember, names []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	seen := m.sees
 	m.sees, m.at = slices.Sorted(slices.Values(names)), time.Now()
+	r.miss(m, seen)
 	m.move()
+}
+
+// miss compares what a member sees with what it has seen before. A name is never used again, so a
+// member whose name was missing and is back was there all the time.
+func (r *Membership) miss(m *GroupMember, seen []string) {
+	for _, other := range r.members {
+		_, before := slices.BinarySearch(seen, other.name)
+		_, now := slices.BinarySearch(m.sees, other.name)
+		switch {
+		case before && !now:
+			m.missed[other.name] = true
+		case now && m.missed[other.name]:
+			delete(m.missed, other.name)
+			AddFinding(&r.safety, false,
+				fmt.Sprintf("client %d saw that client %d had gone, which was there", m.client+1, other.client+1))
+		}
+	}
 }
 
 // Stopped records that a member will see nothing more. A member whose session is lost is removed. So

@@ -139,13 +139,16 @@ type Client interface {
 type StepKind uint8
 
 const (
-	// Of locks, and of consumers of a queue. Asked and Releasing are recorded before a call, the others after it.
+	// Of locks, and of consumers of a queue. Asked, Releasing and Leaving are recorded before a call, the others
+	// after it. The Value of Asked is the priority, if the lock has priorities.
 	Asked     StepKind = iota + 1 // it began to wait for the lock
 	Granted                       // it got the lock
 	GaveUp                        // it stopped waiting without the lock
 	Releasing                     // it began to release the lock
 	Released                      // the release has returned
 	Deposing                      // it has deposed holders by force: Value is their number
+	Queued                        // the service has acknowledged its request, which has a priority
+	Leaving                       // it begins to withdraw that request
 
 	// Of rounds and updates. Arrived, Voted and Updating are recorded before the call that announces them to
 	// the service, the others after a call has returned.
@@ -181,7 +184,7 @@ const (
 // steps are recorded after the call that showed something to the client.
 func (k StepKind) announces() bool {
 	switch k {
-	case Asked, Releasing, Arrived, Voted, Updating, Putting, Taking, Began:
+	case Asked, Releasing, Leaving, Arrived, Voted, Updating, Putting, Taking, Began:
 		return true
 	}
 	return false
@@ -196,7 +199,7 @@ type Step struct {
 	Token     int64         // of a grant; drivers.NoSeq if the form has none
 	Shared    bool          // of a client that asks: it can hold together with others
 	Disturbed bool          // the session was disturbed since the client asked, or came to the round
-	Deposed   bool          // of a release: another client had ended the hold by force
+	Deposed   bool          // of a release, or of a client that gives up: another client had ended the hold by force
 	Name      string
 	Turn      int64
 	Value     int64
@@ -213,26 +216,28 @@ type Steps struct {
 }
 
 type stepLog struct {
-	now  func() time.Duration
+	at   func(time.Time) time.Duration
 	take func(s *Steps, step Step) // the caller holds the lock
 	mu   sync.Mutex
 	last time.Duration
 	all  []Step
 }
 
-// NewSteps returns Steps that pass each step on, with a clock, which must be monotonic.
-func NewSteps(now func() time.Duration) *Steps {
-	return &Steps{log: &stepLog{now: now, take: func(s *Steps, step Step) {
+// NewSteps returns Steps that pass each step on. The clock returns what it showed when time.Now returned its
+// argument: if a step's time were found from two readings, one of each clock, it would be wrong by the time
+// between them, for which a busy machine may stop the process.
+func NewSteps(clock func(time.Time) time.Duration) *Steps {
+	return &Steps{log: &stepLog{at: clock, take: func(s *Steps, step Step) {
 		if s.judge != nil {
 			s.judge(TimedStep{step, step.At, step.At})
 		}
 	}}}
 }
 
-// KeepSteps returns Steps that keep each step.
-func KeepSteps(now func() time.Duration) *Steps {
+// KeepSteps returns Steps that keep each step, with a clock as that of NewSteps.
+func KeepSteps(clock func(time.Time) time.Duration) *Steps {
 	keep := func(s *Steps, step Step) { s.log.all = append(s.log.all, step) }
-	return &Steps{log: &stepLog{now: now, take: keep}}
+	return &Steps{log: &stepLog{at: clock, take: keep}}
 }
 
 // ForGroup returns where the clients of an instance record their steps, among those of the others.
@@ -246,7 +251,7 @@ func (s *Steps) Record(step Step) {
 	l := s.log
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.last = max(l.now(), l.last+1)
+	l.last = max(l.at(time.Now()), l.last+1)
 	s.pass(step, l.last)
 }
 
@@ -255,7 +260,7 @@ func (s *Steps) RecordAt(at time.Time, step Step) {
 	l := s.log
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	s.pass(step, l.now()-time.Since(at))
+	s.pass(step, l.at(at))
 }
 
 func (s *Steps) pass(step Step, at time.Duration) {

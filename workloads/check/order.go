@@ -24,7 +24,8 @@ func (s TimedStep) Error() time.Duration { return (s.Latest - s.Earliest + 1) / 
 // A Window is the measured part of a run, on the same clock.
 type Window struct{ Begin, End time.Duration }
 
-// Contains reports whether the time is in the window: from its opening until before its end, as in metrics.Window.
+// Contains reports whether the time is in the window: from its opening until before its end, as in
+// metrics.Window.
 func (w Window) Contains(t time.Duration) bool { return t >= w.Begin && t < w.End }
 
 // Ordered returns the steps of several processes in an order in which a checker can take them, as if they

@@ -7,7 +7,7 @@ import (
 )
 
 // untimed returns Steps of a process that has all clients, in which no time passes.
-func untimed() *Steps { return NewSteps(func() time.Duration { return 0 }) }
+func untimed() *Steps { return NewSteps(func(time.Time) time.Duration { return 0 }) }
 
 // TestVisibility checks the findings about what two clients see of two values. The first value was
 // updated once, the second twice.

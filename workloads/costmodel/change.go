@@ -69,7 +69,7 @@ func (m Model) perRound(recipe string, params func(int) Params, n int, count fun
 	case rounds > before:
 		return (cost(p) - cost(fewer)) / float64(rounds-before)
 	case after > rounds:
-		return cost(updated) - cost(p)
+		return (cost(updated) - cost(p)) / float64(after-rounds)
 	default:
 		return cost(p) / float64(rounds)
 	}
@@ -131,14 +131,18 @@ func (g Polynomial) String() string {
 // number depends on which client is faster.
 func Rounds(recipe string, p Params) (int64, bool) {
 	switch recipe {
-	case "lock", "shared-lock", "revocable-lock", "election":
+	case "lock", "shared-lock", "revocable-lock", "priority-lock", "election":
 		return p.Clients, true // one turn per client
-	case "barrier", "double-barrier", "two-phase-commit":
+	case "barrier", "double-barrier", "two-phase-commit", "reconnect":
 		return 1, true // one round for all clients
 	case "config", "names", "fanout":
 		return p.Updates, true
-	case "group":
+	case "member-state":
+		return p.Clients * p.Updates, true // each client makes each update
+	case "group", "mutual-watch":
 		return 2 * p.Clients, true // each client joins and leaves
+	case "mirror":
+		return 3 * p.Updates, true // a node is set, another created and deleted
 	}
 	return 0, false
 }

@@ -12,6 +12,7 @@ func TestChange(t *testing.T) {
 		{"barrier", "watch", "N", "2N", "1", ""},
 		{"double-barrier", "children-watch", "N²", "1.5N²+0.5N", "3N", ""},
 		{"names", "recursive", "N", "N", "1", ""},
+		{"mirror", "recursive", "N", "N", "1", ""},
 		{"queue", "relist", "N", "N+1", "2", "2N−2"},
 	} {
 		model := modelOf(t, c.recipe+"/"+c.form)

@@ -12,7 +12,7 @@
 // under any schedule, so they can be checked in every run.
 //
 // The letters of the formulas:
-//   - N: the clients; in an identity, the rounds
+//   - N: the clients; in an identity, the rounds, and C the clients
 //   - K: the exists calls with a watch
 //   - z: those of the K calls that found no node
 //   - q: the polls of each waiting client per turn

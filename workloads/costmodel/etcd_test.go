@@ -35,7 +35,7 @@ func TestEtcdLibrary(t *testing.T) {
 			if !slices.ContainsFunc(roomMore, func(more func(*metrics.Counts)) bool {
 				worse := counts
 				more(&worse)
-				_, _, holds := i.Check(worse, c.rounds)
+				_, _, holds := i.Check(worse, c.rounds, 0)
 				return !holds
 			}) {
 				t.Errorf("%s: %s holds whatever is counted", form, i.Formula)

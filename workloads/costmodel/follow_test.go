@@ -175,7 +175,7 @@ func TestFollowingIdentitiesFail(t *testing.T) {
 				for range 10 {
 					more(&s.world.counts)
 				}
-				_, _, holds := i.Check(s.world.counts, s.updates)
+				_, _, holds := i.Check(s.world.counts, s.updates, 0)
 				return !holds
 			})
 			if !fails {

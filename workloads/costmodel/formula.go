@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// evaluate returns the value of a formula of integers, such as "N(N−1)/2" or "max(1, 4N−4)", with values for
-// its symbols. A factor that follows another without a sign multiplies it. A formula is part of the program:
-// evaluate panics if it is malformed or has another symbol.
+// evaluate returns the value of a formula of integers, such as "N(N−1)/2" or "max(1, 4N−4)", with values
+// for its symbols. A factor that follows another without a sign multiplies it. A formula is part of the
+// program: evaluate panics if it is malformed or has another symbol.
 func evaluate(formula string, symbols map[string]int64) int64 {
 	e := evaluation{formula, symbols}
 	v := e.sum()

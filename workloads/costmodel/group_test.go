@@ -177,7 +177,7 @@ func TestGroupIdentitiesFail(t *testing.T) {
 				for range 30 {
 					more(&f.counts)
 				}
-				_, _, holds := i.Check(f.counts, 6)
+				_, _, holds := i.Check(f.counts, 6, 0)
 				return !holds
 			})
 			if !fails {

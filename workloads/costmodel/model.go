@@ -36,7 +36,7 @@ type Expected struct {
 	Reads         Term
 	Writes        Term // includes failed writes
 	FailedWrites  Term
-	LargestFanout Term // most notifications of one write
+	LargestFanout Term // most sessions that one write notifies
 	// Most, if set, means that the counts depend on which of several racing clients is
 	// faster. Then the fields above are lower bounds, and Most has the upper bounds.
 	Most *Expected
@@ -68,17 +68,17 @@ func ModelOf(recipe, form string) (Model, bool) {
 // Settled returns the cost of a settled run.
 func (m Model) Settled(p Params) Expected { return m.settled(p) }
 
-// Bounds reports whether the identity only bounds a count, by what clients do that see each change of which they
-// were notified.
+// Bounds reports whether the identity only bounds a count, by what clients do that see each change of which
+// they were notified.
 func (i Identity) Bounds() bool { return strings.Contains(i.Formula, " ≤ ") }
 
 // Check returns both sides of the identity for the counts of the given number
-// of whole rounds, and reports whether the identity holds.
-func (i Identity) Check(c metrics.Counts, rounds int64) (left, right int64, holds bool) {
+// of whole rounds of so many clients, and reports whether the identity holds.
+func (i Identity) Check(c metrics.Counts, rounds, clients int64) (left, right int64, holds bool) {
 	symbols := map[string]int64{
-		"N": rounds, "U": rounds, "K": c.WatchedExists, "z": c.WatchedMisses, "notifications": c.Notifications,
+		"N": rounds, "U": rounds, "C": clients, "K": c.WatchedExists, "z": c.WatchedMisses, "notifications": c.Notifications,
 		"reads": c.Reads, "lists": c.Lists, "gets": c.WatchedGets, "watching gets": c.WatchedGets, "missed gets": c.MissedGets,
-		"writes": c.Writes, "failed": c.FailedWrites, "failed writes": c.FailedWrites, "failed creates": c.FailedWrites,
+		"writes": c.Writes, "sessions": c.Opens, "failed": c.FailedWrites, "failed writes": c.FailedWrites, "failed creates": c.FailedWrites,
 	}
 	one, other, equal := strings.Cut(i.Formula, " = ")
 	if !equal {
@@ -88,8 +88,8 @@ func (i Identity) Check(c metrics.Counts, rounds int64) (left, right int64, hold
 	return left, right, left == right || !equal && left < right
 }
 
-// Fixes returns the count that the identity fixes for each round, under any schedule: "notifications", "reads",
-// "writes" or "failed_writes". It is "" if the identity only relates counts.
+// Fixes returns the count that the identity fixes for each round, under any schedule: "notifications",
+// "reads", "writes" or "failed_writes". It is "" if the identity only relates counts.
 func (i Identity) Fixes() string {
 	count, other, equal := strings.Cut(i.Formula, " = ")
 	if !equal || strings.Trim(other, "0123456789NU") != "" {
@@ -157,6 +157,10 @@ func models() map[string]Model {
 		"revocable-lock/laser-beams": {revocableLockOwnNodeIdentities(), revocableLockLaserBeams},
 		"revocable-lock/shared-flag": {revocableLockSharedFlagIdentities(), revocableLockSharedFlag},
 
+		"priority-lock/nearest":        {priorityLockIdentities(), priorityLockNearest},
+		"priority-lock/laser-beams":    {priorityLockIdentities(), priorityLockLaserBeams},
+		"priority-lock/children-watch": {priorityLockChildrenWatchIdentities(), priorityLockChildrenWatch},
+
 		"queue/cached-list":           {queueIdentities(), queueCachedList},
 		"queue/one-watcher":           {queueOneWatcherIdentities(), queueOneWatcher},
 		"queue/relist":                {queueRelistIdentities(), queueRelist},
@@ -177,10 +181,35 @@ func models() map[string]Model {
 		"group/recursive":      {groupRecursiveIdentities(), groupRecursive},
 		"group/children-watch": {groupChildrenWatchIdentities(), groupChildrenWatch},
 
+		"mutual-watch/one-watch":  {groupChildrenWatchIdentities(), groupChildrenWatch},
+		"mutual-watch/recursive":  {groupRecursiveIdentities(), groupRecursive},
+		"mutual-watch/watch-each": {mutualWatchEachIdentities(), mutualWatchEach},
+
+		"member-state/own-node": {memberStateOwnNodeIdentities(), memberStateOwnNode},
+		"member-state/one-node": {memberStateOneNodeIdentities(), memberStateOneNode},
+
+		"reconnect/full-jitter": {reconnectIdentities(), reconnect},
+		"reconnect/at-once":     {reconnectIdentities(), reconnect},
+		"reconnect/fixed":       {reconnectIdentities(), reconnect},
+
 		"names/cached":    {configWatchIdentities(), namesCached},
 		"names/recursive": {configPersistentIdentities(), namesCached},
 		"names/lookup":    {configPollIdentities(), namesLookup},
+
+		"mirror/watch-each": {mirrorEachIdentities(), mirrorEach},
+		"mirror/recursive":  {configPersistentIdentities(), mirrorRecursive},
+		"mirror/relist":     {mirrorEachIdentities(), mirrorRelist},
 	}
+}
+
+// reconnect returns the cost of the forms of reconnect after an outage of no length: each client opens a session at its
+// first attempt and registers itself. What the forms differ in, the attempts that fail and when they come, does not
+// reach the service.
+func reconnect(p Params) Expected { return p.expected("0", "0", "N", "0", "0") }
+
+// reconnectIdentities hold for outages of any length.
+func reconnectIdentities() []Identity {
+	return []Identity{{"sessions = writes"}, {"notifications = 0"}, {"reads = 0"}, {"failed = 0"}}
 }
 
 // fanoutPersistent returns the cost of fanout/persistent: each client reads once, after
@@ -216,8 +245,11 @@ type Parameter struct {
 // their values.
 func Parameters(recipe string, p Params) []Parameter {
 	many := p.Items
-	if recipe == "names" {
+	switch recipe {
+	case "names":
 		many = p.Names
+	case "mirror":
+		many = MirrorNodes
 	}
 	return []Parameter{
 		{"W", p.Writers}, {"R", p.Clients - p.Writers}, {"M", many}, {"U", p.Updates}, {"L", p.Lookups}, {"q", p.Polls},

@@ -123,7 +123,7 @@ func checkIdentities(t *testing.T, form string, m Model, c metrics.Counts, round
 		t.Errorf("%s has no identities", form)
 	}
 	for _, i := range m.Identities {
-		if left, right, holds := i.Check(c, rounds); !holds {
+		if left, right, holds := i.Check(c, rounds, 0); !holds {
 			t.Errorf("%s after %d rounds: %s does not hold: %d and %d", form, rounds, i.Formula, left, right)
 		}
 	}
@@ -139,7 +139,7 @@ func TestIdentitiesFail(t *testing.T) {
 			fails := slices.ContainsFunc(oneMore, func(more func(*metrics.Counts)) bool {
 				counts := settled(program, Params{Clients: clients, Polls: 2, Writers: 2}).counts
 				more(&counts)
-				_, _, holds := i.Check(counts, clients)
+				_, _, holds := i.Check(counts, clients, 0)
 				return !holds
 			})
 			if !fails {
@@ -203,8 +203,8 @@ func TestIdentitiesSayWhatTheyFix(t *testing.T) {
 	fixing := 0
 	for form, model := range models() {
 		for _, i := range model.Identities {
-			left := func(c metrics.Counts) int64 { l, _, _ := i.Check(c, rounds); return l }
-			right := func(c metrics.Counts) int64 { _, r, _ := i.Check(c, rounds); return r }
+			left := func(c metrics.Counts) int64 { l, _, _ := i.Check(c, rounds, 0); return l }
+			right := func(c metrics.Counts) int64 { _, r, _ := i.Check(c, rounds, 0); return r }
 			most := metrics.Counts{Notifications: 1 << 40, Reads: 2 << 40, Writes: 3 << 40, FailedWrites: 4 << 40, Lists: 5 << 40,
 				WatchedExists: 6 << 40, WatchedMisses: 7 << 40, WatchedGets: 8 << 40, MissedGets: 9 << 40}
 			fixes := ""

@@ -112,7 +112,7 @@ func TestQueueIdentitiesHoldUnderAnySchedule(t *testing.T) {
 		for seed := range uint64(200) {
 			d := scramble(steps, rand.New(rand.NewPCG(seed, 0)), items)
 			for _, i := range model.Identities {
-				if left, right, holds := i.Check(d.counts, items); !holds {
+				if left, right, holds := i.Check(d.counts, items, 0); !holds {
 					t.Errorf("%s, seed %d: %s does not hold: %d and %d", form, seed, i.Formula, left, right)
 				}
 			}
@@ -152,7 +152,7 @@ func TestQueueIdentitiesFail(t *testing.T) {
 			fails := slices.ContainsFunc(manyMore, func(more func(*metrics.Counts)) bool {
 				counts := scramble(steps, rand.New(rand.NewPCG(1, 1)), items).counts
 				more(&counts)
-				_, _, holds := i.Check(counts, items)
+				_, _, holds := i.Check(counts, items, 0)
 				return !holds
 			})
 			if !fails {

@@ -238,7 +238,7 @@ func TestRevocationIdentitiesFail(t *testing.T) {
 			if !slices.ContainsFunc(more, func(more func(*metrics.Counts)) bool {
 				counts := settledRevocations(form, clients, true).counts
 				more(&counts)
-				_, _, holds := i.Check(counts, clients)
+				_, _, holds := i.Check(counts, clients, 0)
 				return !holds
 			}) {
 				t.Errorf("%s: %s holds whatever is counted", form, i.Formula)

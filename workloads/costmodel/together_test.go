@@ -161,7 +161,7 @@ func TestTogetherIdentitiesFail(t *testing.T) {
 				for range 9 { // inequalities leave room
 					more(&w.counts)
 				}
-				_, _, holds := i.Check(w.counts, 1)
+				_, _, holds := i.Check(w.counts, 1, 0)
 				return !holds
 			})
 			if !fails {

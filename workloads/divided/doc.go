@@ -1,2 +1,3 @@
-// Package divided judges runs whose clients are in several processes, by the steps that the processes have recorded.
+// Package divided judges runs whose clients are in several processes, by the steps that the processes have
+// recorded.
 package divided

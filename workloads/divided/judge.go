@@ -27,10 +27,10 @@ type Gathered struct {
 
 // Findings are what the steps of all clients of one instance show.
 type Findings struct {
-	Safety *metrics.Safety        // replaces what the processes found by themselves; nil: add up what they found
-	Added  metrics.Safety         // is added to that
-	Fanout *workloads.FanoutTimes // of a fan-out; nil: there is none
-	Times  []check.Time           // of phases that begin in one process and end in another, besides those of the steps
+	Safety *metrics.Safety      // replaces what the processes found by themselves; nil: add up what they found
+	Added  metrics.Safety       // is added to that
+	Fanout *metrics.FanoutTimes // of a fan-out; nil: there is none
+	Times  []check.Time         // of phases that begin in one process and end in another, besides those of the steps
 	// Fairness is how the clients waited; nil: nothing is known. How often each was served is known
 	// without steps.
 	Fairness *metrics.Fairness
@@ -50,7 +50,7 @@ func Judge(p workloads.Plan, r *metrics.Record, steps []check.TimedStep, w check
 	var safety, added *metrics.Safety
 	var times []check.Time
 	var fair metrics.Fairness
-	var fanout workloads.FanoutTimes
+	var fanout metrics.FanoutTimes
 	hasFanout := false
 	for group := range groups {
 		d, _ := NewWorkload(p.Form, p.Settings)
@@ -71,14 +71,14 @@ func Judge(p workloads.Plan, r *metrics.Record, steps []check.TimedStep, w check
 		}
 	}
 	if safety != nil {
-		r.Safety = *safety
+		r.Safety = safety.WithDelivery(r.Safety.Delivery)
 	}
 	r.Safety = workloads.WithBackground(r.Safety.Add(*added, check.MaxDetails), r.Background)
 	if hasFanout {
 		r.Fanout = fanout.Sum(clients)
 	}
 	fillJudged(r, times, w)
-	r.Warn(workloads.MissedRate(r, p.Clients)...)
+	r.Warn(p.MissedRate(r)...)
 }
 
 // withGroup adds the safety of an instance.

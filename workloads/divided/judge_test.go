@@ -132,6 +132,7 @@ func clockCases() []clockCase {
 		{"two-phase-commit/coordinator", 2, commit(10.5), commit(5), "client 1 committed before all sites voted"},
 		{"config/watch", 2, update(10.5), update(5), `client 1 saw "1", which was never written`},
 		{"names/cached", 2, update(10.5), update(5), `client 1 saw "1", which was never written`},
+		{"mirror/recursive", 2, update(10.5), update(5), `client 1 saw "1", which was never written`},
 		{"fanout/one-shot", 2, fanout(10.5), fanout(5), "client 2 was notified of write 1, which was not made"},
 		{"queue/cached-list", 4, puts(1.5), puts(7), "client 3 took item 1 after item 2, which was put later"},
 		{"shared-lock/nearest", 2, shared(10.5), shared(5), "client 2 held at the same time as client 1"},

@@ -84,8 +84,8 @@ func (e *Exchange) Tell(name, text string) {
 	e.all.pass(announcement{Topic: e.topic(name, 0), Text: text})
 }
 
-// CallWhen calls f when the topic has been announced n times, unless the context ends before: at once and with
-// its error if it has been, else later. The rounds have ended only when f has returned.
+// CallWhen calls f when the topic has been announced n times, unless the context ends before: at once and
+// with its error if it has been, else later. The rounds have ended only when f has returned.
 func (e *Exchange) CallWhen(ctx context.Context, name string, turn int64, n int, f func() error) error {
 	if e.Announced(name, turn) >= int64(n) {
 		return f()
@@ -194,7 +194,8 @@ func New(
 
 // Run sends what is announced and receives what others announce, until the context ends.
 //
-// What was announced before the context ended is still sent, for up to lastSend: other processes may wait for it.
+// What was announced before the context ended is still sent, for up to lastSend: other processes may wait
+// for it.
 func (x *RunExchange) Run(ctx context.Context) error { return x.run(ctx) }
 
 // An outbox has what is to be sent to the other processes. The lock of all guards it.
@@ -298,11 +299,13 @@ func (x *RunExchange) Instance(instance int) *Exchange {
 
 // tallyOf returns the tally of a topic. The caller holds the lock.
 func (x *RunExchange) tallyOf(t topic) *keptTally {
-	if x.tallies[t] == nil {
-		x.tallies[t] = &keptTally{}
+	kept := x.tallies[t]
+	if kept == nil {
+		kept = &keptTally{}
+		x.tallies[t] = kept
 		delete(x.tallies, topic{t.Instance, t.Name, t.Turn - KeptTurns})
 	}
-	return x.tallies[t]
+	return kept
 }
 
 // add adds to the tally of a topic, and wakes those whose condition it meets. The caller holds the lock.

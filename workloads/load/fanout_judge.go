@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/metrics"
-	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/check"
 	"github.com/stampede-bench/stampede/workloads/divided"
 )
@@ -82,7 +81,7 @@ func (w *judgedWrite) ended() time.Duration {
 
 // measure calls record with the times of the phases of the write, and adds them to times.
 func (w *judgedWrite) measure(
-	times *workloads.FanoutTimes, record func(phase string, service, response time.Duration),
+	times *metrics.FanoutTimes, record func(phase string, service, response time.Duration),
 ) {
 	issued := w.issued.Middle()
 	after := w.notified
@@ -104,7 +103,7 @@ func (w *judgedWrite) measure(
 
 // Judge returns the times of the notifications, and the watchers that were notified too early or not at all.
 func (w *fanoutWorkload) Judge(g divided.Gathered) divided.Findings {
-	f := divided.Findings{Fanout: &workloads.FanoutTimes{}}
+	f := divided.Findings{Fanout: &metrics.FanoutTimes{}}
 	judge := newFanoutJudge(g.Clients, func(u *judgedWrite) {
 		over := u.ended()
 		due := u.issued.Middle() - u.issued.Lag
@@ -123,6 +122,9 @@ func (w *fanoutWorkload) Judge(g divided.Gathered) divided.Findings {
 			continue
 		}
 		judge.Take(s)
+		if at := s.Middle(); s.Kind == check.Written && at >= g.Window.Begin && at <= g.Window.End {
+			f.Fanout.FellBehind(len(judge.writes))
+		}
 	}
 	for _, s := range last {
 		judge.Take(s)

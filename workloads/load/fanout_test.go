@@ -33,6 +33,7 @@ func lastingInBubble(t *testing.T, test func(t *testing.T, s drivers.Service)) {
 		server := server.New(server.Options{Tick: time.Second})
 		defer server.Close()
 		s, err := lean.New(ensemble.Config{Servers: []string{"in-process"}, Dial: func(context.Context, string) (net.Conn, error) {
+			time.Sleep(time.Millisecond) // a connection takes time, or clients that connect again and again would stop the clock
 			return server.Dial("", "", 0)
 		}})
 		if err != nil {
@@ -332,4 +333,30 @@ func (f *rereader) Get(ctx context.Context, path string, w drivers.Watch) ([]byt
 		f.stat = &stat
 	}
 	return data, *f.stat, err
+}
+
+// A deleter tells watchers after each change that the node was deleted, too.
+type deleter struct{ drivers.Conn }
+
+func (d deleter) Get(ctx context.Context, path string, w drivers.Watch) ([]byte, drivers.Stat, error) {
+	return d.Conn.Get(ctx, path, func(e drivers.Event) {
+		w(e)
+		w(drivers.Event{Type: drivers.Deleted, Path: e.Path})
+	})
+}
+
+// TestADeletedNodeIsNoWrite checks that a notification of the node's end, which an interrupted run of several processes
+// brings, is not taken for one of a write.
+func TestADeletedNodeIsNoWrite(t *testing.T) {
+	runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
+		r, err := workloads.Run(t.Context(), fanoutPlan(s, func(ctx context.Context, c drivers.Conn, node string, e *load.Observer) error {
+			return load.OneShot(ctx, deleter{c}, node, e)
+		}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Safety.Violations > 0 || r.Safety.Checked == 0 || r.Fanout.Notifications != 700 {
+			t.Errorf("%+v, %d notifications; want no violation, and 700", r.Safety, r.Fanout.Notifications)
+		}
+	})
 }

@@ -26,7 +26,7 @@ import (
 type fanoutTracker struct {
 	written *metrics.Latency            // until the writer receives the acknowledgement
 	phases  map[string]*metrics.Latency // from the request of the write
-	times   *workloads.FanoutTimes      // from the acknowledgement of the write
+	times   *metrics.FanoutTimes        // from the acknowledgement of the write
 
 	exchange *exchange.Exchange
 	recorded *check.Steps
@@ -175,6 +175,9 @@ func (t *fanoutTracker) acknowledge(u *fanoutWrite, at time.Time) {
 	u.acknowledged = at
 	t.recorded.RecordAt(at, check.Step{Kind: check.Written, Client: len(t.observers), Turn: u.number})
 	t.removeFinished()
+	if t.writer.InWindow(at) {
+		t.times.FellBehind(len(t.open))
+	}
 }
 
 // finish records that no more writes are made.
@@ -199,10 +202,9 @@ func (t *fanoutTracker) removeFinished() {
 	for len(t.open) > 0 && t.isHeard(t.open[0]) {
 		u := t.open[0]
 		t.open[0], t.open = nil, t.open[1:]
-		if t.writer.EndWork(u.ticket) {
-			t.written.Record(u.acknowledged.Sub(u.issued), u.acknowledged.Sub(u.due))
-			t.recordTimes(u.number)
-		}
+		counts := t.writer.EndWork(u.ticket)
+		t.written.End(u.acknowledged.Sub(u.issued), u.acknowledged.Sub(u.due), counts)
+		t.recordTimes(u.number, counts)
 		delete(t.judged, u.number)
 		if u.ticket != nil {
 			u.ticket.Finish()
@@ -229,13 +231,19 @@ func (t *fanoutTracker) isHeard(u *fanoutWrite) bool {
 	return !u.acknowledged.IsZero() && t.told(heardTopic, u.number) >= len(t.observers)
 }
 
-// recordTimes records the times of a write's notifications, if the judge knows all of them.
-func (t *fanoutTracker) recordTimes(number int64) {
-	if w := t.judged[number]; w != nil {
-		w.measure(t.times, func(phase string, service, response time.Duration) {
-			t.phases[phase].Record(service, response)
-		})
+// recordTimes ends the notifications of a write, and records their times if they count, if the judge knows
+// all of them.
+func (t *fanoutTracker) recordTimes(number int64, counts bool) {
+	w, times := t.judged[number], t.times
+	if w == nil {
+		return
 	}
+	if !counts {
+		times = &metrics.FanoutTimes{}
+	}
+	w.measure(times, func(phase string, service, response time.Duration) {
+		t.phases[phase].End(service, response, counts)
+	})
 }
 
 // verdict returns all findings. A watcher that was never notified of an acknowledged write is one.
@@ -260,7 +268,7 @@ func OneShot(ctx context.Context, c drivers.Conn, node string, e *Observer) erro
 		var changed drivers.Wait
 		e.Arm(true)
 		_, stat, err := conn.Get(ctx, node, func(event drivers.Event) {
-			if event.Type != drivers.Lost {
+			if event.Type == drivers.DataChanged { // the end of the node is no write
 				e.Notified()
 			}
 			changed.Fire(event)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"math/rand/v2"
 	"sync/atomic"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/check"
 	"github.com/stampede-bench/stampede/workloads/divided"
+	"github.com/stampede-bench/stampede/workloads/draw"
 	"github.com/stampede-bench/stampede/workloads/namespace"
 )
 
@@ -20,6 +22,7 @@ import (
 func Mixes(s workloads.Settings) workloads.Workload {
 	w := &mixWorkload{think: s.ThinkTime(), readsFresh: s.ReadsFresh, MixSettings: s.MixChoices(), value: make([]byte, s.Mix.Size)}
 	w.Keys, w.InFlight = cmp.Or(w.Keys, workloads.DefaultKeys), max(w.InFlight, 1)
+	w.ListSize, w.TxnOps = cmp.Or(w.ListSize, workloads.DefaultListSize), min(cmp.Or(w.TxnOps, workloads.DefaultTxnOps), w.Keys)
 	w.fresh.Lags = s.ReadsLag
 	for kind, phase := range mixPhases() {
 		w.timed[kind] = s.Latency(phase)
@@ -34,16 +37,19 @@ const (
 	mixWrite
 	mixCreate
 	mixDelete
+	mixTransaction
 	mixKinds
 )
 
-func mixPhases() [mixKinds]string { return [...]string{"read", "list", "write", "create", "delete"} }
+func mixPhases() [mixKinds]string {
+	return [...]string{"read", "list", "write", "create", "delete", "transaction"}
+}
 
 type mixWorkload struct {
 	workloads.MixSettings
 	think      time.Duration
 	readsFresh bool
-	value      []byte
+	value      []byte // as long as any value
 
 	clients int
 	keys    namespace.Folders
@@ -55,26 +61,34 @@ type mixWorkload struct {
 	operations check.Operations
 	timed      [mixKinds]*metrics.Latency
 	retries    atomic.Int64 // conditional sets that were repeated
+	rejected   atomic.Int64 // conditional transactions that were repeated
 }
-
-// keysInFolder bounds the length of a list.
-const keysInFolder = 100
 
 func (w *mixWorkload) Attach(_ drivers.Conn, base string, clients int) {
 	w.clients, w.made = clients, make([]freshNodes, clients*w.InFlight)
-	w.keys = namespace.Folders{Path: base + "/keys", Nodes: w.Keys, PerFolder: keysInFolder}
+	w.keys = namespace.Folders{Path: base + "/keys", Nodes: w.Keys, PerFolder: w.ListSize, NameLength: w.NameLength}
 	for i := range w.Keys {
 		w.paths = append(w.paths, w.keys.NodePath(i))
 	}
 	w.folder = base + "/own"
 }
 
-// Setup creates the keys. A first node shows whether the service accepts values of this size: a
-// service that does not closes the connection at each attempt.
+// first returns the value that a key has at first, the same in each run. Where sizes differ, it fits into a packet of
+// every service, so that only the run's own writes may not.
+func (w *mixWorkload) first(key int) []byte {
+	size := w.SizeBy.Sizes(w.Size, rand.New(rand.NewPCG(0, uint64(key))))()
+	if w.SizeBy != "" && w.SizeBy != draw.Constant {
+		size = min(size, safeSize)
+	}
+	return w.value[:size]
+}
+
+// Setup creates the keys. A first node shows whether the service accepts values of their size: a service that
+// does not closes the connection at each attempt.
 func (w *mixWorkload) Setup(ctx context.Context, c drivers.Conn) error {
-	_, err := c.Create(ctx, w.folder, w.value, 0)
+	_, err := c.Create(ctx, w.folder, w.first(0), 0)
 	if errors.Is(err, drivers.ErrConnectionLoss) {
-		if w.Size > safeSize {
+		if len(w.first(0)) > safeSize {
 			return errTooLarge
 		}
 		err = namespace.CreateNode(ctx, c, w.folder, nil, 0)
@@ -82,7 +96,7 @@ func (w *mixWorkload) Setup(ctx context.Context, c drivers.Conn) error {
 	if err != nil {
 		return err
 	}
-	return w.keys.Create(ctx, c, w.value)
+	return w.keys.Create(ctx, c, w.first)
 }
 
 // safeSize is the size of a value that fits into a packet of every service, with all other fields
@@ -127,7 +141,7 @@ func (w *mixWorkload) Latencies() (all []*metrics.Latency) {
 func (w *mixWorkload) kinds() (kinds []int) {
 	may := [mixKinds]bool{
 		mixRead: w.Reads > 0 && w.Lists < 1, mixList: w.Reads > 0 && w.Lists > 0,
-		mixWrite: w.Reads < 1 && w.Creates < 0.5, mixCreate: w.Reads < 1 && w.Creates > 0, mixDelete: w.Reads < 1 && w.Creates > 0,
+		mixWrite: w.Reads < 1 && w.changes()+w.Txns < 1, mixTransaction: w.Reads < 1 && w.Txns > 0, mixCreate: w.Reads < 1 && w.Creates > 0, mixDelete: w.Reads < 1 && w.Creates > 0 && !w.Grow,
 	}
 	for kind, there := range may {
 		if there {
@@ -137,12 +151,20 @@ func (w *mixWorkload) kinds() (kinds []int) {
 	return kinds
 }
 
+// changes returns the share of the writes that create or delete a node.
+func (w *mixWorkload) changes() float64 {
+	if w.Grow {
+		return w.Creates
+	}
+	return 2 * w.Creates
+}
+
 func (w *mixWorkload) Lap() metrics.Lap { return w.timed[w.kinds()[0]].Lap() }
 
 func (w *mixWorkload) Fill(r *metrics.Record) {
-	m := metrics.Mix{Retries: w.retries.Load()}
+	m := metrics.Mix{Retries: w.retries.Load(), Refused: w.rejected.Load()}
 	if r.Mix != nil { // filled in by another group, which shares the recorders
-		m.Retries += r.Mix.Retries
+		m.Retries, m.Refused = m.Retries+r.Mix.Retries, m.Refused+r.Mix.Refused
 	}
 	r.Phases = nil
 	for _, kind := range w.kinds() {
@@ -152,6 +174,9 @@ func (w *mixWorkload) Fill(r *metrics.Record) {
 			m.Reads += p.Service.TotalCount()
 		} else {
 			m.Writes += p.Service.TotalCount()
+		}
+		if kind == mixTransaction {
+			m.Transactions = p.Service.TotalCount()
 		}
 	}
 	r.Mix, r.Rounds = &m, m.Reads+m.Writes
@@ -221,7 +246,7 @@ func (q *mixQueue) Turn(ctx context.Context) (rounds int64, err error) {
 		done, err := q.await(ctx)
 		if err != nil {
 			q.finish(ctx)
-			return 0, err
+			return 0, unlessGivenUp(err)
 		}
 		if done {
 			c.start(c.slot.Tracker.Began())
@@ -257,7 +282,10 @@ func (q *mixQueue) await(ctx context.Context) (done bool, err error) {
 }
 
 // Finish ends the operations in progress.
-func (q *mixQueue) Finish(ctx context.Context) (rounds int64, err error) { return q.finish(ctx) }
+func (q *mixQueue) Finish(ctx context.Context) (rounds int64, err error) {
+	rounds, err = q.finish(ctx)
+	return rounds, unlessGivenUp(err)
+}
 
 // finish ends the operations that have a call in progress, until there are none, and returns the
 // first error.

@@ -11,6 +11,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/backends"
 	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/draw"
 	"github.com/stampede-bench/stampede/workloads/namespace"
 )
 
@@ -25,7 +26,7 @@ func BenchmarkMixAdded(b *testing.B) {
 		bare bareCall
 	}{
 		{"read", workloads.MixSettings{Reads: 1}, bareGet},
-		{"zipfian read", workloads.MixSettings{Reads: 1, KeysBy: workloads.Zipfian}, bareGet},
+		{"zipfian read", workloads.MixSettings{Reads: 1, KeysBy: draw.Zipfian}, bareGet},
 		{"write", workloads.MixSettings{Size: 1000}, bareSet},
 	} {
 		b.Run(c.name, func(b *testing.B) {

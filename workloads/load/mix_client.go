@@ -3,7 +3,6 @@ package load
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"strconv"
 	"time"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/check"
 	"github.com/stampede-bench/stampede/workloads/history"
+	"github.com/stampede-bench/stampede/workloads/namespace"
 )
 
 // A mixClient performs one operation after the other. An operation is one call, or several where
@@ -21,32 +21,25 @@ type mixClient struct {
 	turns *workloads.Slot // whose turns the operations are: another, if one client takes those of all streams
 	*check.SessionVersions
 	draw   func() int // draw chooses a key
+	size   func() int // size chooses the size of a value
 	stream int        // the number that names its fresh nodes, unique among all streams of all clients
 
 	// The fields below belong to the operation in progress.
 	kind     int
 	key      int
+	data     []byte // that it writes
+	losses   int    // connections that were lost while it was made
 	call     drivers.Call
 	pending  drivers.Pending // the call, if it was begun ahead
 	due      time.Time
 	began    time.Time
 	before   int32       // the version that was known before the call
 	recorded *history.Op // the recorded call for the history check, or nil
+	transaction
 }
 
 func (w *mixWorkload) join(s *workloads.Slot, seen *check.SessionVersions) *mixClient {
-	return &mixClient{mixWorkload: w, slot: s, turns: s, SessionVersions: seen, draw: w.drawer(s.Rand)}
-}
-
-// zipfExponent must be above 1.
-const zipfExponent = 1.1
-
-func (w *mixWorkload) drawer(r *rand.Rand) func() int {
-	if w.KeysBy != workloads.Zipfian {
-		return func() int { return r.IntN(w.Keys) }
-	}
-	z := rand.NewZipf(r, zipfExponent, 1, uint64(w.Keys-1))
-	return func() int { return int(z.Uint64()) }
+	return &mixClient{mixWorkload: w, slot: s, turns: s, SessionVersions: seen, draw: w.KeysBy.Keys(w.Keys, s.Rand), size: w.SizeBy.Sizes(w.Size, s.Rand)}
 }
 
 // Turn performs one operation.
@@ -58,7 +51,7 @@ func (c *mixClient) Turn(ctx context.Context) (rounds int64, err error) {
 	c.start(due)
 	for done := false; !done; {
 		if done, err = c.answered(c.call.Do(ctx, c.slot.Conn)); err != nil {
-			return 0, err
+			return 0, unlessGivenUp(err)
 		}
 	}
 	c.record()
@@ -67,7 +60,7 @@ func (c *mixClient) Turn(ctx context.Context) (rounds int64, err error) {
 
 // start chooses an operation at random and sets its first call.
 func (c *mixClient) start(due time.Time) {
-	c.due, c.began = due, c.slot.StartOf(due)
+	c.due, c.began, c.losses = due, c.slot.StartOf(due), 0
 	random := c.slot.Rand
 	if random.Float64() < c.Reads {
 		c.kind = mixRead
@@ -80,12 +73,16 @@ func (c *mixClient) start(due time.Time) {
 	}
 	nodes := &c.made[c.stream]
 	switch u := random.Float64(); {
-	case u >= 2*c.Creates:
-		c.kind, c.key = mixWrite, c.draw()
+	case u >= c.changes()+c.Txns:
+		c.kind, c.key, c.data = mixWrite, c.draw(), c.newValue()
 		c.write()
-	case u < c.Creates && !nodes.full() || nodes.none():
-		c.kind = mixCreate
-		c.call = drivers.Call{Op: drivers.OpCreate, Path: c.freshPath(nodes.add()), Data: c.value}
+	case u >= c.changes():
+		c.kind = mixTransaction
+		c.choose()
+		c.transact()
+	case c.Grow || u < c.Creates && !nodes.full() || nodes.none():
+		c.kind, c.data = mixCreate, c.newValue()
+		c.call = drivers.Call{Op: drivers.OpCreate, Path: c.freshPath(nodes.add()), Data: c.data}
 	default:
 		c.kind = mixDelete
 		c.call = drivers.Call{Op: drivers.OpDelete, Path: c.freshPath(nodes.drop()), Version: drivers.AnyVersion}
@@ -113,16 +110,16 @@ func (c *mixClient) write() {
 
 func (c *mixClient) set(over int32) {
 	c.recorded, c.before = c.recordWrite(c.key, over), c.Known(c.key)
-	c.call = drivers.Call{Op: drivers.OpSet, Path: c.paths[c.key], Data: c.value, Version: over}
+	c.call = drivers.Call{Op: drivers.OpSet, Path: c.paths[c.key], Data: c.data, Version: over}
 }
 
-// record records that the operation has ended, and returns when.
-func (c *mixClient) record() (now time.Time) {
+func (c *mixClient) newValue() []byte { return c.value[:c.size()] }
+
+// record records that the operation has ended, and returns when, and whether that lies in the window.
+func (c *mixClient) record() (now time.Time, inWindow bool) {
 	now = time.Now()
-	c.turns.Record(c.timed[c.kind], now.Sub(c.began), now.Sub(c.due))
 	c.turns.Operated(c.timed[c.kind].Name(), now)
-	c.turns.EndsAt(now)
-	return now
+	return now, c.turns.RecordLast(c.timed[c.kind], now.Sub(c.began), now.Sub(c.due), now)
 }
 
 // answered handles the answer to the call. It reports whether the operation is done; if not, there
@@ -137,8 +134,12 @@ func (c *mixClient) answered(a drivers.Answer) (done bool, err error) {
 			c.operations.Returned(c.recorded, history.Read{Version: int64(a.Stat.Version)})
 		}
 		c.ReadReturned(c.key, c.before, a.Stat.Version)
-		if c.kind == mixWrite {
+		switch c.kind {
+		case mixWrite:
 			c.set(a.Stat.Version)
+			return false, nil
+		case mixTransaction:
+			c.hasRead(a.Stat.Version)
 			return false, nil
 		}
 	case drivers.OpChildren:
@@ -149,6 +150,8 @@ func (c *mixClient) answered(a drivers.Answer) (done bool, err error) {
 			c.operations.Returned(c.recorded, history.Write{Over: int64(over), Version: int64(a.Stat.Version)})
 		}
 		c.SetReturned(c.key, c.before, a.Stat.Version, over)
+	case drivers.OpMulti:
+		c.committed(a.Stats)
 	}
 	return true, nil
 }
@@ -158,9 +161,14 @@ func (c *mixClient) answered(a drivers.Answer) (done bool, err error) {
 func (c *mixClient) refused(err error) (done bool, _ error) {
 	op := c.call.Op
 	switch {
+	case errors.Is(err, drivers.ErrConnectionLoss) && c.givesUp():
+		return false, errGivenUp
 	case errors.Is(err, drivers.ErrConnectionLoss):
-		if op == drivers.OpSet {
+		switch op {
+		case drivers.OpSet:
 			c.write()
+		case drivers.OpMulti:
+			c.transact()
 		}
 		return false, nil
 	case op == drivers.OpSet && c.Conditional && errors.Is(err, drivers.ErrBadVersion):
@@ -168,11 +176,43 @@ func (c *mixClient) refused(err error) (done bool, _ error) {
 		c.turns.Count(&c.retries, 1)
 		c.write()
 		return false, nil
+	case op == drivers.OpMulti && c.Conditional && errors.Is(err, drivers.ErrBadVersion):
+		c.rejectedAll()
+		c.turns.Count(&c.rejected, 1)
+		c.transact()
+		return false, nil
 	case op == drivers.OpCreate && errors.Is(err, drivers.ErrNodeExists), // the reply to the first attempt was lost
 		op == drivers.OpDelete && errors.Is(err, drivers.ErrNoNode): // never created, or already deleted
 		return true, nil
 	}
 	return false, err
+}
+
+// mostLosses is how many lost connections in a row do not show that it is the operation that the service hangs up on.
+const mostLosses = 10
+
+// givesUp counts a lost connection, and reports whether the run is over and the operation, which the service does not
+// take, is to end with it. Until then it is repeated: a client does not know why it lost the connection.
+func (c *mixClient) givesUp() bool {
+	if c.losses++; c.losses <= mostLosses {
+		return false
+	}
+	select {
+	case <-c.turns.Stopping:
+		return true
+	default:
+		return false
+	}
+}
+
+// errGivenUp ends an operation that never ended otherwise, which is no error of the run.
+var errGivenUp = errors.New("given up")
+
+func unlessGivenUp(err error) error {
+	if errors.Is(err, errGivenUp) {
+		return nil
+	}
+	return err
 }
 
 // recordRead records a read in a run with faults, if reads must return data that was current
@@ -193,7 +233,7 @@ func (c *mixClient) recordWrite(key int, over int32) *history.Op {
 }
 
 // freshNodes are the fresh nodes of one stream. The stream creates them in the order of their numbers
-// and deletes them in the same order.
+// and deletes them in the same order, unless the set grows.
 type freshNodes struct{ first, next int64 }
 
 // maxFresh is the maximum number of fresh nodes of a stream.
@@ -213,5 +253,5 @@ func (n *freshNodes) drop() (number int64) {
 }
 
 func (c *mixClient) freshPath(number int64) string {
-	return c.folder + "/" + strconv.Itoa(c.stream) + "-" + strconv.FormatInt(number, 10)
+	return c.folder + "/" + namespace.Pad(strconv.Itoa(c.stream)+"-"+strconv.FormatInt(number, 10), c.NameLength)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/lean"
 	"github.com/stampede-bench/stampede/internal/bubble"
 	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/draw"
 	"github.com/stampede-bench/stampede/workloads/runtest"
 )
 
@@ -61,7 +62,7 @@ func leanly(t *testing.T, m workloads.MixSettings, test func(t *testing.T, p wor
 func TestOneGoroutineKeepsASessionsOperationsInProgress(t *testing.T) {
 	for name, m := range map[string]workloads.MixSettings{
 		"gets":             {Reads: 1},
-		"sets":             {Size: 100, KeysBy: workloads.Zipfian},
+		"sets":             {Size: 100, KeysBy: draw.Zipfian},
 		"all kinds":        {Reads: 0.5, Lists: 0.2, Creates: 0.3},
 		"conditional sets": {Conditional: true, Keys: 3},
 	} {

@@ -1,11 +1,17 @@
 package load_test
 
 import (
+	"context"
+	"errors"
 	"testing"
+	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/backends"
+	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/draw"
+	"github.com/stampede-bench/stampede/workloads/load"
 	"github.com/stampede-bench/stampede/workloads/openloop"
 	"github.com/stampede-bench/stampede/workloads/runtest"
 	"github.com/stampede-bench/stampede/workloads/settled"
@@ -22,9 +28,11 @@ func TestMix(t *testing.T) {
 		{"reads and writes", workloads.MixSettings{Reads: 0.8, Size: 100}, "read write ", 0.8},
 		{"reads", workloads.MixSettings{Reads: 1, Keys: 3}, "read ", 1},
 		{"lists", workloads.MixSettings{Reads: 1, Lists: 1, Keys: 250}, "list ", 1},
-		{"writes", workloads.MixSettings{KeysBy: workloads.Zipfian}, "write ", 0},
+		{"writes", workloads.MixSettings{KeysBy: draw.Zipfian}, "write ", 0},
 		{"all kinds", workloads.MixSettings{Reads: 0.5, Lists: 0.2, Creates: 0.3}, "read list write create delete ", 0.5},
+		{"sets and creates that stay", workloads.MixSettings{Creates: 0.6, Grow: true}, "write create ", 0},
 		{"creates and deletes", workloads.MixSettings{Creates: 0.5}, "create delete ", 0},
+		{"transactions", workloads.MixSettings{Reads: 0.5, Creates: 0.2, Txns: 0.3, SizeBy: draw.Uniform, Size: 100}, "read write create delete transaction ", 0.5},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
@@ -53,6 +61,31 @@ func TestMix(t *testing.T) {
 					t.Errorf("%+v", r.Safety)
 				}
 			})
+		})
+	}
+}
+
+// TestMixOfLargeValues checks that values too large for the service do not keep the run from ending: their writes lose the
+// connection, are repeated until then, and are never done.
+func TestMixOfLargeValues(t *testing.T) {
+	for _, c := range []struct {
+		to       int // the smallest is 1 B
+		tooLarge bool
+	}{{3_000, false}, {2_000_000, true}} {
+		lastingInBubble(t, func(t *testing.T, s drivers.Service) {
+			p := runtest.MixPlan(s, workloads.MixSettings{Size: c.to, SizeBy: draw.Uniform, Keys: 5})
+			p.Warmup, p.Duration = 0, 40*time.Millisecond
+			r, err := workloads.Run(t.Context(), p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			each := float64(r.Counts.BytesOut) / float64(r.Rounds)
+			if lost := r.Sessions.Disconnections > 0; lost != c.tooLarge || r.Rounds == 0 && !lost || r.Counts.FailedWrites != 0 {
+				t.Errorf("1 to %d B: %d writes, %d connections lost, %+v on the wire", c.to, r.Rounds, r.Sessions.Disconnections, r.Counts)
+			}
+			if !c.tooLarge && (each < 1300 || each > 1900) { // a packet has some 60 B more
+				t.Errorf("1 to %d B: %.0f B are sent for each", c.to, each)
+			}
 		})
 	}
 }
@@ -104,6 +137,57 @@ func TestMixInGroups(t *testing.T) {
 			t.Errorf("%d rounds, %d retries of %d failed writes", r.Rounds, r.Mix.Retries, r.Counts.FailedWrites)
 		}
 	})
+}
+
+// inspected is a mix whose nodes a test looks at when its clients have stopped.
+type inspected struct {
+	workloads.Workload
+	admin drivers.Conn
+	base  string
+	look  func(ctx context.Context, admin drivers.Conn, base string) error
+	err   *error
+}
+
+func (c *inspected) Attach(admin drivers.Conn, base string, clients int) {
+	c.admin, c.base = admin, base
+	c.Workload.Attach(admin, base, clients)
+}
+
+func (c *inspected) Verdict() metrics.Safety {
+	*c.err = c.look(context.Background(), c.admin, c.base)
+	return c.Workload.Verdict()
+}
+
+// inspect runs the mix, and looks at its nodes before they are removed.
+func inspect(t *testing.T, p workloads.Plan, look func(ctx context.Context, admin drivers.Conn, base string) error) *metrics.Record {
+	t.Helper()
+	var err error
+	p.Form.New = func(s workloads.Settings) workloads.Workload {
+		return &inspected{Workload: load.Mixes(s), look: look, err: &err}
+	}
+	r, failed := workloads.Run(t.Context(), p)
+	if err := errors.Join(failed, err); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestMixGrows checks that with Grow there is a node for each create that was acknowledged on the wire, and
+// that without it there are at most 16 for each client.
+func TestMixGrows(t *testing.T) {
+	for _, m := range []workloads.MixSettings{{Creates: 1, Grow: true}, {Creates: 0.5}} {
+		runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
+			nodes := 0
+			r := inspect(t, runtest.MixPlan(s, m), func(ctx context.Context, admin drivers.Conn, base string) error {
+				all, err := admin.Children(ctx, base+"/own", nil)
+				nodes = len(all)
+				return err
+			})
+			if m.Grow && (int64(nodes) != r.Whole.Writes || r.Whole.Writes != r.WholeRounds || nodes < 1500) || !m.Grow && nodes > 5*16 {
+				t.Errorf("%+v: %d nodes after %d writes in %d rounds", m, nodes, r.Whole.Writes, r.WholeRounds)
+			}
+		})
+	}
 }
 
 // TestMixInAnOpenLoop checks that operations that arrive at a rate complete at that rate, and that

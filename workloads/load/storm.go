@@ -16,8 +16,9 @@ import (
 
 // A Storm is an event that happens to all sessions at the same time.
 type Storm struct {
-	// Prepare prepares a session for the storm, at the path of the round.
+	// Prepare prepares a session for the storm, at the path of the round. Closes: it closes the session.
 	Prepare func(ctx context.Context, s *workloads.Slot, path string) error
+	Closes  bool
 	// Hit applies the storm to one session. It returns when the session is usable again, which
 	// takes an answer from the service.
 	Hit func(ctx context.Context, s *workloads.Slot, path string) error
@@ -138,12 +139,8 @@ func (c *stormClient) Turn(ctx context.Context) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := c.storm.Prepare(ctx, c.slot, r.Path); err != nil {
+	if err := c.awaitStorm(ctx, r); err != nil {
 		return 0, fmt.Errorf("before the storm: %w", err)
-	}
-	c.rounds.Arrive(r, c.slot, readyPoint)
-	if err := c.rounds.Wait(ctx, r, begunPoint, 1); err != nil {
-		return 0, err
 	}
 	began, here := c.rounds.Started(r)
 	if !here { // in another process: here the storm begins when this process knows of it
@@ -157,6 +154,20 @@ func (c *stormClient) Turn(ctx context.Context) (int64, error) {
 	c.rounds.Record(c.back, r, c.slot, now, now.Sub(began))
 	c.rounds.Arrive(r, c.slot, backPoint)
 	return c.rounds.Finish(ctx, c.slot)
+}
+
+// awaitStorm prepares the session and waits until the storm begins, or the service ends the session.
+func (c *stormClient) awaitStorm(ctx context.Context, r *workloads.Round) error {
+	bound, stop := drivers.Bound(ctx, c.slot.Conn)
+	defer stop()
+	if err := c.storm.Prepare(bound, c.slot, r.Path); err != nil {
+		return err
+	}
+	if c.storm.Closes {
+		bound = ctx
+	}
+	c.rounds.Arrive(r, c.slot, readyPoint)
+	return c.rounds.Wait(bound, r, begunPoint, 1)
 }
 
 // An ordinaryClient is the ordinary client, which keeps working during the storm.

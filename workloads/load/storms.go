@@ -4,11 +4,9 @@ import (
 	"context"
 	"fmt"
 	"strconv"
-	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/workloads"
-	"github.com/stampede-bench/stampede/workloads/check"
 	"github.com/stampede-bench/stampede/workloads/divided"
 	"github.com/stampede-bench/stampede/workloads/namespace"
 )
@@ -16,7 +14,15 @@ import (
 // ConnectStorm opens all sessions at the same time.
 func ConnectStorm() Storm {
 	return Storm{
-		Prepare: func(_ context.Context, s *workloads.Slot, _ string) error { return s.Conn.Close() },
+		Closes: true,
+		Prepare: func(_ context.Context, s *workloads.Slot, _ string) error {
+			select {
+			case <-s.Conn.Done(): // the service has ended it
+				return drivers.ErrSessionLost
+			default:
+				return s.Conn.Close()
+			}
+		},
 		Hit: func(ctx context.Context, s *workloads.Slot, path string) error {
 			if err := s.Open(ctx); err != nil {
 				return err
@@ -31,14 +37,11 @@ func ConnectStorm() Storm {
 func ReconnectStorm() Storm {
 	return Storm{
 		Prepare: func(ctx context.Context, s *workloads.Slot, path string) error {
-			if _, ok := s.Conn.(drivers.Cutter); !ok {
-				return fmt.Errorf("cut a connection of %T: %w", s.Conn, drivers.ErrUnsupported)
-			}
 			_, _, err := drivers.Steady(s.Conn).Exists(ctx, path+"/news", func(drivers.Event) {})
 			return err
 		},
 		Hit: func(ctx context.Context, s *workloads.Slot, path string) error {
-			s.Conn.(drivers.Cutter).Cut()
+			s.Cut()
 			return awaitAnswer(ctx, s, path)
 		},
 		Outcome: noFinding,
@@ -94,34 +97,5 @@ func noFinding(context.Context, drivers.Conn, string) (string, error) { return "
 // client began it until the last client was back.
 func (w *stormWorkload) Judge(g divided.Gathered) divided.Findings {
 	safety := newStormJudge(g.Clients).TakeAll(g.Steps)
-	f := divided.Findings{Safety: &safety}
-	begun, back, elsewhere := map[int64]check.TimedStep{}, map[int64][]check.TimedStep{}, map[int64]bool{}
-	for _, s := range g.Steps {
-		switch {
-		case s.Kind == check.Arrived && s.Name == begunPoint:
-			begun[s.Turn] = s
-		case s.Kind == check.Passed:
-			back[s.Turn] = append(back[s.Turn], s)
-		case s.Kind == check.Decided:
-			elsewhere[s.Turn] = s.Value > 0
-		}
-	}
-	for turn, all := range back {
-		t := stormTime(begun[turn], all)
-		if elsewhere[turn] && len(all) == g.Clients && g.Window.Contains(t.At) {
-			f.Times = append(f.Times, t)
-		}
-	}
-	return f
-}
-
-// stormTime returns the time from the beginning of a storm until the last client was back.
-func stormTime(begun check.TimedStep, back []check.TimedStep) check.Time {
-	t := check.Time{Phase: overPhase}
-	for _, s := range back {
-		t.At, t.Error = max(t.At, s.Middle()), max(t.Error, s.Error()+begun.Error())
-	}
-	t.Service = max(t.At-begun.Middle(), time.Duration(0))
-	t.Response = t.Service
-	return t
+	return divided.Findings{Safety: &safety, Times: divided.UntilAll(g, begunPoint, overPhase)}
 }

@@ -75,21 +75,45 @@ func (n Path) MakeBase(ctx context.Context, c drivers.Conn, base string) error {
 	}
 }
 
+// Mark creates the marker of a base in a session that takes the place of a lost one, as far as it can.
+// The service may still keep the lost session, and its marker.
+func Mark(ctx context.Context, c drivers.Conn, base string) {
+	_ = remove(ctx, c, base+alive)
+	_ = CreateNode(ctx, c, base+alive, nil, drivers.Ephemeral)
+}
+
 func randomName() string {
 	var b [baseLength / 2]byte
 	_, _ = rand.Read(b[:]) // it cannot fail
 	return hex.EncodeToString(b[:])
 }
 
+// A RemainError is the error of RemoveBase: nodes may remain, which stampede clean removes.
+type RemainError struct {
+	Base string
+	Err  error
+}
+
+func (e *RemainError) Error() string {
+	return fmt.Sprintf("nodes may remain below %s until stampede clean removes them: %v", e.Base, e.Err)
+}
+
+// Unwrap returns why they could not be removed.
+func (e *RemainError) Unwrap() error { return e.Err }
+
 // RemoveBase removes a run's subtree, and the namespace if it holds no other run.
 func (n Path) RemoveBase(ctx context.Context, c drivers.Conn, base string) error {
-	if _, err := RemoveTree(ctx, c, base); err != nil {
-		return fmt.Errorf("remove %s: %w", base, err)
+	_, err := RemoveTree(ctx, c, base)
+	if err == nil {
+		err = remove(ctx, c, base+alive)
 	}
-	if err := remove(ctx, c, base+alive); err != nil && !errors.Is(err, drivers.ErrNoNode) {
-		return err
+	if err == nil || errors.Is(err, drivers.ErrNoNode) {
+		err = n.remove(ctx, c)
 	}
-	return n.remove(ctx, c)
+	if err != nil {
+		return &RemainError{base, err}
+	}
+	return nil
 }
 
 // remove removes the namespace if a run created it and it is empty.
@@ -168,7 +192,7 @@ func (n Path) AwaitEnd(ctx context.Context, c drivers.Conn, base string) error {
 		if err != nil || !exists {
 			return err
 		}
-		if _, err := gone.Await(ctx); err != nil {
+		if _, err := gone.Await(ctx); err != nil && !errors.Is(err, drivers.ErrSessionLost) {
 			return err
 		}
 	}
@@ -197,9 +221,10 @@ func (n Path) RemoveEnded(ctx context.Context, c drivers.Conn, base string) erro
 
 // Folders is a set of nodes divided among folders, so that no list of children is long.
 type Folders struct {
-	Path      string
-	Nodes     int
-	PerFolder int
+	Path       string
+	Nodes      int
+	PerFolder  int
+	NameLength int // of each node at least; 0 for names as short as possible
 }
 
 // FolderOf returns the folder of a node. Both count from 0.
@@ -209,13 +234,21 @@ func (f Folders) FolderOf(node int) int { return node / f.PerFolder }
 func (f Folders) FolderPath(folder int) string { return f.Path + "/" + strconv.Itoa(folder) }
 
 // NodePath returns the path of a node.
-func (f Folders) NodePath(i int) string { return f.FolderPath(f.FolderOf(i)) + "/" + strconv.Itoa(i) }
+func (f Folders) NodePath(i int) string {
+	return f.FolderPath(f.FolderOf(i)) + "/" + Pad(strconv.Itoa(i), f.NameLength)
+}
+
+// Pad makes a name as long as the given number of bytes, unless it is longer. It puts letters before the name: names
+// that end with ten digits would look sequential.
+func Pad(name string, length int) string {
+	return strings.Repeat("n", max(length-len(name), 0)) + name
+}
 
 // NodesIn returns how many nodes are in a folder.
 func (f Folders) NodesIn(folder int) int { return min(f.PerFolder, f.Nodes-folder*f.PerFolder) }
 
-// Create creates all folders and nodes, with the data, many at a time.
-func (f Folders) Create(ctx context.Context, c drivers.Conn, data []byte) error {
+// Create creates all folders and nodes, each with its data, many at a time.
+func (f Folders) Create(ctx context.Context, c drivers.Conn, data func(node int) []byte) error {
 	if err := CreateNode(ctx, c, f.Path, nil, 0); err != nil {
 		return err
 	}
@@ -223,7 +256,7 @@ func (f Folders) Create(ctx context.Context, c drivers.Conn, data []byte) error 
 	if err := parallel.ForEach(last+1, func(i int) error { return CreateNode(ctx, c, f.FolderPath(i), nil, 0) }); err != nil {
 		return err
 	}
-	return parallel.ForEach(f.Nodes, func(i int) error { return CreateNode(ctx, c, f.NodePath(i), data, 0) })
+	return parallel.ForEach(f.Nodes, func(i int) error { return CreateNode(ctx, c, f.NodePath(i), data(i), 0) })
 }
 
 // A Leftover is a run's subtree on a service.

@@ -24,7 +24,7 @@ type Options struct {
 // completed, failed, unfinished or skipped.
 type Counts struct {
 	Offered    int64 // all arrivals that were due
-	Late       int64 // those that were due when no client was free
+	Late       int64 // those that were due when no client was free, also those that were skipped
 	Completed  int64
 	Failed     int64 // a client started them but could not complete them, for example because its session was lost
 	Skipped    int64 // no client ever started them
@@ -76,8 +76,8 @@ func New(o Options, w *metrics.Window, part OwnArrivals, warmup, length time.Dur
 	return p
 }
 
-// advance draws the next arrival of this process. It looks for one until the window has closed, after which no
-// arrival matters.
+// advance draws the next arrival of this process. It looks for one until the window has closed, after which
+// no arrival matters.
 func (p *Pacer) advance() {
 	for {
 		p.due = p.origin.Add(p.schedule.next())
@@ -169,6 +169,7 @@ func (p *Pacer) draw() (due time.Time) {
 func (p *Pacer) skip(due time.Time) {
 	if p.window.Contains(due) {
 		p.counts.Offered++
+		p.counts.Late++
 		p.counts.Skipped++
 	}
 }
@@ -236,7 +237,8 @@ func (p *Pacer) Progress() Progress {
 	return s
 }
 
-// A Ticket gives arrivals to one client, one at a time.
+// A Ticket gives arrivals to one client, one at a time. Fail, Finish and InWindow accept a nil Ticket, which
+// has none.
 type Ticket struct {
 	pacer    *Pacer
 	due      time.Time // when its arrival is due
@@ -373,6 +375,9 @@ func (c *Counts) complete() { c.Completed++ }
 func (c *Counts) fail()     { c.Failed++ }
 
 func (t *Ticket) giveBack(as func(*Counts)) {
+	if t == nil {
+		return
+	}
 	t.pacer.mu.Lock()
 	defer t.pacer.mu.Unlock()
 	t.end(as)

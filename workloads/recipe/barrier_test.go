@@ -59,7 +59,7 @@ func TestRunCatchesABarrierThatHoldsNobodyUp(t *testing.T) {
 func TestRunSurvivesASessionLostAtABarrier(t *testing.T) {
 	runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
 		var left atomic.Int64
-		left.Store(50)
+		left.Store(200) // in the window
 		r, err := workloads.Run(t.Context(), runtest.BarrierPlan(s, func(c drivers.Conn, path string) recipe.Barrier {
 			return leavesAtBarrier{recipes.NewBarrier(c, path), c, &left}
 		}))

@@ -98,7 +98,7 @@ func TestRunCatchesADoubleBarrierThatDoesNotWait(t *testing.T) {
 func TestRunSurvivesASessionLostInside(t *testing.T) {
 	runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
 		var left atomic.Int64
-		left.Store(50)
+		left.Store(200) // in the window
 		r := runDoubleBarrier(t, s, func(c drivers.Conn, path string, clients int) recipe.DoubleBarrier {
 			return leavesInside{recipes.NewDoubleBarrier(c, path, clients), c, &left}
 		})

@@ -190,6 +190,7 @@ type lockClient struct {
 	acquired *metrics.Latency // the step in which the client acquires
 	due      time.Time        // when the client's work was due; zero means when it asks
 	hold     *hold            // the current hold; nil if there is none
+	priority int64            // of the next hold, if the lock has priorities
 	// deposable: other clients may end its hold by force.
 	deposable bool
 }
@@ -230,7 +231,7 @@ func (c *lockClient) acquireLock(ctx context.Context) (held context.Context, err
 	}
 	h := &hold{disturbances: c.slot.Disturbances()}
 	c.queue.Asked(c.slot.Index, asked, c.shares)
-	c.recorded.Record(check.Step{Kind: check.Asked, Client: c.slot.Index, Shared: c.shares})
+	c.recorded.Record(check.Step{Kind: check.Asked, Client: c.slot.Index, Shared: c.shares, Value: c.priority})
 	if c.inHistory() {
 		h.call = c.operations.LockRequested(c.slot.Index)
 	}
@@ -240,7 +241,8 @@ func (c *lockClient) acquireLock(ctx context.Context) (held context.Context, err
 	c.slot.Marks.PhaseEnd()
 	if err != nil {
 		c.queue.GaveUp(c.slot.Index, now)
-		c.recorded.Record(check.Step{Kind: check.GaveUp, Client: c.slot.Index})
+		c.recorded.Record(check.Step{Kind: check.GaveUp, Client: c.slot.Index,
+			Disturbed: c.slot.Disturbances() != h.disturbances, Deposed: c.deposable && errors.Is(err, drivers.ErrNoNode)})
 		return nil, fmt.Errorf("%s: %w", c.terms.acquire, err)
 	}
 	c.queue.Granted(c.slot.Index, now)
@@ -316,7 +318,7 @@ func openerOf[H any, S drivers.Conn, F any](open func(S, string) F) opener[H] {
 // of the kind that the constructor needs, or if the constructor returns nil: not every client
 // library ships every form.
 func handle[H any, S drivers.Conn, F any](c drivers.Conn, open func(S) F) (h H, err error) {
-	session, ok := c.(S)
+	session, ok := drivers.Capability[S](c)
 	if ok {
 		h, ok = any(open(session)).(H)
 	}

@@ -269,12 +269,12 @@ func (w *queueWorkload) Settle(ctx context.Context, st *settled.Stepper) error {
 	return nil
 }
 
-// A queueRoom is the room for items that the producers of one process have: they may put as many as it has places.
-// One that is in use is in no room. The places of all processes together, and the items in the queue, are as many as
-// the backlog.
+// A queueRoom is the room for items that the producers of one process have: they may put as many as it has
+// places. One that is in use is in no room. The places of all processes together, and the items in the
+// queue, are as many as the backlog.
 //
-// A process whose consumer takes an item of another process keeps its place if it has less than its share, so that
-// producers seldom wait for a message, and owes it. It pays when it has its share again.
+// A process whose consumer takes an item of another process keeps its place if it has less than its share,
+// so that producers seldom wait for a message, and owes it. It pays when it has its share again.
 type queueRoom struct {
 	places chan struct{} // one element for each
 	share  int           // how many the process has when the queue is empty
@@ -284,8 +284,8 @@ type queueRoom struct {
 	owed map[int]int // by process
 }
 
-// newQueueRoom returns the room of a process with this share of all places. pay passes a place to another process,
-// which must call gain; it is not called if there is only one.
+// newQueueRoom returns the room of a process with this share of all places. pay passes a place to another
+// process, which must call gain; it is not called if there is only one.
 func newQueueRoom(share, all int, pay func(process int)) *queueRoom {
 	r := &queueRoom{places: make(chan struct{}, all), share: share, pay: pay, owed: map[int]int{}}
 	for range share {
@@ -310,7 +310,8 @@ func (r *queueRoom) gain() {
 	r.places <- struct{}{}
 }
 
-// keeps adds the place of an item of another process, and reports true, if this process has less than its share.
+// keeps adds the place of an item of another process, and reports true, if this process has less than its
+// share.
 func (r *queueRoom) keeps(process int) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

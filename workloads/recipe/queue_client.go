@@ -143,8 +143,8 @@ func (c *queueClient) takeItem(ctx context.Context) (taken int64, err error) {
 		c.recorded.RecordAt(now, reached)
 	case !c.atRate:
 		c.slot.Record(c.handoff, now.Sub(p.Sent), now.Sub(p.Due))
-	case c.slot.InWindow(p.Due): // the item's arrival decides, not the turn of the consumer
-		c.handoff.Record(now.Sub(p.Sent), now.Sub(p.Due))
+	default: // the item's arrival decides, not the turn of the consumer
+		c.handoff.End(now.Sub(p.Sent), now.Sub(p.Due), c.slot.InWindow(p.Due))
 	}
 	c.note(p)
 	return 1, err
@@ -183,8 +183,8 @@ func (c *queueClient) endIsDue(ctx context.Context) (bool, error) {
 	return due, c.exchange.Await(ctx, finishedTopic, 0, c.producers)
 }
 
-// The topics by which the processes of a queue tell each other which items they have taken, which process gets a
-// place for an item, and how many producers have finished.
+// The topics by which the processes of a queue tell each other which items they have taken, which process
+// gets a place for an item, and how many producers have finished.
 const (
 	takenTopic    = "taken"
 	roomTopic     = "room"

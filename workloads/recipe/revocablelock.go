@@ -41,7 +41,7 @@ func RevocableLocks[S drivers.Conn, L RevocableLock](open func(c S, path string)
 	}
 }
 
-// ignoreEvery sets how often a holder ignores revocations: in one hold in ignoreEvery on average.
+// ignoreEvery sets how often a holder ignores requests: in one hold in ignoreEvery on average.
 // Releasing is the holder's choice, and a form without force has to live with that.
 const ignoreEvery = 4
 
@@ -58,8 +58,7 @@ func (w *revocableWorkload) join(s *workloads.Slot) (*revocableClient, error) {
 		return nil, err
 	}
 	lock := c.lock.(*sharedLockSide).SharedLock.(RevocableLock)
-	_, c.deposable = lock.(Deposer)
-	return &revocableClient{sharedClient: c, revocable: lock, revokeEvery: w.revokeEvery}, nil
+	return &revocableClient{tenant: newTenant(c, lock), revocable: lock, revokeEvery: w.revokeEvery}, nil
 }
 
 // Settle lets all clients arrive to write, one at a time. The first releases. After that, the
@@ -113,14 +112,12 @@ func (w *revocableWorkload) settleRevocation(ctx context.Context, st *settled.St
 
 // A revocableClient is one client that performs rounds.
 type revocableClient struct {
-	*sharedClient
+	*tenant
 	revocable   RevocableLock
 	revokeEvery int
-	force       int64 // how many clients it had deposed at the last check
 }
 
-// Turn takes a turn as a reader or a writer. If the client is deposed before it knows that it
-// holds the lock, the turn is not a round.
+// Turn takes a turn as a reader or a writer.
 func (c *revocableClient) Turn(ctx context.Context) (rounds int64, err error) {
 	if !c.arrives(ctx) {
 		return 0, nil
@@ -131,7 +128,60 @@ func (c *revocableClient) Turn(ctx context.Context) (rounds int64, err error) {
 			return 0, err
 		}
 	}
-	held, err := c.acquireLock(ctx)
+	return c.hold(ctx, c.acquireLock)
+}
+
+// revokeLock revokes the lock and records how many clients were deposed by force.
+func (c *revocableClient) revokeLock(ctx context.Context) error {
+	began := time.Now()
+	err := c.revocable.Revoke(ctx)
+	c.recordForce()
+	if err != nil {
+		return fmt.Errorf("revoke: %w", err)
+	}
+	took := time.Since(began)
+	c.slot.Record(c.steps[2], took, took)
+	return nil
+}
+
+// A tenant is a client of a shared lock that can be asked to release it, or be deposed.
+type tenant struct {
+	*sharedClient
+	asked revoker
+	force int64 // how many clients it had deposed at the last check
+}
+
+// A revoker is a lock that tells its holder that another client wants it.
+type revoker interface {
+	Revoked(ctx context.Context) error
+}
+
+func newTenant(c *sharedClient, lock revoker) *tenant {
+	_, c.deposable = lock.(Deposer)
+	return &tenant{sharedClient: c, asked: lock}
+}
+
+func (c *tenant) wasDeposed(err error) bool {
+	return c.deposable && errors.Is(err, drivers.ErrNoNode)
+}
+
+// recordForce records how many clients this one has deposed since the last call.
+func (c *tenant) recordForce() {
+	d, ok := c.asked.(Deposer)
+	if !ok {
+		return
+	}
+	deposed := d.Deposed()
+	if deposed > c.force {
+		c.recorded.Record(check.Step{Kind: check.Deposing, Client: c.slot.Index, Value: deposed - c.force})
+	}
+	c.force = deposed
+}
+
+// hold acquires the lock, keeps it and releases it. If the client is deposed before it knows that it holds the lock, the
+// turn is not a round.
+func (c *tenant) hold(ctx context.Context, acquire func(context.Context) (held context.Context, err error)) (rounds int64, err error) {
+	held, err := acquire(ctx)
 	if c.wasDeposed(err) {
 		c.slot.ArrivalFailed()
 		return 0, nil
@@ -145,39 +195,16 @@ func (c *revocableClient) Turn(ctx context.Context) (rounds int64, err error) {
 	return 1, nil
 }
 
-func (c *revocableClient) wasDeposed(err error) bool {
-	return c.deposable && errors.Is(err, drivers.ErrNoNode)
-}
-
-// revokeLock revokes the lock and records how many clients were deposed by force.
-func (c *revocableClient) revokeLock(ctx context.Context) error {
-	began := time.Now()
-	err := c.revocable.Revoke(ctx)
-	if d, ok := c.revocable.(Deposer); ok {
-		deposed := d.Deposed()
-		if deposed > c.force {
-			c.recorded.Record(check.Step{Kind: check.Deposing, Client: c.slot.Index, Value: deposed - c.force})
-		}
-		c.force = deposed
-	}
-	if err != nil {
-		return fmt.Errorf("revoke: %w", err)
-	}
-	took := time.Since(began)
-	c.slot.Record(c.steps[2], took, took)
-	return nil
-}
-
-// keepUntilAsked holds the lock for the hold time, or until another client revokes it, unless the
-// holder ignores revocations.
-func (c *revocableClient) keepUntilAsked(held context.Context) error {
+// keepUntilAsked holds the lock for the hold time, or until another client wants it, unless the
+// holder ignores requests.
+func (c *tenant) keepUntilAsked(held context.Context) error {
 	if c.slot.Rand.IntN(ignoreEvery) == 0 {
 		c.slot.Hold(held, c.holdTime)
 		return nil
 	}
 	listening, cancel := context.WithTimeout(held, c.holdTime)
 	defer cancel()
-	err := c.revocable.Revoked(listening)
+	err := c.asked.Revoked(listening)
 	if err == nil || listening.Err() != nil || c.wasDeposed(err) {
 		return nil // the release returns the outcome
 	}

@@ -90,8 +90,8 @@ func TestRunCatchesSitesThatDecideForThemselves(t *testing.T) {
 func TestRunSurvivesASessionLostInATransaction(t *testing.T) {
 	runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
 		var sites, coordinators atomic.Int64
-		sites.Store(50)
-		coordinators.Store(20)
+		sites.Store(300) // in the window
+		coordinators.Store(80)
 		p := commitProtocol()
 		site, coordinator := p.Site, p.Coordinator
 		p.Site = func(c drivers.Conn, path string, all []string, mine string) recipe.Transaction {

@@ -16,7 +16,7 @@ func configForms() []recipetest.ConfigForm {
 			return recipes.NewConfig(c, path)
 		}},
 		{Name: "persistent", New: func(c drivers.Conn, path string) recipe.Config {
-			return recipes.NewPersistentConfig(c.(drivers.PersistentWatcher), path)
+			return recipes.NewPersistentConfig(capable[drivers.PersistentWatcher](c), path)
 		}},
 		{Name: "poll", New: func(c drivers.Conn, path string) recipe.Config {
 			return naive.NewConfig(c, path)

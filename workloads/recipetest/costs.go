@@ -35,14 +35,12 @@ func (x *trial) model(recipe, form string) costmodel.Model {
 func (x *trial) expectCost(model costmodel.Model, p costmodel.Params, rounds int64, play func(rested func())) {
 	x.Helper()
 	before := x.ledger.read()
-	seen, largest := before.Notifications, int64(0)
-	play(func() {
-		now := x.ledger.read().Notifications
-		largest, seen = max(largest, now-seen), now
-	})
+	x.ledger.fanout()
+	largest := int64(0)
+	play(func() { largest = max(largest, x.ledger.fanout()) })
 	got := x.ledger.read().Sub(before)
 	x.compareCosts(p.Clients, got, largest, model.Settled(p))
-	x.checkIdentities(model, got, rounds)
+	x.checkIdentities(model, got, rounds, p.Clients)
 }
 
 // compareCosts compares counts with the model's, or with its bounds.
@@ -66,10 +64,10 @@ func (x *trial) compareCosts(n int64, got metrics.Counts, largest int64, least c
 	}
 }
 
-func (x *trial) checkIdentities(model costmodel.Model, counts metrics.Counts, rounds int64) {
+func (x *trial) checkIdentities(model costmodel.Model, counts metrics.Counts, rounds, clients int64) {
 	x.Helper()
 	for _, i := range model.Identities {
-		if left, right, holds := i.Check(counts, rounds); !holds {
+		if left, right, holds := i.Check(counts, rounds, clients); !holds {
 			x.Errorf("after %d rounds %s does not hold: %d and %d", rounds, i.Formula, left, right)
 		}
 	}
@@ -103,7 +101,8 @@ func (x *trial) settledRuns(ctx context.Context, form workloads.Form, settings w
 // freeRun checks the identities of a run in which clients do not wait for each other.
 func (x *trial) freeRun(ctx context.Context, form workloads.Form) {
 	model := x.model(form.Recipe, form.Name)
-	r, err := workloads.Run(ctx, workloads.Plan{Service: x.service, Form: form, Clients: 8, Rounds: 20, Seed: 1,
+	const clients = 8
+	r, err := workloads.Run(ctx, workloads.Plan{Service: x.service, Form: form, Clients: clients, Rounds: 20, Seed: 1,
 		Settings: workloads.Settings{Hold: time.Millisecond}})
 	if err != nil {
 		x.Fatalf("running freely: %v", err)
@@ -111,7 +110,7 @@ func (x *trial) freeRun(ctx context.Context, form workloads.Form) {
 	if r.Disturbed || r.Safety.Violations > 0 {
 		x.Errorf("disturbed: %v, %+v; want whole rounds and no violation", r.Disturbed, r.Safety)
 	}
-	x.checkIdentities(model, r.Whole, r.WholeRounds)
+	x.checkIdentities(model, r.Whole, r.WholeRounds, clients)
 }
 
 // A guard is the resource that a lock protects. It checks the clients that enter.
@@ -187,13 +186,23 @@ func (g *guard) has(c *lockClient) bool {
 type ledger struct {
 	mu       sync.Mutex
 	counts   metrics.Counts
-	messages int64 // of all kinds except heartbeats and flushes
+	messages int64               // of all kinds except heartbeats and flushes
+	notified map[*tally]struct{} // the sessions that were notified since the last call of fanout
 }
 
 func (l *ledger) read() metrics.Counts {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.counts
+}
+
+// fanout returns how many sessions were notified since the last call.
+func (l *ledger) fanout() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := int64(len(l.notified))
+	l.notified = map[*tally]struct{}{}
+	return n
 }
 
 // A tally is the probe of one session. It writes to the ledger.
@@ -219,6 +228,9 @@ func (t *tally) Message(m drivers.Message) {
 		t.open++
 	case drivers.Notification:
 		t.counts.Notifications++
+		if t.notified != nil {
+			t.notified[t] = struct{}{}
+		}
 		t.armed--
 	case drivers.Reply:
 		t.open--

@@ -2,6 +2,7 @@ package recipetest_test
 
 import (
 	"flag"
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -118,7 +119,16 @@ func servedInProcess(t testing.TB, f workloads.Form) bool {
 
 // shipped returns the form that the session's client library ships.
 func shipped[F any](c drivers.Conn, recipe, path string, clients int) F {
-	return c.(drivers.Librarian).LibraryForm(recipe, path, clients).(F)
+	return capable[drivers.Librarian](c).LibraryForm(recipe, path, clients).(F)
+}
+
+// capable returns a Conn as one that can do more. Its panic names what it cannot.
+func capable[S drivers.Conn](c drivers.Conn) S {
+	session, ok := drivers.Capability[S](c)
+	if !ok {
+		panic(fmt.Sprintf("%T is not %T", c, &session))
+	}
+	return session
 }
 
 // noRetry is the reason why a library's form cannot pass some cases.

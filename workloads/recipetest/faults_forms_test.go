@@ -26,7 +26,12 @@ func families() map[string]family {
 	})
 	revocable := familyOf(revocableLockMutants(), func(open openRevocableLock) made { return recipe.RevocableLocks(open) })
 	revocable.right = recipe.RevocableLocks(impatient)
+	priority := familyOf(priorityLockMutants(), func(open openPriorityLock) made { return recipe.PriorityLocks(open) })
+	priority.right = recipe.PriorityLocks(func(c drivers.Conn, dir string) *recipes.LaserBeamPriorityLock {
+		return recipes.NewLaserBeamPriorityLock(c, dir, time.Second)
+	})
 	return map[string]family{
+		"priority-lock":    priority,
 		"lock":             locks,
 		"shared-lock":      familyOf(sharedLockMutants(), func(open openSharedLock) made { return recipe.SharedLocks(open) }),
 		"revocable-lock":   revocable,
@@ -36,7 +41,11 @@ func families() map[string]family {
 		"election":         familyOf(electionMutants(), func(open openElection) made { return recipe.Elections(open) }),
 		"config":           familyOf(configMutants(), func(open openConfig) made { return recipe.Configs(open) }),
 		"names":            familyOf(namesMutants(), func(open openNames) made { return recipe.NameServices(open) }),
+		"mirror":           familyOf(mirrorMutants(), func(open openMirror) made { return recipe.Mirrors(open) }),
 		"group":            familyOf(groupMutants(), runGroup),
+		"mutual-watch":     familyOf(mutualWatchMutants(), runGroup),
+		"member-state":     familyOf(memberStateMutants(), func(open openMemberState) made { return recipe.MemberStates(open) }),
+		"reconnect":        familyOf(reconnectMutants(), func(open openReconnect) made { return recipe.Reconnects(open) }),
 		"queue":            queues("queue"),
 		"priority-queue":   queues("priority-queue"),
 	}

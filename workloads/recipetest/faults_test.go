@@ -86,25 +86,31 @@ func weaknesses() map[string]faults.Schedule {
 		return again(500*time.Millisecond, "lose clients=all reply="+reply)
 	}
 	return map[string]faults.Schedule{
-		"barrier: does not retry":                       lose("exists"),
-		"config: does not retry":                        lose("get"),
-		"double-barrier: does not retry":                lose("list"),
-		"double-barrier: does not look for its GUID":    lose("create"),
-		"election: acknowledges with a persistent node": again(time.Second, "expire holder"),
-		"group: does not look for its GUID":             lose("create"),
-		"lock: does not retry":                          lose("list"),
-		"lock: deletes what others made":                lose("delete"),
-		"lock: does not look for its GUID":              lose("create"),
-		"names: does not retry":                         lose("get"),
-		"queue: does not retry":                         lose("list"),
-		"queue: repeats a put":                          lose("create"),
-		"queue: treats a lost reply as a failure":       lose("delete"),
-		"revocable-lock: does not retry":                lose("set"),
-		"revocable-lock: hides that it deposes holders": again(1200*time.Millisecond, "freeze holder for=1100ms"),
-		"two-phase-commit: does not retry":              lose("get"),
-		"two-phase-commit: does not look for its GUID":  lose("create"),
-		"two-phase-commit: does not see earlier votes":  again(5*time.Second, "delay clients=all by=30ms for=6s"),
-		"two-phase-commit: forgets votes":               afterTheVote(),
+		"barrier: does not retry":                              lose("exists"),
+		"config: does not retry":                               lose("get"),
+		"double-barrier: does not retry":                       lose("list"),
+		"double-barrier: does not look for its GUID":           lose("create"),
+		"election: acknowledges with a persistent node":        again(time.Second, "expire holder"),
+		"group: does not look for its GUID":                    lose("create"),
+		"lock: does not retry":                                 lose("list"),
+		"lock: deletes what others made":                       lose("delete"),
+		"lock: does not look for its GUID":                     lose("create"),
+		"member-state: repeats an update whose reply was lost": lose("set"),
+		"mirror: does not retry":                               lose("get"),
+		"mirror: misses deletions while disconnected":          lose("get"),
+		"mutual-watch: does not look for its GUID":             lose("create"),
+		"names: does not retry":                                lose("get"),
+		"queue: does not retry":                                lose("list"),
+		"queue: repeats a put":                                 lose("create"),
+		"queue: treats a lost reply as a failure":              lose("delete"),
+		"priority-lock: does not retry":                        lose("set"),
+		"priority-lock: hides that it deposes holders":         again(1200*time.Millisecond, "freeze holder for=1100ms"),
+		"revocable-lock: does not retry":                       lose("set"),
+		"revocable-lock: hides that it deposes holders":        again(1200*time.Millisecond, "freeze holder for=1100ms"),
+		"two-phase-commit: does not retry":                     lose("get"),
+		"two-phase-commit: does not look for its GUID":         lose("create"),
+		"two-phase-commit: does not see earlier votes":         again(5*time.Second, "delay clients=all by=30ms for=6s"),
+		"two-phase-commit: forgets votes":                      afterTheVote(),
 	}
 }
 
@@ -138,22 +144,29 @@ func hidden() map[string]string {
 		"double-barrier: lets out every client at once": "it ends its session, and the barrier promises nothing after that",
 		"election: does not acknowledge":                "no client reads the acknowledgement",
 		"lock: does not end the held context":           "the belief of a client that has lost its session is no violation",
+		"member-state: takes a lost reply for success":  "nearly every set whose reply a fault loses was applied",
 		"names: never invalidates its cache":            "it spins on its cached value, and trying it takes as long as all others",
 		"names: watches after it has read":              "no change comes between its two requests, which follow each other immediately",
 		"priority-queue: never invalidates its list":    "two consumers leave no list long enough for another item to overtake",
+		"reconnect: tries again what was refused":       "no client of a run is refused",
+		"reconnect: hides the cause of its end":         "in a run no client cancels and none is refused",
+		"reconnect: treats a lost session as final":     "few sessions are lost between their opening and the registration",
+		"reconnect: ignores cancellation":               "in a run no client cancels while its session is alive",
 		"queue: makes items persistent":                 "items of a run are not ephemeral",
 	}
 	for why, names := range map[string][]string{
-		"it only costs more": {"barrier: reads twice", "config: reads twice", "double-barrier: reads twice", "group: herds",
-			"lock: herds", "lock: lists twice", "queue: herds", "queue: reads twice", "revocable-lock: reads twice",
+		"it only costs more": {"member-state: reads twice", "member-state: watches what it reads", "mutual-watch: has one watch",
+			"barrier: reads twice", "config: reads twice", "double-barrier: reads twice", "group: herds",
+			"lock: herds", "lock: lists twice", "mirror: reads twice", "priority-lock: lists twice", "queue: herds", "queue: reads twice", "revocable-lock: reads twice",
 			"shared-lock: shares with no client", "two-phase-commit: reads twice"},
 		"in a run no client cancels while its session is alive": {"config: ignores cancellation", "config: hides the cause of its end",
-			"double-barrier: leaves its node when canceled", "group: leaves when it stops following",
-			"lock: hides the cause of its failure", "lock: leaves its node when canceled", "names: hides the cause of its failure",
+			"member-state: hides the cause of its failure", "mutual-watch: leaves when it stops following", "double-barrier: leaves its node when canceled", "group: leaves when it stops following",
+			"lock: hides the cause of its failure", "lock: leaves its node when canceled", "mirror: ignores cancellation", "mirror: hides the cause of its end",
+			"names: hides the cause of its failure",
 			"queue: hides the cause of its failure", "queue: drops its item when canceled",
 			"revocable-lock: hides the cause when no request can come", "two-phase-commit: aborts the transaction when canceled",
 			"two-phase-commit: decides nothing when canceled"},
-		"a holder that is not asked, or asked without need, releases the lock at the end of its hold": {"revocable-lock: sends no request",
+		"a holder that is not asked, or asked without need, releases the lock at the end of its hold": {"priority-lock: sends no request", "revocable-lock: sends no request",
 			"revocable-lock: sends a request to one of several readers", "revocable-lock: reports requests that no client made"},
 	} {
 		for _, name := range names {
@@ -175,7 +188,7 @@ func underFaults(t *testing.T, recipe string, form made, seed uint64, strikes fa
 		// Revocations are frequent enough for one to come while the lock's holder is frozen.
 		p := workloads.Plan{Service: s, Form: workloads.Form{Recipe: recipe, Name: "tried", Family: workloads.Recipe, New: form},
 			Clients: 4, Duration: faultyRun, Seed: seed, Faults: strikes,
-			Settings: workloads.Settings{Hold: 50 * time.Millisecond, Think: 20 * time.Millisecond, RevokeEvery: 2}}
+			Settings: workloads.Settings{Hold: 50 * time.Millisecond, Think: 20 * time.Millisecond, RevokeEvery: 2, Outage: 250 * time.Millisecond}}
 		if strikes == nil {
 			p.Faults = p.Nemesis(p.Seed, 1500*time.Millisecond)
 		}

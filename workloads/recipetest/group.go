@@ -11,10 +11,11 @@ import (
 	"github.com/stampede-bench/stampede/workloads/recipe"
 )
 
-// A GroupForm is a form under test.
+// A GroupForm is a form under test: of the recipe group, or of mutual-watch.
 type GroupForm struct {
-	Name string // the form's name in package costmodel
-	New  func(c drivers.Conn, path string) recipe.Group
+	Recipe string
+	Name   string // the form's name in package costmodel
+	New    func(c drivers.Conn, path string) recipe.Group
 	// Ring: when a member leaves, only the member right behind it is notified. The first
 	// member closes the ring, so it is notified of every change.
 	Ring bool
@@ -22,7 +23,7 @@ type GroupForm struct {
 }
 
 // String implements [Form].
-func (f GroupForm) String() string { return "group/" + f.Name }
+func (f GroupForm) String() string { return f.Recipe + "/" + f.Name }
 
 func (f GroupForm) cases() []testCase {
 	return []testCase{
@@ -41,6 +42,9 @@ func (f GroupForm) cases() []testCase {
 		{"replies are lost",
 			"Whichever replies are lost, no client is a member twice, no client that has left remains a member, and in the end all see the current members.",
 			f.losesReplies},
+		{"no member is missed",
+			"A member that was seen and is still there is never missing from what another one sees later.",
+			f.missesNoMember},
 		{"settled cost",
 			"When changes come one at a time, the cost is exactly what the formulas say.",
 			f.costs},
@@ -52,8 +56,9 @@ type groupMember struct {
 	*client
 	group recipe.Group
 
-	mu   sync.Mutex
-	sees []string
+	mu     sync.Mutex
+	sees   []string
+	missed []string // names that it saw, and then saw no more
 }
 
 func (f GroupForm) member(ctx context.Context, x *trial) *groupMember {
@@ -88,7 +93,9 @@ func (m *groupMember) follow(ctx context.Context) *call {
 		return m.group.Follow(ctx, func(members []string) {
 			m.mu.Lock()
 			defer m.mu.Unlock()
+			seen := m.sees
 			m.sees = slices.Sorted(slices.Values(members))
+			m.missed = append(m.missed, slices.DeleteFunc(slices.Clone(seen), func(name string) bool { return slices.Contains(m.sees, name) })...)
 		})
 	})
 }
@@ -198,6 +205,21 @@ func (f GroupForm) stopsFollowing(ctx context.Context, x *trial) {
 	f.expect(ctx, x, members[1:], leaver)
 }
 
+func (f GroupForm) missesNoMember(ctx context.Context, x *trial) {
+	members := f.members(ctx, x, 4)
+	leaver := members[3]
+	leaver.leave(ctx)
+	x.rest(ctx)
+	for i, m := range members[:3] {
+		m.mu.Lock()
+		missed := slices.DeleteFunc(slices.Clone(m.missed), func(name string) bool { return name == leaver.group.Name() })
+		m.mu.Unlock()
+		if len(missed) > 0 {
+			x.Errorf("member %d saw that %s had gone, which is there", i, strings.Join(missed, " "))
+		}
+	}
+}
+
 func (f GroupForm) canceledJoining(ctx context.Context, x *trial) {
 	members := f.members(ctx, x, 2)
 	m := f.member(ctx, x)
@@ -242,7 +264,7 @@ func (f GroupForm) losesReplies(ctx context.Context, x *trial) {
 }
 
 func (f GroupForm) costs(ctx context.Context, x *trial) {
-	model := x.model("group", f.Name)
+	model := x.model(f.Recipe, f.Name)
 	for _, n := range x.sizes() {
 		x.expectCost(model, costmodel.Params{Clients: n}, 2*n, func(rested func()) {
 			var members []*groupMember

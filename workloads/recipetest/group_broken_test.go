@@ -26,7 +26,7 @@ func groupMutants() mutants[openGroup] {
 	)
 	right := openGroup{false, func(c conn, dir string) group { return naive.NewGroup(c, dir) }}
 	form := func(o openGroup) Form {
-		form := GroupForm{Name: "children-watch", Ring: o.ring, New: o.open}
+		form := GroupForm{Recipe: "group", Name: "children-watch", Ring: o.ring, New: o.open}
 		if o.ring {
 			form.Name = "ring"
 		}
@@ -43,6 +43,8 @@ func groupMutants() mutants[openGroup] {
 			[]string{"one stops following"}},
 		{"leaves its node when canceled", openGroup{false, func(c conn, dir string) group { return naive.NewGroup(keeper{c}, dir) }},
 			[]string{"canceled while joining"}},
+		{"sees members one by one", openGroup{false, func(c conn, dir string) group { return counting{naive.NewGroup(c, dir)} }},
+			[]string{"no member is missed"}},
 		{"does not look for its GUID", openGroup{false, func(c conn, dir string) group { return naive.NewGroup(forgetful{c}, dir) }},
 			[]string{"replies are lost"}},
 		{"herds", openGroup{true, func(c conn, dir string) group { return naive.NewGroup(c, dir) }},
@@ -82,3 +84,14 @@ func (g fickle) Follow(ctx context.Context, see func([]string)) error {
 type keeper struct{ drivers.Conn }
 
 func (keeper) Delete(context.Context, string, int32) error { return nil }
+
+// counting sees one member more at a time, whenever it looks.
+type counting struct{ recipe.Group }
+
+func (g counting) Follow(ctx context.Context, see func([]string)) error {
+	return g.Group.Follow(ctx, func(members []string) {
+		for n := range members {
+			see(members[:n+1])
+		}
+	})
+}

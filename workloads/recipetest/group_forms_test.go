@@ -12,16 +12,34 @@ import (
 
 func groupForms() []recipetest.GroupForm {
 	return []recipetest.GroupForm{
-		{Name: "ring", Ring: true, New: func(c drivers.Conn, path string) recipe.Group {
+		{Recipe: "group", Name: "ring", Ring: true, New: func(c drivers.Conn, path string) recipe.Group {
 			return recipes.NewGroup(c, path)
 		}},
-		{Name: "recursive", New: func(c drivers.Conn, path string) recipe.Group {
-			return recipes.NewRecursiveGroup(c.(drivers.PersistentWatcher), path)
+		{Recipe: "group", Name: "recursive", New: func(c drivers.Conn, path string) recipe.Group {
+			return recipes.NewRecursiveGroup(capable[drivers.PersistentWatcher](c), path)
 		}},
-		{Name: "children-watch", New: func(c drivers.Conn, path string) recipe.Group {
+		{Recipe: "group", Name: "children-watch", New: func(c drivers.Conn, path string) recipe.Group {
 			return naive.NewGroup(c, path)
 		}},
 	}
+}
+
+func mutualWatchForms() []recipetest.GroupForm {
+	return []recipetest.GroupForm{
+		{Recipe: "mutual-watch", Name: "one-watch", New: func(c drivers.Conn, path string) recipe.Group {
+			return recipes.NewMutualWatch(c, path)
+		}},
+		{Recipe: "mutual-watch", Name: "recursive", New: func(c drivers.Conn, path string) recipe.Group {
+			return recipes.NewRecursiveMutualWatch(capable[drivers.PersistentWatcher](c), path)
+		}},
+		{Recipe: "mutual-watch", Name: "watch-each", New: func(c drivers.Conn, path string) recipe.Group {
+			return naive.NewMutualWatch(c, path)
+		}},
+	}
+}
+
+func TestMutualWatches(t *testing.T) {
+	everywhere(t, mutualWatchForms())
 }
 
 func TestGroups(t *testing.T) {

@@ -38,6 +38,8 @@ func (f LockForm) lockCases() []lockCase {
 	switch f.Recipe {
 	case "revocable-lock":
 		cases = slices.Concat(cases, sharedLockCases(), revocableLockCases())
+	case "priority-lock":
+		cases = slices.Concat(cases, sharedLockCases(), priorityLockCases())
 	case "shared-lock":
 		cases = slices.Concat(cases, sharedLockCases(), lockCosts())
 	default:
@@ -125,7 +127,7 @@ func identities(ctx context.Context, x *lockTrial) {
 	turns := x.turns()
 	x.compete(ctx, clients, turns, 1, nil)
 	x.rest(ctx)
-	x.checkIdentities(model, x.ledger.read(), int64(clients*turns))
+	x.checkIdentities(model, x.ledger.read(), int64(clients*turns), clients)
 }
 
 // expectError fails the case unless the call, which has a name, has returned the wanted error,

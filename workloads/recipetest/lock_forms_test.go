@@ -65,6 +65,20 @@ func revocableLockForms() []recipetest.RevocableLockForm {
 	}
 }
 
+func priorityLockForms() []recipetest.PriorityLockForm {
+	return []recipetest.PriorityLockForm{
+		{Name: "nearest", New: func(c drivers.Conn, path string) recipe.PriorityLock {
+			return recipes.NewPriorityLock(c, path)
+		}},
+		{Name: "laser-beams", New: func(c drivers.Conn, path string) recipe.PriorityLock {
+			return recipes.NewLaserBeamPriorityLock(c, path, time.Millisecond)
+		}},
+		{Name: "children-watch", New: func(c drivers.Conn, path string) recipe.PriorityLock {
+			return naive.NewPriorityLock(c, path)
+		}},
+	}
+}
+
 func TestLocks(t *testing.T) {
 	everywhere(t, lockForms())
 }
@@ -75,4 +89,8 @@ func TestSharedLocks(t *testing.T) {
 
 func TestRevocableLocks(t *testing.T) {
 	everywhere(t, revocableLockForms())
+}
+
+func TestPriorityLocks(t *testing.T) {
+	everywhere(t, priorityLockForms())
 }

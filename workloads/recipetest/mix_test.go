@@ -6,6 +6,8 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
 	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/draw"
+	"github.com/stampede-bench/stampede/workloads/preload"
 )
 
 // TestMixEverywhere checks on every backend that a mix runs the requested operations: it makes no
@@ -15,8 +17,9 @@ func TestMixEverywhere(t *testing.T) {
 		r, err := workloads.Run(t.Context(), workloads.Plan{
 			Service: service, Form: listed("mix/operations"), Clients: 4, Rounds: 400, Seed: 1,
 			Settings: workloads.Settings{Mix: workloads.MixSettings{
-				Reads: 0.4, Lists: 0.2, Creates: 0.2, Conditional: true, Keys: 5, KeysBy: workloads.Zipfian, Size: 100, Watchers: 2}},
-			Preload: workloads.Preload{Nodes: 50, Watches: 60},
+				Reads: 0.4, Lists: 0.2, ListSize: 2, Creates: 0.2, Txns: 0.3, TxnOps: 3, Conditional: true, Keys: 5, KeysBy: draw.Zipfian,
+				NameLength: 20, Size: 100, SizeBy: draw.Zipfian, Watchers: 2}},
+			Preload: preload.Data{Nodes: 50, Watches: 60},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -24,10 +27,10 @@ func TestMixEverywhere(t *testing.T) {
 		if r.Safety.Violations != 0 || r.Safety.Checked < r.Rounds/2 {
 			t.Errorf("%+v for %d operations", r.Safety, r.Rounds)
 		}
-		if r.Counts.Notifications == 0 || len(r.Phases) != 5 {
-			t.Errorf("%d notifications, %d phases; want notifications, and five phases", r.Counts.Notifications, len(r.Phases))
+		if r.Counts.Notifications == 0 || len(r.Phases) != 6 || r.Mix.Transactions == 0 {
+			t.Errorf("%d notifications, %d phases, %d transactions; want some, and six phases", r.Counts.Notifications, len(r.Phases), r.Mix.Transactions)
 		}
-		if failed := r.Whole.FailedWrites; failed < r.Mix.Retries || r.Whole.Writes-failed > r.WholeRounds || r.Whole.Cuts > 0 {
+		if failed := r.Whole.FailedWrites; failed < r.Mix.Retries+r.Mix.Refused || r.Whole.Writes-failed > r.WholeRounds || r.Whole.Cuts > 0 {
 			t.Errorf("%+v for %d operations, %d sets made again", r.Whole, r.WholeRounds, r.Mix.Retries)
 		}
 	})

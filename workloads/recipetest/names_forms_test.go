@@ -16,7 +16,7 @@ func namesForms() []recipetest.NamesForm {
 			return recipes.NewNames(c, path)
 		}},
 		{Name: "recursive", New: func(c drivers.Conn, path string) recipe.Names {
-			return recipes.NewRecursiveNames(c.(drivers.PersistentWatcher), path)
+			return recipes.NewRecursiveNames(capable[drivers.PersistentWatcher](c), path)
 		}},
 		{Name: "lookup", New: func(c drivers.Conn, path string) recipe.Names {
 			return naive.NewNames(c, path)

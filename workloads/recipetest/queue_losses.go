@@ -122,7 +122,7 @@ func queueIdentities(ctx context.Context, x *queueTrial) {
 	model := x.model(x.form.Recipe, x.form.Name)
 	x.trade(ctx, 1, nil)
 	x.rest(ctx)
-	x.checkIdentities(model, x.ledger.read(), tradeRounds)
+	x.checkIdentities(model, x.ledger.read(), tradeRounds, tradeRounds)
 }
 
 // workload returns the constructor of the form's workload.

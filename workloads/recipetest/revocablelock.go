@@ -204,5 +204,5 @@ func revocableIdentities(ctx context.Context, x *lockTrial) {
 		x.tick(ctx)
 		x.expectError("Revoke", revokes, nil)
 	}
-	x.checkIdentities(model, x.ledger.read(), clients)
+	x.checkIdentities(model, x.ledger.read(), clients, clients)
 }

@@ -104,6 +104,7 @@ func (p *parser) top(root *yaml.Node) {
 		"seed":       func(v *yaml.Node) { p.seed(v) },
 		"scenarios":  func(v *yaml.Node) { scenarios = v },
 		"reference":  func(v *yaml.Node) { p.reference(v) },
+		"incident":   func(v *yaml.Node) { p.incident(v) },
 		"thresholds": func(v *yaml.Node) { p.file.Thresholds = p.thresholds(v) },
 	}, &p.shared)
 	if scenarios == nil {
@@ -112,6 +113,7 @@ func (p *parser) top(root *yaml.Node) {
 	}
 	p.scenarios(scenarios)
 	p.checkReference()
+	p.checkIncident()
 }
 
 func (p *parser) seed(v *yaml.Node) {

@@ -23,6 +23,9 @@ type File struct {
 	// Thresholds apply to all scenarios; this package does not interpret them.
 	Thresholds []ThresholdText
 	Reference  *results.Reference // nil if there is none
+	Incident   *results.Incident  // nil if there is none
+	// IncidentLine is the line of the incident's symptom.
+	IncidentLine int
 }
 
 // A ThresholdText is the text of a threshold, as written.
@@ -107,6 +110,17 @@ func Names() (names []string) {
 	}
 	return names
 }
+
+// incidentPrefix begins the names of the files that show an incident.
+const incidentPrefix = "incident-"
+
+// Incidents returns the names of the files that come with stampede and show an incident.
+func Incidents() []string {
+	return slices.DeleteFunc(Names(), func(name string) bool { return !IsIncident(name) })
+}
+
+// IsIncident reports whether the file of that name, which comes with stampede, shows an incident.
+func IsIncident(name string) bool { return strings.HasPrefix(name, incidentPrefix) }
 
 // Shipped returns the text of the file with that name that comes with stampede.
 func Shipped(name string) (text []byte, ok bool) {

@@ -248,7 +248,7 @@ func (st *Stepper) resetServerCount(ctx context.Context) (counting drivers.Serve
 // again, flushes and syncs. It returns nil if the server does not count in our terms. With
 // persistent watches no server does: ZooKeeper counts arming one as a read, and counts two
 // notifications for the deletion of a watched node, one in each of its watch tables, though it
-// sends one.
+// sends one. Nor does one on which sessions were opened: the servers count that as a write.
 func (st *Stepper) serverCount(ctx context.Context, counting drivers.ServerStats, before metrics.Counts) (*drivers.Counters, error) {
 	var server drivers.Counters
 	var ours metrics.Counts
@@ -257,7 +257,7 @@ func (st *Stepper) serverCount(ctx context.Context, counting drivers.ServerStats
 		server, err = counting.Counters(ctx)
 		return err
 	})
-	if err != nil || !server.OurTerms || ours.Armings > 0 {
+	if err != nil || !server.OurTerms || ours.Armings+ours.Opens > 0 {
 		return nil, err
 	}
 	server.Reads -= unrequested(ours) + ours.Flushes + ours.Syncs

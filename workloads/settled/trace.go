@@ -71,7 +71,7 @@ func (t *tracer) Message(m drivers.Message) {
 	t.next.Message(m)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !t.tracing || !(m.Op.IsRead() || m.Op.IsWrite() || m.Op.IsWatch() || m.Kind == drivers.Notification) {
+	if !t.tracing || !(opens(m) || m.Op.IsRead() || m.Op.IsWrite() || m.Op.IsWatch() || m.Kind == drivers.Notification) {
 		return
 	}
 	switch m.Kind {
@@ -88,6 +88,9 @@ func (t *tracer) Message(m drivers.Message) {
 		t.messages = append(t.messages, message{event: m.Event, path: string(m.Path)})
 	}
 }
+
+// opens reports whether the message is the request to open a session.
+func opens(m drivers.Message) bool { return m.Op == drivers.OpOpen && m.Kind == drivers.Request }
 
 // last returns the last request recorded.
 func (t *tracer) last() *message {
@@ -160,8 +163,11 @@ func (st *Stepper) describe(client int, messages []message) string {
 		if d.created != "" {
 			w = "create " + st.name(client, d.created)
 		}
-		if d.op == drivers.OpChildren {
+		switch d.op {
+		case drivers.OpChildren:
 			w = "list"
+		case drivers.OpOpen:
+			w = "open a session"
 		}
 		if d.watch && !d.op.IsWatch() {
 			w += " with watch"

@@ -131,8 +131,8 @@ func (all Objectives) String() string {
 	return strings.Join(words, ", ")
 }
 
-// Judge reports whether a run meets all objectives. It misses them if it misses one, and is undecided if one is
-// undecided and none is missed. The slack is that of the objective which comes closest to its limit.
+// Judge reports whether a run meets all objectives. It misses them if it misses one, and is undecided if
+// one is undecided and none is missed. The slack is that of the objective which comes closest to its limit.
 func (all Objectives) Judge(r results.Run) (t Trial) {
 	for i, o := range all {
 		one := o.Judge(r)

@@ -16,8 +16,8 @@ type System struct {
 	Differs string
 	Members string // how many members take part in practice
 	Usual   int    // the most members in a usual installation; 0 if there is no such limit
-	// Versions are those that were looked at, from the oldest for which the row holds to the newest, and then those
-	// for which it does not hold.
+	// Versions are those that were looked at, from the oldest for which the row holds to the newest, and then
+	// those for which it does not hold.
 	Versions []Version
 	// Sends is what one change sends by the system's own source, nil if as much as the form.
 	Sends *Span

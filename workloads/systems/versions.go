@@ -51,8 +51,8 @@ func (s System) HoldsFor() string {
 // A Span has the least and the most notifications of one change, for which the order of the members decides.
 type Span struct{ Least, Most costmodel.Polynomial }
 
-// A Recording is traffic of the library itself in examples/observe/corpus. A decoder that knows nothing of this
-// table counted its notifications.
+// A Recording is traffic of the library itself in examples/observe/corpus. A decoder that knows nothing of
+// this table counted its notifications.
 type Recording struct {
 	Item    string // "first/curator-mutex"
 	Version string // of the system, one that was counted; "" if another program stands in for it

@@ -28,7 +28,7 @@ func ExitCodes() []ExitMeaning {
 		{"0", "success; an inconclusive verdict counts as success unless --inconclusive=fail"},
 		{"1", "error: a service did not answer or refused a request, or a run failed"},
 		{"2", "invalid usage: a flag, an argument or a named file is wrong; nothing was started"},
-		{"96", "safety violation, for example two clients that held a lock at once; the form's numbers are void"},
+		{"96", "safety violation, for example two clients that held a lock at once, or a notification that is missing; the form's numbers are void"},
 		{"97", "invalid: the figures of a threshold, of ab or of a history were measured badly or not at all; with --inconclusive=fail also an inconclusive verdict"},
 		{"98", "regression: a count differs from the cost model, or a figure is worse than the base or than the baseline allows"},
 		{"99", "a threshold is not met"},

@@ -93,9 +93,39 @@ func NoSuchCommand(cmd *cobra.Command, args []string) error {
 	}
 	var have []string
 	for _, c := range cmd.Commands() {
-		have = append(have, c.Name())
+		if !c.Hidden {
+			have = append(have, c.Name())
+		}
 	}
 	return Usage(suggest.Unknown("command", args[0], have))
+}
+
+// Repeated returns the flags that take one value and are given more than once in the words of a command line. The last
+// value holds.
+func Repeated(flags *pflag.FlagSet, words []string) (all []*pflag.Flag) {
+	given := map[*pflag.Flag]int{}
+	for _, word := range words {
+		if word == "--" {
+			break
+		}
+		name, _, _ := strings.Cut(strings.TrimPrefix(word, "--"), "=")
+		f := flags.Lookup(name)
+		if strings.HasPrefix(word, "-") && len(word) == 2 {
+			f = flags.ShorthandLookup(word[1:])
+		} else if !strings.HasPrefix(word, "--") {
+			continue
+		}
+		if f == nil || f.Value.Type() == "bool" {
+			continue
+		}
+		if _, list := f.Value.(pflag.SliceValue); list {
+			continue
+		}
+		if given[f]++; given[f] == 2 {
+			all = append(all, f)
+		}
+	}
+	return all
 }
 
 // CheckDuration rejects a duration below the least.

@@ -109,6 +109,15 @@ func Grouped(cmd *cobra.Command, groups []FlagGroup) (all []TitledFlags) {
 	return slices.DeleteFunc(append(all, rest), func(g TitledFlags) bool { return !g.Flags.HasAvailableFlags() })
 }
 
+// Default returns the flag's default as a manual shows it, "" if it is that of the type.
+func Default(f *pflag.Flag) string {
+	switch f.DefValue {
+	case "", "0", "0s", "false", "[]":
+		return ""
+	}
+	return strings.Trim(f.DefValue, "[]")
+}
+
 func newFlags() *pflag.FlagSet { return pflag.NewFlagSet("", pflag.ContinueOnError) }
 
 // Counted returns "1 node" or "2 nodes".

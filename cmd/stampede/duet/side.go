@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"slices"
 	"strconv"
-	"syscall"
 	"time"
 )
 
@@ -122,8 +121,8 @@ func FromEnvironment() *Gate {
 		return nil
 	}
 	os.Unsetenv(Variable)
-	syscall.CloseOnExec(reportFD)
-	syscall.CloseOnExec(releaseFD)
+	keepFromChildren(reportFD)
+	keepFromChildren(releaseFD)
 	return &Gate{report: os.NewFile(reportFD, "report"), release: os.NewFile(releaseFD, "release")}
 }
 

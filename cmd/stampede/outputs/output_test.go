@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/render"
 	"github.com/stampede-bench/stampede/results/resulttest"
 )
 
@@ -28,6 +29,42 @@ func TestColor(t *testing.T) {
 	_, err := Flags{Color: "alway"}.Open(results.KindRun, nil)
 	if want := `--color: unknown choice "alway": did you mean "always"?`; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+// Every format with a path of - writes what it writes without a path, and no file. One of several files needs a
+// folder.
+func TestDashIsStandardOutputForEveryFormat(t *testing.T) {
+	t.Chdir(t.TempDir())
+	written := func(format string, v results.Result) string {
+		t.Helper()
+		var out bytes.Buffer
+		list, err := Flags{Formats: []string{format}, Color: never}.Open(results.KindOf(v), &out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := list.Write(v, ""); err != nil {
+			t.Fatal(err)
+		}
+		return out.String()
+	}
+	for _, v := range []results.Result{resulttest.Lock(), resulttest.Sweep(), resulttest.Count(), resulttest.Comparison(), resulttest.Observation(), resulttest.History()} {
+		for _, f := range render.FormatsFor(results.KindOf(v)) {
+			if f.Files != nil {
+				_, err := Flags{Formats: []string{f.Name + "=-"}}.Open(results.KindOf(v), nil)
+				if want := "-o " + f.Name + ": there are several files: give them a folder, -o " + f.Name + "=FOLDER"; err == nil || err.Error() != want {
+					t.Errorf("%s of a %s: got %v, want %s", f.Name, results.KindOf(v), err, want)
+				}
+				continue
+			}
+			plain, dash := written(f.Name, v), written(f.Name+"=-", v)
+			if dash != plain || dash == "" && f.Name != "github" { // which has nothing to say of what passes
+				t.Errorf("%s of a %s: %d bytes to -, and %d without a path", f.Name, results.KindOf(v), len(dash), len(plain))
+			}
+		}
+	}
+	if files, err := os.ReadDir("."); err != nil || len(files) > 0 {
+		t.Errorf("files %v were left (%v)", files, err)
 	}
 }
 

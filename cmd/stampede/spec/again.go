@@ -44,19 +44,31 @@ func (f *Flags) Command(recipes []string) []string {
 	return append(line, "--seed", strconv.FormatUint(f.Seed, 10))
 }
 
-// FileCommand returns the command line that repeats the run, without secrets.
-func FileCommand(asked *pflag.FlagSet, f Flags) []string {
+// FileCommand returns the command line that repeats the run, without secrets. The defaults are words for
+// what the file of the project's defaults sets.
+func FileCommand(asked *pflag.FlagSet, f Flags, defaults []string) []string {
 	line := append([]string{"stampede", "run", "-f", f.File}, cli.GivenWords(asked, func(flag *pflag.Flag) bool {
 		return !slices.Contains(ofResult(), flag.Name)
 	})...)
-	return append(line, "--seed", fmt.Sprint(f.Seed))
+	return append(append(line, defaults...), "--seed", fmt.Sprint(f.Seed))
+}
+
+// Words returns the flags of these names that differ from their defaults, as words of a command line.
+func (f *Flags) Words(names []string) (words []string) {
+	flags := f.flagSet()
+	for _, name := range names {
+		if flag := flags.Lookup(name); flag.Value.String() != flag.DefValue {
+			words = append(words, cli.FlagWords(flag)...)
+		}
+	}
+	return words
 }
 
 // Changed returns the flags that differ from their defaults, as words of a command line, without
 // those that say what happens to the results.
 func Changed(flags *pflag.FlagSet) (words []string) {
 	flags.VisitAll(func(f *pflag.Flag) {
-		if slices.Contains([]string{MetricsFlag, ListenFlag, "output", "color", "save", "no-save", "subject", "tag", "quiet", "resume", "seed"}, f.Name) || f.Value.String() == f.DefValue {
+		if slices.Contains([]string{MetricsFlag, ListenFlag, "output", "color", "save", "no-save", "subject", "tag", "quiet", dryRun, "resume", "seed"}, f.Name) || f.Value.String() == f.DefValue {
 			return
 		}
 		words = append(words, cli.FlagWords(f)...)

@@ -1,9 +1,8 @@
 package spec
 
 import (
-	"strings"
-
 	"github.com/spf13/cobra"
+	"slices"
 
 	"github.com/stampede-bench/stampede/cmd/stampede/cli"
 	"github.com/stampede-bench/stampede/drivers/backends"
@@ -18,12 +17,15 @@ type Selection struct {
 	Form        []string
 	Clients     []int
 	Readers     int
-	Reads       string
+	Consistency string
 	maxSessions int
 	further     int  // sessions besides those of the clients
 	elsewhere   bool // agents have the sessions, whose machines may allow more of them than this one
 	Quiet       bool
+	DryRun      bool // print the plan and end
 }
+
+const dryRun = "dry-run"
 
 // Register adds the flags to a command, with these default backends and numbers of clients.
 func (c *Selection) Register(forms []workloads.Form, cmd *cobra.Command, backend []string, clients []int) {
@@ -37,11 +39,12 @@ func (c *Selection) RegisterOthers(forms []workloads.Form, cmd *cobra.Command, b
 	flags := cmd.Flags()
 	flags.StringSliceVar(&c.Form, "form", nil, "forms by name, by a system that uses it (stampede list --systems), by family (recipe, naive, library), or all (default: the herd-avoiding form and its naive twin)")
 	flags.IntVar(&c.Readers, "readers", workloads.DefaultReaders, "readers of a shared lock per writer")
-	flags.StringVar(&c.Reads, "reads", "", "`MODE` of reads if the URL does not name it: "+strings.Join(backends.ReadModes(), ", "))
+	flags.StringVar(&c.Consistency, "consistency", "", "what reads show at least, if the URL does not say it: local or sync (ZooKeeper, native), linearizable or serializable (etcd)")
 	flags.IntVar(&c.maxSessions, "max-sessions", maxSessions, "most sessions on a service that is given by its address")
 	flags.BoolVarP(&c.Quiet, "quiet", "q", false, "print neither plan nor progress on standard error")
+	flags.BoolVar(&c.DryRun, dryRun, false, "print what the command would do to each service, and start, connect to and save nothing")
 	cli.Complete(cmd, "form", func() []string { return formWords(forms) })
-	cli.Complete(cmd, "reads", backends.ReadModes)
+	cli.Complete(cmd, "consistency", backends.Consistencies)
 }
 
 // Resolve checks everything that can be checked before anything is started.
@@ -60,7 +63,7 @@ func (c *Selection) Resolve(forms []workloads.Form, recipes []string) ([]catalog
 	if c.Readers < 1 {
 		return nil, nil, cli.Flagf("readers", "%d: must be at least 1", c.Readers)
 	}
-	sources, err := c.Targets.Resolve(c.Reads)
+	sources, err := c.Targets.Resolve(c.Consistency)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -81,10 +84,14 @@ func formWords(forms []workloads.Form) []string {
 	return words
 }
 
-// checkGroups checks that all groups can have the same size, so that they measure the same thing.
-func checkGroups(groups int, levels []int) error {
+// checkGroups checks that all groups can have the same size, so that they measure the same thing. An outage is one of
+// the service: it hits all clients, and the attempts of all count in its busiest second.
+func checkGroups(groups int, levels []int, chosen []catalog.Choice) error {
 	if groups < 1 {
 		return cli.Flagf("groups", "%d: must be at least 1", groups)
+	}
+	if groups > 1 && slices.ContainsFunc(chosen, func(c catalog.Choice) bool { return c.Recipe == "reconnect" }) {
+		return cli.Flagf("groups", "%d: must be 1 for reconnect, whose outage hits all clients at the same time", groups)
 	}
 	for _, n := range levels {
 		if n%groups != 0 {

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/stampede-bench/stampede/cmd/stampede/cli"
+	"github.com/stampede-bench/stampede/drivers/cluster/disk"
 	"github.com/stampede-bench/stampede/drivers/cluster/faults"
 )
 
@@ -46,13 +47,16 @@ func (f *Faults) check(rounds int64) error {
 // differently.
 func (f *Faults) divide() bool { return f.nemesis > 0 || f.schedule.Divides() }
 
+// hang reports whether disks of members will hang. Their file systems have to be made before.
+func (f *Faults) hang() bool { return f.schedule.HangsDisks() }
+
 // possible checks that every run of the job can inject all faults.
 func (f *Faults) possible(j Job) error {
 	for _, s := range j.Sources {
 		for _, form := range j.Chosen {
 			err := f.schedule.Check(faults.Powers{
 				Service: s.Name, Servers: s.servers, Forgets: !s.durable, Disks: s.disks, Divisible: j.Flags.divisible && s.servers > 1,
-				Clients: slices.Min(j.Flags.Clients), Holder: form.Holds(), Window: j.Flags.Run.Duration,
+				Clients: slices.Min(j.Flags.Clients), Holder: form.Holds(), Window: j.Flags.Run.Duration, OwnDisks: disk.Possible() == nil, Etcd: s.target.Scheme() == "etcd",
 			})
 			if err != nil {
 				return cli.Usagef("--%v", err)

@@ -18,9 +18,6 @@ type Job struct {
 
 // NewJob checks everything that can be checked before anything is started.
 func NewJob(forms []workloads.Form, recipes []string, f Flags) (_ Job, err error) {
-	if f.Reads, err = f.Mix.takeReads(f.Reads); err != nil {
-		return Job{}, err
-	}
 	if err := f.background.check(); err != nil {
 		return Job{}, err
 	}
@@ -28,7 +25,7 @@ func NewJob(forms []workloads.Form, recipes []string, f Flags) (_ Job, err error
 		return Job{}, err
 	}
 	f.fitFaults()
-	f.further, f.divisible = f.furtherSessions(), f.faults.divide()
+	f.further, f.divisible, f.ownDisks = f.furtherSessions(), f.faults.divide(), f.faults.hang()
 	f.elsewhere = f.Agents.Count > 0
 	chosen, sources, err := f.Selection.Resolve(forms, recipes)
 	if err != nil {
@@ -37,11 +34,18 @@ func NewJob(forms []workloads.Form, recipes []string, f Flags) (_ Job, err error
 	if err := f.Mix.check(chosen); err != nil {
 		return Job{}, err
 	}
-	if err := f.check(); err != nil {
+	if err := f.check(chosen); err != nil {
 		return Job{}, err
 	}
 	j := Job{Flags: f, Chosen: chosen, Sources: sources}
 	return j, f.faults.possible(j)
+}
+
+// Announcement describes the runs of the job.
+func (j Job) Announcement() Announcement {
+	p := j.Flags.Announcement(j.Chosen, j.Flags.Repeat)
+	p.Scenario = j.Scenario
+	return p
 }
 
 // RowsOf returns the planned runs, as thresholds see them. A form may still be skipped.

@@ -2,13 +2,12 @@ package spec
 
 import (
 	"fmt"
-	"syscall"
-
-	"github.com/stampede-bench/stampede/results/units"
 
 	"github.com/stampede-bench/stampede/cmd/stampede/cli"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
+	"github.com/stampede-bench/stampede/internal/openfiles"
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/units"
 )
 
 const (
@@ -26,9 +25,8 @@ type Machine struct{ descriptors, memory int64 }
 // ThisMachine returns the limits of this process and machine.
 func ThisMachine() Machine {
 	m := Machine{memory: results.ThisHost().MemoryBytes}
-	var limit syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err == nil && limit.Cur < 1<<62 {
-		m.descriptors = int64(limit.Cur)
+	if limit := openfiles.Limit(); limit < 1<<62 {
+		m.descriptors = int64(limit)
 	}
 	return m
 }
@@ -51,8 +49,7 @@ func (m Machine) check(clients, further int, client string) error {
 func (m Machine) mostSessions() int64 { return max(0, m.descriptors-spareDescriptors) }
 
 // DescriptorsFor rejects the value n of a flag if n sessions and the further ones need more file
-// descriptors than this process may have. The Go runtime has already raised the soft limit, so the
-// hard limit is what counts.
+// descriptors than this process may have.
 func (m Machine) DescriptorsFor(flag string, n, further int64) error {
 	most, need := m.mostSessions(), n+further+spareDescriptors
 	if m.descriptors == 0 || n+further <= most {

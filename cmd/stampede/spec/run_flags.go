@@ -15,6 +15,7 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/catalog"
 )
 
 // DefaultWarmup is long enough to warm up connections and caches.
@@ -22,6 +23,9 @@ const DefaultWarmup = 200 * time.Millisecond
 
 // DefaultHold is as short as possible while still making other clients wait.
 const DefaultHold = time.Millisecond
+
+// DefaultOutage is longer than the first wait of a client that comes back, so that some attempts fail.
+const DefaultOutage = 250 * time.Millisecond
 
 // defaultAbortRate makes most transactions commit, and some abort.
 const defaultAbortRate = 0.1
@@ -73,6 +77,7 @@ func (f *Flags) RegisterFixed(cmd *cobra.Command, duration time.Duration, kind s
 	flags.DurationVar(&f.Run.Ramp, "ramp", 0, "time over which the clients of a closed loop arrive before the warm-up (default: depends on their number)")
 	flags.Int64Var(&f.Run.Rounds, "rounds", 0, "measure this number of rounds instead of --duration")
 	flags.IntVar(&f.Run.Settings.RevokeEvery, "revoke-every", workloads.DefaultRevokeEvery, "rounds of a revocable lock per round that begins with a revocation")
+	flags.DurationVar(&f.Run.Settings.Outage, "outage", DefaultOutage, "how long the service refuses connections in each round of reconnect")
 	flags.Float64Var(&f.Run.Settings.AbortRate, "abort-rate", defaultAbortRate, "share of two-phase commits in which a site votes to abort, 0 to 1")
 	flags.Uint64Var(&f.Seed, "seed", 0, "seed of every random choice (default: a new one, which is printed)")
 	registerQueue(flags, &f.Run.Settings.Queue)
@@ -105,8 +110,8 @@ func (f *Flags) fitFaults() {
 	}
 }
 
-func (f *Flags) check() error {
-	for name, d := range map[string]time.Duration{"hold": f.Run.Settings.Hold, "think": f.Run.Settings.Think, "ramp": f.Run.Ramp, "warmup": f.Run.Warmup} {
+func (f *Flags) check(chosen []catalog.Choice) error {
+	for name, d := range map[string]time.Duration{"hold": f.Run.Settings.Hold, "think": f.Run.Settings.Think, "outage": f.Run.Settings.Outage, "ramp": f.Run.Ramp, "warmup": f.Run.Warmup} {
 		if err := cli.CheckDuration(name, d, 0); err != nil {
 			return err
 		}
@@ -125,7 +130,7 @@ func (f *Flags) check() error {
 	if f.Run.Rounds > 0 && f.duration.Changed {
 		return cli.Flagf("rounds", "%d with --duration: want one of them, since either ends a run", f.Run.Rounds)
 	}
-	if err := checkGroups(f.Run.Groups, f.Clients); err != nil {
+	if err := checkGroups(f.Run.Groups, f.Clients, chosen); err != nil {
 		return err
 	}
 	if f.Run.Settings.RevokeEvery < 1 {
@@ -161,7 +166,7 @@ func (f *Flags) WindowRounds() int64 {
 // ofResult lists the flags of run that say what happens to the result. A scenario file cannot set
 // them; it has a seed of its own.
 func ofResult() []string {
-	return []string{"file", MetricsFlag, ListenFlag, "output", "color", "save", "no-save", "subject", "tag", "quiet", "percentiles", "seed"}
+	return []string{"file", MetricsFlag, ListenFlag, "output", "color", "save", "no-save", "subject", "tag", "quiet", dryRun, "percentiles", "seed"}
 }
 
 // OfCommand lists the flags that are not settings of one run. A scenario states its thresholds in

@@ -73,7 +73,7 @@ func Expected(form workloads.Form, p workloads.Plan, r *metrics.Record) *results
 		if i.Bounds() && p.ReadsLag() {
 			continue
 		}
-		left, right, holds := i.Check(r.Whole, r.WholeRounds)
+		left, right, holds := i.Check(r.Whole, r.WholeRounds, int64(p.Clients/max(p.Groups, 1)))
 		identity := results.Identity{Formula: i.Formula, Left: left, Right: right, Holds: holds}
 		if count := i.Fixes(); count != "" {
 			identity.Fixes = "whole." + count + "_per_round"

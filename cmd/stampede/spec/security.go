@@ -40,11 +40,15 @@ func RegisterTLS(flags *pflag.FlagSet, s *drivers.Security) {
 	flags.StringVar(&s.ServerName, "tls-server-name", "", "`NAME` in the server's certificate, if different from the host of the URL")
 }
 
+// TLSFlags lists the flags of RegisterTLS.
+func TLSFlags() []string { return []string{"tls-ca", "tls-cert", "tls-key", "tls-server-name"} }
+
 // load checks the flags and reads the files, if a service needs them. If none does, flags on the
-// command line are an error but variables are not: they may be set for other commands.
+// command line are an error, but variables and a project's defaults are not: they may be set for other
+// commands.
 func (s *Security) load(needed bool) (drivers.Security, error) {
 	if !needed {
-		for _, name := range []string{"tls-ca", "tls-cert", "tls-key", "tls-server-name", "user", "password-file"} {
+		for _, name := range append(TLSFlags(), "user", "password-file") {
 			if s.Flags.Changed(name) {
 				return drivers.Security{}, cli.Usagef("--%s: %w", name, backends.ErrStarted)
 			}

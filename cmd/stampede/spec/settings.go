@@ -18,11 +18,11 @@ import (
 func notSettings() map[string]string {
 	const field, judges, shows, refuses = "a result has a field for it", "it judges runs that are over", "it says what becomes of the result", "it refuses the command before any run"
 	return map[string]string{
-		"backend": field, "clients": field, "form": field, "reads": field, "seed": field,
+		"backend": field, "clients": field, "form": field, "consistency": field, "seed": field,
 		"threshold": judges, "baseline": judges, "noise": judges, "inconclusive": judges,
 		"output": shows, "color": shows, "save": shows, "no-save": shows, "subject": field, "tag": field, "quiet": shows, "percentiles": shows,
-		"repeat":          field,
-		"connect-timeout": refuses, "max-sessions": refuses,
+		"repeat": field,
+		dryRun:   "it ends the command before any run", "connect-timeout": refuses, "max-sessions": refuses,
 		"abort-on":      "it ends the command early, which the result says",
 		"password-file": "it goes with user",
 		"control":       "it goes with agents", "control-listen": "it goes with agents",
@@ -31,7 +31,7 @@ func notSettings() map[string]string {
 }
 
 // usedBy maps a flag of run to the recipes that use it, as their forms declare. All recipes use a
-// flag that is not in the map; --reads is not in it, since it also names a read mode.
+// flag that is not in the map.
 var usedBy = sync.OnceValue(func() map[string][]string {
 	recipes := map[string][]string{}
 	for _, f := range catalog.Forms() {
@@ -41,7 +41,6 @@ var usedBy = sync.OnceValue(func() map[string][]string {
 			}
 		}
 	}
-	delete(recipes, "reads")
 	return recipes
 })
 
@@ -76,7 +75,6 @@ func CheckUsed(flags *pflag.FlagSet, chosen []catalog.Choice) (err error) {
 func (f *Flags) flagSet() *pflag.FlagSet {
 	of, flags := Defaults(nil)
 	*of = *f // the flags point to it
-	of.Reads = f.Mix.readsWords(f.Reads)
 	return flags
 }
 
@@ -94,9 +92,6 @@ func (f *Flags) settings(recipe string) map[string]string {
 		}
 		all[flag.Name] = text
 	})
-	if recipe == "mix" { // --reads also names the mode in which a service reads, which is a trait of the service
-		all["reads"] = fmt.Sprint(f.Mix.Reads)
-	}
 	return all
 }
 
@@ -110,7 +105,7 @@ func (f *Flags) canonical() map[string]string {
 		return "given"
 	}
 	all := map[string]string{
-		"size": strconv.Itoa(f.Mix.Size), "background": f.background.setting().Asked(), "fault": strings.Join(lines(f.faults.schedule), "; "),
+		"size": strconv.Itoa(f.Mix.Size), "size-by": string(f.Mix.SizeBy), "reads": fmt.Sprint(f.Mix.Reads), "background": f.background.setting().Asked(), "fault": strings.Join(lines(f.faults.schedule), "; "),
 		"rate": "", "duration": f.Run.Duration.String(), "user": given(f.Security.User),
 		"tls-ca": given(f.Security.CA), "tls-cert": given(f.Security.Cert), "tls-key": given(f.Security.Key),
 		MetricsFlag: given(f.MetricsAddr), ListenFlag: given(f.Listen),

@@ -24,7 +24,7 @@ import (
 func company() map[string][][2]string {
 	open := [][2]string{{"rate", "100"}}
 	return map[string][][2]string{
-		"arrival": open, "late-limit": open, "preload-watches": {{"preload", "10"}},
+		"arrival": open, "late-limit": open, "preload-watches": {{"preload", "10"}}, "grow": {{"creates", "0.2"}},
 		"clients": {{"clients", "8"}}, "producers": {{"clients", "16"}},
 	}
 }
@@ -199,7 +199,7 @@ func TestUsesAreTheForms(t *testing.T) {
 func TestEveryFlagOfAWorkloadIsUsed(t *testing.T) {
 	_, flags := Defaults(nil)
 	flags.VisitAll(func(flag *pflag.Flag) {
-		if flag.Name == "reads" || notSettings()[flag.Name] != "" || connects(flag.Name) {
+		if notSettings()[flag.Name] != "" || connects(flag.Name) {
 			return
 		}
 		recipe := append(slices.Clone(usedBy()[flag.Name]), "lock")[0]

@@ -23,6 +23,7 @@ type Targets struct {
 	ConnectTimeout time.Duration
 	Security       Security
 	divisible      bool // members of the ensembles that are started will be isolated
+	ownDisks       bool // disks of the servers that are started will hang
 }
 
 // A Source opens a service.
@@ -71,7 +72,7 @@ func (t *Targets) Resolve(reads string) ([]Source, error) {
 	}
 	var sources []Source
 	for _, target := range all {
-		o := backends.Options{Reads: reads, Divisible: t.divisible}
+		o := backends.Options{Consistency: reads, Divisible: t.divisible, OwnDisks: t.ownDisks}
 		if target.Given() {
 			o.Security = security
 		}

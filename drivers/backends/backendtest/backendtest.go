@@ -158,8 +158,8 @@ func makeRoot(t testing.TB, scheme, address string) string {
 	return "/" + root.Name
 }
 
-// Member returns a native server in this process that is the only member of its ensemble, for this test alone. It
-// leads soon.
+// Member returns a native server in this process that is the only member of its ensemble, for this test
+// alone. It leads soon.
 func Member(t testing.TB) *server.Server {
 	t.Helper()
 	log, err := raftlog.Open(t.TempDir(), raftlog.Member{ID: 1, Voters: []uint64{1}})

@@ -60,7 +60,7 @@ ssl.trustStore.location=%[1]s/ca.pem
 func SecureZooKeeper(t testing.TB) Secure {
 	t.Helper()
 	dir := t.TempDir()
-	s := Secure{Address: freeAddress(t), Security: Authority(t, dir), Stranger: Authority(t, t.TempDir())}
+	s := Secure{Address: testenv.Address(t), Security: Authority(t, dir), Stranger: Authority(t, t.TempDir())}
 	_, port, _ := net.SplitHostPort(s.Address)
 	server := launch(t, dir, fmt.Sprintf(secureConfig, dir, port))
 	cfg, err := s.Security.TLSConfig()
@@ -92,16 +92,6 @@ func (s Secure) Protect(t testing.TB, path, user, password string) {
 	}
 }
 
-func freeAddress(t testing.TB) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
-}
-
 // Open opens the service at a URL with the security, for this test alone.
 func Open(t testing.TB, url string, s drivers.Security) drivers.Service {
 	t.Helper()
@@ -128,7 +118,7 @@ func SecureEtcd(t testing.TB) Secure {
 	dir := t.TempDir()
 	s := Secure{Security: Authority(t, dir), Stranger: Authority(t, t.TempDir())}
 	server := filepath.Join(dir, "member.pem") // which its gateway shows the member itself
-	s.Address = startEtcd(t, dir, freeAddress(t), transport.TLSInfo{
+	s.Address = startEtcd(t, dir, testenv.Address(t), transport.TLSInfo{
 		CertFile: server, KeyFile: server, TrustedCAFile: s.Security.CA, ClientCertAuth: true,
 	})
 	return s

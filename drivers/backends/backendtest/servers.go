@@ -173,7 +173,7 @@ admin.enableServer=false
 // returns its address. If ZooKeeper is not installed, the test is skipped, or fails: see [Lacking].
 func ZooKeeper(t testing.TB, lines string) (address string) {
 	t.Helper()
-	address = freeAddress(t)
+	address = testenv.Address(t)
 	dir := t.TempDir()
 	_, port, _ := net.SplitHostPort(address)
 	server := launch(t, dir, fmt.Sprintf(plainConfig, dir, port)+lines)

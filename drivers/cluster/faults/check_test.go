@@ -13,11 +13,37 @@ func TestCheck(t *testing.T) {
 	given := faults.Powers{Service: "zookeeper://zk1:2181", Clients: 8, Holder: true, Window: time.Minute}
 	divisible := three
 	divisible.Divisible = true
+	own := three
+	own.OwnDisks = true
 	memory := faults.Powers{Service: "native:", Servers: 1, Forgets: true, Disks: true, Clients: 8, Window: time.Minute}
+	program := faults.Powers{Service: "native:", Servers: 1, Forgets: true, Disks: true, Program: true, Members: 1}
+	programEtcd := faults.Powers{Service: "etcd:", Servers: 1, Program: true, Members: 1, Etcd: true}
+	onEtcd := faults.Powers{Service: "etcd:", Servers: 1, Clients: 8, Window: time.Minute, Etcd: true}
+	program3 := faults.Powers{Service: "zookeeper://zk1:2181,zk2:2181", Program: true, Members: 2}
 	for _, c := range []struct {
 		on          faults.Powers
 		fault, want string
 	}{
+		{program, "at=10s expire clients=all", ""},
+		{program, "at=10s hold process=java for=5s", ""},
+		{program, "at=10s cut client=70", ""},
+		{program, "at=10s stop leader for=1s", ""},
+		{program3, "at=10s move clients=all", ""},
+		{programEtcd, "at=10s cancel-watch clients=all", ""},
+		{programEtcd, "at=10s compact-watch client=1 key=/app/config every=1s times=3", ""},
+		{programEtcd, "at=10s break-stream process=java", ""},
+		{program, "at=10s compact-watch clients=all", `fault "at=10s compact-watch clients=all": compact-watch is for watches of etcd, and native: has none: want cut or expire`},
+		{three, "at=10s break-stream client=1", `fault "at=10s break-stream client=1": break-stream needs the clients of another program, as of stampede observe`},
+		{program, "at=10s move clients=all", `fault "at=10s move clients=all": native: is one server: there is no other to move to`},
+		{program, "at=10s cut holder", `fault "at=10s cut holder": holder is known of stampede's own clients only: want client=1, clients=25%, process=NAME or node=PATH`},
+		{program, "at=10s freeze client=1", `fault "at=10s freeze client=1": freeze needs clients of stampede's own, as of stampede run`},
+		{three, "at=10s hold clients=all for=1s", `fault "at=10s hold clients=all for=1s": hold needs the clients of another program, as of stampede observe`},
+		{three, "at=10s cut node=/a", `fault "at=10s cut node=/a": node=/a is for the clients of another program: want client=1 or clients=25%`},
+		{three, "at=58s cut client=1 every=1s times=3", `fault "at=58s cut client=1 every=1s times=3": its last step comes at 1m, and the run is over at 1m`},
+		{memory, "at=10s drop clients=all for=5s", ""},
+		{memory, "at=10s double client=1, restore after=1s", ""},
+		{onEtcd, "at=10s double client=1", `fault "at=10s double client=1": double is for notifications of ZooKeeper's protocol, and etcd: has none: want native: or zookeeper`},
+		{program, "at=10s drop clients=all", `fault "at=10s drop clients=all": drop needs clients of stampede's own, as of stampede run`},
 		{three, "at=10s kill leader for=5s", ""},
 		{three, "at=10s kill member=3 for=5s", ""},
 		{three, "at=10s expire holder", ""},
@@ -39,6 +65,12 @@ func TestCheck(t *testing.T) {
 		{given, "at=10s fill-disk leader", `fault "at=10s fill-disk leader": zookeeper://zk1:2181 is a given service: only servers that the run starts can be broken`},
 		{memory, "at=10s stop leader for=1s", ""},
 		{memory, "at=10s fill-disk leader", `fault "at=10s fill-disk leader": native: keeps everything in memory, and has no disk: say durability=fsync`},
+		{memory, "at=10s hang-disk leader", `fault "at=10s hang-disk leader": native: keeps everything in memory, and has no disk: say durability=fsync`},
+		{three, "at=10s hang-disk leader", `fault "at=10s hang-disk leader": the disk of etcd:?servers=3 cannot hang: that takes root on Linux, mkfs.ext4, mount and loop devices`},
+		{own, "at=10s hang-disk leader for=5s", ""},
+		{own, "at=10s hang-disk leader, kill after=5s", `fault "at=10s hang-disk leader, kill after=5s": no kill reaches a member whose disk hangs: thaw it first`},
+		{own, "at=10s hang-disk leader, thaw after=5s, kill after=1s, restart after=1s", ""},
+		{given, "at=10s hang-disk leader", `fault "at=10s hang-disk leader": zookeeper://zk1:2181 is a given service: only servers that the run starts can be broken`},
 		{memory, "at=10s kill follower", `fault "at=10s kill follower": native: is one server, which has no followers: say servers=3`},
 		{memory, "at=10s stop leader, kill after=1s", `fault "at=10s stop leader, kill after=1s": native: keeps everything in memory, which would be gone: say durability=fsync`},
 		{memory, "at=10s expire holder", `fault "at=10s expire holder": no client holds anything in this recipe: want client=1 or clients=25%`},

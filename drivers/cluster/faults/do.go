@@ -26,20 +26,60 @@ type Client interface {
 	Lose(op drivers.Op)
 }
 
+// A Hit identifies a client of another program that a fault hit, at the moment when the step began.
+type Hit struct {
+	Session   int64    // its number, 0 if it has none
+	Addresses []string // host:port of its connections
+	Watches   []string // that the step has ended: the key or prefix of each, one of etcd
+}
+
+// An Observed client is one of another program.
+type Observed interface {
+	Client
+	// Number returns which of the clients that have come it is, from 1.
+	Number() int
+	// Now returns what the client has now.
+	Now() Hit
+	// Hold keeps the notifications of the client's watches back, or lets them pass again, those that were kept
+	// back first.
+	Hold(bool)
+	// Move breaks the connection, and has its member refuse the client until that is connected to another one.
+	Move()
+	// EndWatches does what the verb says to the client's watches on a key, on all if it is empty, and returns what those
+	// were on that it has ended.
+	EndWatches(how Verb, key string) (hit []string)
+}
+
+// A Program has clients that come and go. A client must be comparable.
+type Program interface {
+	// Clients returns the clients that are connected now, in the order in which they came.
+	Clients() []Client
+	// Numbered returns the client with the number if it is connected, else whether it is gone: it has come, and does not
+	// come back.
+	Numbered(n int) (c Client, gone bool)
+	// Named returns the clients of a process, by the name of its program or its number, or those that have an
+	// ephemeral node, by its path.
+	Named(process bool, name string) []Client
+}
+
 // Subjects are the possible targets of faults.
 type Subjects struct {
 	Servers []drivers.Member
 	Clients []Client
+	Program Program // in place of Clients: those of another program, which are [Observed]
 	// Holder returns the number, from 0, of the client that holds what all clients compete for, if
 	// there is one.
 	Holder func() (int, bool)
 	// Claims, if set, says that other processes perform the same schedule on clients of theirs.
 	Claims Claims
+	// Strike, if set, is called for the first step of each fault and has to call strike, which performs it. So it can
+	// do something else before and after.
+	Strike func(f Fault, strike func() error) error
 	Seed   uint64
 }
 
-// Claims decides which of several processes performs a fault of the holder, since each knows only whether a client of its
-// own holds. Faults are named by their index in the schedule.
+// Claims decides which of several processes performs a fault of the holder, since each knows only whether a
+// client of its own holds. Faults are named by their index in the schedule.
 type Claims interface {
 	// Claim claims the fault for this process, and returns false if another process has claimed it.
 	Claim(ctx context.Context, fault int) (bool, error)
@@ -52,8 +92,10 @@ type Done struct {
 	Fault, Step int // index of the fault in the schedule, and of the step in the fault
 	Began       time.Time
 	Verb        Verb
-	What        string // "kill member 2, the leader"
-	Servers     []int  // target servers, from 0
+	What        string   // "kill member 2, the leader"
+	Servers     []int    // target servers, from 0
+	Clients     []Client // target clients
+	Hits        []Hit    // what those of another program had when it began
 }
 
 // Do performs the schedule's faults at their times from now on. When the context ends, it restores
@@ -64,10 +106,11 @@ func (s Schedule) Do(ctx context.Context, on Subjects, tell func(Done)) error {
 		Subjects: on, start: time.Now(), tell: tell,
 		choosing: make(chan struct{}, 1),
 		rand:     rand.New(rand.NewPCG(on.Seed, 0)), drawn: make(map[int][]int),
-		down: make(map[int]Verb), full: make(map[int]bool), apart: make(map[int]bool), slow: make(map[int]bool), hurt: make(map[int]int),
+		down: make(map[int]Verb), full: make(map[int]bool), hung: make(map[int]bool), apart: make(map[int]bool), slow: make(map[int]bool), hurt: make(map[int]int),
+		touched: make(map[Client]bool),
 	}
 	for i, f := range s { // now, so that all processes that perform the schedule draw the same
-		if n := len(on.Clients); f.Target.word == clients {
+		if n := len(on.Clients); f.Target.word == clients && n > 0 {
 			d.drawn[i] = d.drawNumbers(f.Target.count(n), n)
 		}
 	}
@@ -76,8 +119,11 @@ func (s Schedule) Do(ctx context.Context, on Subjects, tell func(Done)) error {
 	var all sync.WaitGroup
 	for i, f := range s {
 		all.Go(func() {
-			if err := d.fault(ctx, i, f); err != nil {
-				cancel(fmt.Errorf("fault %q: %w", f, err))
+			for n := range max(f.Times, 1) {
+				if err := d.fault(ctx, i, f, f.At+f.Every*time.Duration(n)); err != nil {
+					cancel(fmt.Errorf("fault %q: %w", f, err))
+					return
+				}
 			}
 		})
 	}
@@ -100,19 +146,23 @@ type doing struct {
 	// its first step, so that no two faults choose the same target.
 	choosing chan struct{}
 	drawn    map[int][]int // by fault: the clients, if they are a share of all
+	met      bool          // a client of a Program has come
 
 	mu    sync.Mutex // serializes faults on servers, and calls of tell
 	rand  *rand.Rand
 	down  map[int]Verb // servers that do not run, with the verb that caused it
 	full  map[int]bool // servers with a full disk
+	hung  map[int]bool // servers whose disk hangs
 	apart map[int]bool // isolated servers
 	slow  map[int]bool // delayed or throttled servers
 	hurt  map[int]int  // number of steps performed on each server
+
+	touched map[Client]bool // clients of a Program that a fault has hit
 }
 
 // fault performs one fault. It returns when the fault or the context ends.
-func (d *doing) fault(ctx context.Context, number int, f Fault) error {
-	if !waitUntil(ctx, d.start.Add(f.At)) {
+func (d *doing) fault(ctx context.Context, number int, f Fault, at time.Duration) error {
+	if !waitUntil(ctx, d.start.Add(at)) {
 		return nil
 	}
 	who, err := d.begin(ctx, number, f)
@@ -151,7 +201,11 @@ func (d *doing) begin(ctx context.Context, number int, f Fault) (*chosen, error)
 	if err != nil || who == nil {
 		return nil, err
 	}
-	return who, d.do(ctx, number, 0, f.Steps[0], who)
+	strike := func() error { return d.do(ctx, number, 0, f.Steps[0], who) }
+	if d.Strike != nil {
+		return who, d.Strike(f, strike)
+	}
+	return who, strike()
 }
 
 // waitUntil waits until the time is due. It returns false if the context ends before.
@@ -162,24 +216,49 @@ func waitUntil(ctx context.Context, due time.Time) bool {
 // frozen freezes the targets, and reports whether they are still the ones meant: the holder may
 // have changed before the freeze.
 func (d *doing) frozen(w Target, who *chosen) bool {
-	for _, i := range who.clients {
-		d.Clients[i].Freeze()
+	for _, c := range who.clients {
+		c.Freeze()
 	}
 	if w.word != holder {
 		return true
 	}
-	if i, holds := d.Holder(); holds && i == who.clients[0] {
+	if i, holds := d.Holder(); holds && i+1 == who.clients[0].number {
 		return true
 	}
-	d.Clients[who.clients[0]].Thaw()
+	who.clients[0].Thaw()
 	return false
 }
 
 // do performs one step of a fault on all its targets and calls tell.
 func (d *doing) do(ctx context.Context, fault, step int, s FaultAction, to *chosen) error {
-	done := Done{Fault: fault, Step: step, Verb: s.Verb, What: string(s.Verb) + " " + to.name, Began: time.Now(), Servers: to.servers}
-	if err := d.inflict(ctx, s, to); err != nil {
+	what := string(s.Verb) + " " + to.name
+	if s.Verb == Lose {
+		what += ", reply=" + opName(s.Reply)
+	}
+	if s.Key != "" {
+		what += ", key=" + s.Key
+	}
+	if way := s.oneWay(); way != "" {
+		what += "," + way
+	}
+	done := Done{Fault: fault, Step: step, Verb: s.Verb, What: what, Began: time.Now(), Servers: to.servers}
+	for _, c := range to.clients {
+		done.Clients = append(done.Clients, c.Client)
+		if o, is := c.Client.(Observed); is {
+			done.Hits = append(done.Hits, o.Now())
+		}
+	}
+	ended, err := d.inflict(ctx, s, to)
+	if err != nil {
 		return err
+	}
+	if s.Verb.EndsWatches() {
+		n := 0
+		for i, hit := range ended {
+			done.Hits[i].Watches = hit
+			n += len(hit)
+		}
+		done.What += ", " + watchesOf(n)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -187,24 +266,59 @@ func (d *doing) do(ctx context.Context, fault, step int, s FaultAction, to *chos
 	return nil
 }
 
-// inflict performs a step on its targets.
-func (d *doing) inflict(ctx context.Context, s FaultAction, to *chosen) error {
+// watchesOf returns how many watches a step has ended.
+func watchesOf(n int) string {
+	switch n {
+	case 0:
+		return "which had no such gRPC watch"
+	case 1:
+		return "1 watch"
+	}
+	return fmt.Sprintf("%d watches", n)
+}
+
+// inflict performs a step on its targets, and returns the watches of each client that it has ended.
+func (d *doing) inflict(ctx context.Context, s FaultAction, to *chosen) (ended [][]string, err error) {
 	for _, i := range to.servers {
 		if err := d.server(ctx, s, i); err != nil {
-			return fmt.Errorf("%s member %s: %w", s.Verb, d.Servers[i].Name(), err)
+			return nil, fmt.Errorf("%s member %s: %w", s.Verb, d.Servers[i].Name(), err)
 		}
 	}
 	var all sync.WaitGroup
 	errs := make([]error, len(to.clients))
-	for n, i := range to.clients {
+	ended = make([][]string, len(to.clients))
+	for n, c := range to.clients {
+		d.touch(c.Client)
 		all.Go(func() {
-			if err := s.client(ctx, d.Clients[i]); err != nil {
-				errs[n] = fmt.Errorf("%s client %d: %w", s.Verb, i+1, err)
+			if s.Verb.EndsWatches() {
+				ended[n] = c.Client.(Observed).EndWatches(s.Verb, s.Key)
+			} else if err := s.client(ctx, c.Client); err != nil {
+				errs[n] = fmt.Errorf("%s client %d: %w", s.Verb, c.number, err)
 			}
 		})
 	}
 	all.Wait()
-	return errors.Join(errs...)
+	return ended, errors.Join(errs...)
+}
+
+// EndsWatches reports whether the verb ends watches and nothing else.
+func (v Verb) EndsWatches() bool { return v == CancelWatch || v == CompactWatch || v == BreakStream }
+
+// touch records that a fault hits a client of a program.
+func (d *doing) touch(c Client) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.Program != nil {
+		d.touched[c] = true
+	}
+}
+
+// restore ends all faults of a client's connections.
+func restore(c Client) {
+	c.Link().Restore()
+	if o, is := c.(Observed); is {
+		o.Hold(false)
+	}
 }
 
 func (s FaultAction) client(ctx context.Context, c Client) error {
@@ -218,14 +332,20 @@ func (s FaultAction) client(ctx context.Context, c Client) error {
 	case Throttle:
 		c.Link().Throttle(s.To)
 	case Silence:
-		c.Link().Silence()
+		c.Link().Silence(s.Direction)
+	case Hold:
+		c.(Observed).Hold(true)
+	case Drop, Double:
+		c.Link().relay.Do(s.Verb)
+	case Move:
+		c.(Observed).Move()
 	case Restore:
-		c.Link().Restore()
+		restore(c)
 	case Lose:
 		c.Lose(s.Reply)
 	case Freeze:
 		c.Freeze()
-		c.Link().Silence()
+		c.Link().Silence(drivers.Both)
 	case Thaw:
 		c.Link().Restore()
 		c.Thaw()

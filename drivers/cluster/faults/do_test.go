@@ -48,8 +48,11 @@ func (s *server) Kill() error                   { s.note("kill %s", s.name); ret
 func (s *server) Restart(context.Context) error { s.note("restart %s", s.name); return s.broken }
 func (s *server) Stop() error                   { s.note("stop %s", s.name); return s.broken }
 func (s *server) Continue() error               { s.note("continue %s", s.name); return s.broken }
-func (s *server) Isolate() error                { s.note("isolate %s", s.name); return s.broken }
-func (s *server) Delay(by time.Duration) error  { s.note("delay %s by %v", s.name, by); return s.broken }
+func (s *server) Isolate(d drivers.Direction) error {
+	s.note("isolate %s%s", s.name, map[drivers.Direction]string{drivers.In: " in", drivers.Out: " out"}[d])
+	return s.broken
+}
+func (s *server) Delay(by time.Duration) error { s.note("delay %s by %v", s.name, by); return s.broken }
 func (s *server) Throttle(rate int64) error {
 	s.note("throttle %s to %d", s.name, rate)
 	return s.broken
@@ -57,6 +60,12 @@ func (s *server) Throttle(rate int64) error {
 func (s *server) Restore() error    { s.note("restore %s", s.name); return s.broken }
 func (s *server) CanFillDisk() bool { return true }
 func (s *server) FillDisk() error   { s.note("fill-disk %s", s.name); return s.broken }
+func (s *server) CanHangDisk() bool { return true }
+func (s *server) HangDisk(context.Context) error {
+	s.note("hang-disk %s", s.name)
+	return s.broken
+}
+func (s *server) ThawDisk() error { s.note("thaw %s", s.name); return s.broken }
 
 // A client is a simulated session.
 type client struct {
@@ -130,7 +139,7 @@ func TestDo(t *testing.T) {
 			t.Errorf("what was done (-want +got):\n%s", diff)
 		}
 		if diff := cmp.Diff([]string{"1s stop member 3", "1.5s continue member 3", "2s restart member 1", "3s expire client 3, the holder",
-			"4s freeze client 1", "5s thaw client 1", "6s lose client 2",
+			"4s freeze client 1", "5s thaw client 1", "6s lose client 2, reply=set",
 			"7s delay member 2, the leader", "8s throttle member 2, the leader", "9s restore member 2, the leader", "10s kill member 2, the leader", "15s restart member 2, the leader"}, told); diff != "" {
 			t.Errorf("what was told (-want +got):\n%s", diff)
 		}
@@ -194,6 +203,29 @@ func TestFullDisks(t *testing.T) {
 	})
 }
 
+// A disk that hangs is thawed by its fault or at the end, once, and its server is no target meanwhile. What was isolated
+// in one direction is restored.
+func TestHungDisks(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		d, on := paper()
+		ctx, cancel := context.WithTimeout(t.Context(), 9*time.Second)
+		defer cancel()
+		var told []string
+		err := schedule(t, "at=1s hang-disk leader for=2s", "at=4s hang-disk member=1", "at=5s hang-disk member=3",
+			"at=6s isolate leader direction=out").Do(ctx, on, func(done faults.Done) { told = append(told, done.What) })
+		if err != nil {
+			t.Error(err)
+		}
+		if diff := cmp.Diff([]string{"1s hang-disk 2", "3s thaw 2", "4s hang-disk 1", "5s hang-disk 3", "6s isolate 2 out",
+			"9s thaw 1", "9s restore 2", "9s thaw 3"}, d.lines); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+		if last := told[len(told)-1]; last != "isolate member 2, the leader, direction=out" {
+			t.Errorf("it told %q", last)
+		}
+	})
+}
+
 // Two faults at the same time do not choose the same follower.
 func TestFollowersAreNotFelledTwice(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
@@ -223,6 +255,45 @@ func TestFollowersTakeTurns(t *testing.T) {
 		}
 	})
 }
+
+// TestFaultsOfServersWaitForTheFirstClient has a client of another program come late, or not at all. When the servers are
+// killed, it goes: they are restarted all the same, also by a fault of its own.
+func TestFaultsOfServersWaitForTheFirstClient(t *testing.T) {
+	for comes, want := range map[time.Duration]string{
+		10 * time.Second: "",
+		30 * time.Second: `fault "at=1s kill members=all": there was no connected client for 15s`,
+	} {
+		bubble.Test(t, func(t *testing.T) {
+			d, on := paper()
+			on.Program, on.Clients = visitor{d, on.Clients[0], comes}, nil
+			err := schedule(t, "at=1s kill members=all", "at=12s restart members=all").Do(minute(t), on, func(faults.Done) {})
+			switch {
+			case want != "" && (err == nil || !strings.HasPrefix(err.Error(), want) || len(d.lines) > 0):
+				t.Errorf("%v, %q; want %s", err, d.lines, want)
+			case want == "" && (err != nil || len(d.lines) != 6 || !strings.HasPrefix(d.lines[0], "10s kill") || !strings.HasPrefix(d.lines[5], "12s restart")):
+				t.Errorf("%v, %q; want all killed at 10 s and restarted at 12 s", err, d.lines)
+			}
+		})
+	}
+}
+
+// A visitor is a client of another program that is connected for a second.
+type visitor struct {
+	*diary
+	client faults.Client
+	comes  time.Duration
+}
+
+func (v visitor) Clients() []faults.Client {
+	if since := time.Since(v.start); since < v.comes || since > v.comes+time.Second {
+		return nil
+	}
+	return []faults.Client{v.client}
+}
+
+func (v visitor) Numbered(int) (faults.Client, bool) { return v.client, false }
+
+func (v visitor) Named(bool, string) []faults.Client { return nil }
 
 // A fault waits for an election in progress up to a limit and then returns an error; a failed fault
 // also returns an error. No fault is skipped silently.

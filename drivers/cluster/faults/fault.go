@@ -18,24 +18,34 @@ type Fault struct {
 	At     time.Duration // since the start of the measured window
 	Target Target
 	Steps  []FaultAction // at least one; the first is performed at At
+	// Every is the time from one beginning to the next of a fault that happens several Times; both are 0 if it
+	// happens once.
+	Every time.Duration
+	Times int
 }
 
 // A FaultAction is one action of a fault.
 type FaultAction struct {
-	After time.Duration // since the previous step
-	Verb  Verb
-	By    time.Duration // for delay: in each direction
-	To    int64         // for throttle: bytes a second in each direction
-	Reply drivers.Op    // for lose: the operation whose reply is lost
+	After     time.Duration // since the previous step
+	Verb      Verb
+	By        time.Duration     // for delay: in each direction
+	To        int64             // for throttle: bytes a second in each direction
+	Reply     drivers.Op        // for lose: the operation whose reply is lost
+	Direction drivers.Direction // for isolate and silence: what does not pass, as the target sees it
+	Key       string            // for verbs that end watches: the key or prefix that these are on; "" for all
 }
 
 // End returns the time of the last step.
 func (f Fault) End() time.Duration {
-	end := f.At
+	return f.At + f.Every*time.Duration(max(f.Times, 1)-1) + f.Length()
+}
+
+// Length returns the time from the first step to the last, each time that the fault happens.
+func (f Fault) Length() (length time.Duration) {
 	for _, s := range f.Steps {
-		end += s.After
+		length += s.After
 	}
-	return end
+	return length
 }
 
 // End returns the time of the last step of all faults.
@@ -49,15 +59,14 @@ func (s Schedule) End() (end time.Duration) {
 // String returns the form that Parse reads, shortened with for= if the second step undoes the
 // first.
 func (f Fault) String() string {
-	if f.withFor() {
-		return fmt.Sprintf("at=%s %s for=%s", duration(f.At), f.Steps[0].words(f.Target), duration(f.Steps[1].After))
+	text := fmt.Sprintf("at=%s %s", duration(f.At), f.Steps[0].words(f.Target))
+	if f.Times > 0 {
+		text += fmt.Sprintf(" every=%s times=%d", duration(f.Every), f.Times)
 	}
-	text := "at=" + duration(f.At)
-	for i, s := range f.Steps {
-		if i == 0 {
-			text += " " + s.words(f.Target)
-			continue
-		}
+	if f.withFor() {
+		return text + " for=" + duration(f.Steps[1].After)
+	}
+	for _, s := range f.Steps[1:] {
 		text += ", " + s.words(Target{}) + " after=" + duration(s.After)
 	}
 	return text
@@ -82,8 +91,24 @@ func (s FaultAction) words(w Target) string {
 	case Lose:
 		all = append(all, reply+"="+opName(s.Reply))
 	}
-	return strings.Join(all, " ")
+	if s.Key != "" {
+		all = append(all, key+"="+s.Key)
+	}
+	return strings.Join(all, " ") + s.oneWay()
 }
+
+// oneWay returns " direction=out" if the step concerns one direction, else nothing.
+func (s FaultAction) oneWay() string {
+	for name, d := range directions {
+		if s.Direction == d && d != drivers.Both {
+			return " " + direction + "=" + name
+		}
+	}
+	return ""
+}
+
+// directions maps names to the directions of isolate and silence.
+var directions = map[string]drivers.Direction{"in": drivers.In, "out": drivers.Out, "both": drivers.Both}
 
 // Divides reports whether a fault concerns traffic between members.
 func (s Schedule) Divides() bool {
@@ -97,11 +122,25 @@ func (s Schedule) Divides() bool {
 	return false
 }
 
+// HangsDisks reports whether a fault makes the disk of a member hang.
+func (s Schedule) HangsDisks() bool {
+	return slices.ContainsFunc(s, func(f Fault) bool {
+		return slices.ContainsFunc(f.Steps, func(step FaultAction) bool { return step.Verb == HangDisk })
+	})
+}
+
 // onLinks reports whether the verb concerns connections that Restore restores. With servers as
 // targets, these are the connections between servers.
 func (v Verb) onLinks() bool {
 	d, _ := find(v)
 	return v == Restore || d.undone == Restore
+}
+
+// Relays reports whether a fault concerns what passes a [Relay].
+func (s Schedule) Relays() bool {
+	return slices.ContainsFunc(s, func(f Fault) bool {
+		return slices.ContainsFunc(f.Steps, func(step FaultAction) bool { return step.Verb == Drop || step.Verb == Double })
+	})
 }
 
 // OnClients reports whether a fault concerns sessions or their connections.

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
 )
 
 // A Link simulates the network of one session's connections, or of those between two servers. The
@@ -15,7 +17,8 @@ type Link struct {
 	mu      sync.Mutex
 	delay   time.Duration
 	rate    int64  // bytes a second; 0 means no limit
-	silence Pauser // paused while the link is silent
+	relay   Relay  // of connections that WrapRelayed returns
+	out, in Pauser // each is paused while the link is silent in that direction
 	passes  map[*linkConn]bool
 }
 
@@ -27,15 +30,18 @@ func (l *Link) Wrap(c net.Conn) net.Conn {
 	return &end{Conn: ours, far: c, pass: p}
 }
 
-// Join forwards data between two connections. When one has ended and the link has passed that on,
-// it closes both and returns.
+// WrapRelayed returns a connection that goes through the link, and its relay, to c, which speaks ZooKeeper's protocol.
+func (l *Link) WrapRelayed(c net.Conn) net.Conn { return l.relay.Wrap(l.Wrap(c)) }
+
+// Join forwards data between two connections: out from near to far, in from far to near. When one
+// has ended and the link has passed that on, it closes both and returns.
 func (l *Link) Join(near, far net.Conn) { l.pass(near, far).run() }
 
-// Cross waits as long as a message sent now takes and returns true, or until give is closed and
-// returns false.
+// Cross waits as long as a message sent now takes, and until an answer to it could pass, and returns
+// true, or until give is closed and returns false.
 func (l *Link) Cross(give <-chan struct{}) bool {
 	delay, _ := l.pace()
-	return sleep(delay, give) && l.silence.Wait(give)
+	return sleep(delay, give) && l.out.Wait(give) && l.in.Wait(give)
 }
 
 // Delay delays all data by d in each direction.
@@ -52,17 +58,19 @@ func (l *Link) Throttle(rate int64) {
 	l.rate = rate
 }
 
-// Silence blocks all data. Data and the end of a connection are held back.
-func (l *Link) Silence() { l.silence.Pause() }
+// Silence blocks all data in the directions and no other: it is held back, and so is the end of a
+// connection. What was held back in other directions passes.
+func (l *Link) Silence(d drivers.Direction) {
+	l.out.set(d&drivers.Out != 0)
+	l.in.set(d&drivers.In != 0)
+}
 
-// Speak ends Silence. Held-back and new data passes.
-func (l *Link) Speak() { l.silence.Resume() }
-
-// Restore removes the delay, the throttle and the silence.
+// Restore removes the delay, the throttle and the silence, and lets notifications pass once.
 func (l *Link) Restore() {
+	l.relay.Do(Restore)
 	l.Delay(0)
 	l.Throttle(0)
-	l.Speak()
+	l.Silence(0)
 }
 
 // Cut breaks the existing connections.
@@ -117,10 +125,32 @@ func (e *end) Close() error {
 	return e.Conn.Close()
 }
 
-// A Pauser blocks the goroutines that call Wait while it is paused. The zero Pauser is not.
+// A Pauser blocks the goroutines that call Wait while it is paused, and puts off what is given to
+// Do. The zero Pauser is not paused.
 type Pauser struct {
 	mu      sync.Mutex
 	resumed chan struct{} // nil while it is not paused
+	putOff  []func()
+}
+
+// Do calls f now, or if the Pauser is paused, in Resume. Calls that are put off keep their order. f
+// must not call the Pauser.
+func (p *Pauser) Do(f func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.resumed != nil {
+		p.putOff = append(p.putOff, f)
+		return
+	}
+	f()
+}
+
+func (p *Pauser) set(paused bool) {
+	if paused {
+		p.Pause()
+	} else {
+		p.Resume()
+	}
 }
 
 // Pause blocks callers of Wait from now on.
@@ -132,10 +162,14 @@ func (p *Pauser) Pause() {
 	}
 }
 
-// Resume wakes the waiting goroutines.
+// Resume makes the calls that were put off and wakes the waiting goroutines.
 func (p *Pauser) Resume() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	for _, f := range p.putOff {
+		f()
+	}
+	p.putOff = nil
 	if p.resumed != nil {
 		close(p.resumed)
 		p.resumed = nil
@@ -145,7 +179,7 @@ func (p *Pauser) Resume() {
 // Wait waits until the Pauser is not paused and returns true, or until give is closed and returns
 // false. A nil give is never closed.
 func (p *Pauser) Wait(give <-chan struct{}) bool {
-	for resumed := p.paused(); resumed != nil; resumed = p.paused() {
+	for resumed := p.Resumed(); resumed != nil; resumed = p.Resumed() {
 		select {
 		case <-resumed:
 		case <-give:
@@ -155,8 +189,8 @@ func (p *Pauser) Wait(give <-chan struct{}) bool {
 	return true
 }
 
-// paused returns a channel that is closed by Resume; nil if the Pauser is not paused.
-func (p *Pauser) paused() <-chan struct{} {
+// Resumed returns a channel that is closed by Resume; nil if the Pauser is not paused.
+func (p *Pauser) Resumed() <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.resumed
@@ -200,8 +234,8 @@ func (p *linkConn) run() {
 	defer p.link.forget(p)
 	defer p.breakOff()
 	var both sync.WaitGroup
-	both.Go(func() { p.carry(p.far, p.near) })
-	both.Go(func() { p.carry(p.near, p.far) })
+	both.Go(func() { p.carry(p.far, p.near, &p.link.in) })
+	both.Go(func() { p.carry(p.near, p.far, &p.link.out) })
 	both.Wait()
 }
 
@@ -214,12 +248,12 @@ func (p *linkConn) sever() {
 
 // carry forwards data from one end to the other, in order, until one of them is closed. The close
 // takes the link's delay too; then carry closes both ends.
-func (p *linkConn) carry(from, to net.Conn) {
+func (p *linkConn) carry(from, to net.Conn, silence *Pauser) {
 	parcels := make(chan parcel, underWay)
 	over := make(chan struct{})
 	go p.collect(from, parcels, over)
 	for next := range parcels {
-		if !p.wait(next) || len(next.bytes) == 0 {
+		if !p.wait(next, silence) || len(next.bytes) == 0 {
 			break
 		}
 		if _, err := to.Write(next.bytes); err != nil {
@@ -257,8 +291,8 @@ func (p *linkConn) collect(from net.Conn, parcels chan<- parcel, over <-chan str
 }
 
 // wait waits until the parcel may pass. It returns false if the connection ends before.
-func (p *linkConn) wait(next parcel) bool {
-	return sleep(time.Until(next.due), p.cut) && p.link.silence.Wait(p.gone) && p.squeeze(len(next.bytes))
+func (p *linkConn) wait(next parcel, silence *Pauser) bool {
+	return sleep(time.Until(next.due), p.cut) && silence.Wait(p.gone) && p.squeeze(len(next.bytes))
 }
 
 // squeeze waits as long as the link's rate requires for n bytes. It rereads the rate regularly,

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/cluster/faults"
 	"github.com/stampede-bench/stampede/internal/bubble"
 )
@@ -80,8 +81,8 @@ func TestLineIsLateInParallel(t *testing.T) {
 func TestSilentLine(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		l := new(faults.Link)
-		l.Silence()
-		l.Silence()
+		l.Silence(drivers.Both)
+		l.Silence(drivers.Both)
 		session, server := onLine(l)
 		defer server.Close()
 		defer session.Close()
@@ -100,13 +101,48 @@ func TestSilentLine(t *testing.T) {
 	})
 }
 
+// In one silent direction nothing passes, in the other everything does. What was held back passes when the link is
+// silent in the other direction instead.
+func TestSilentInOneDirection(t *testing.T) {
+	for _, d := range []drivers.Direction{drivers.Out, drivers.In} {
+		bubble.Test(t, func(t *testing.T) {
+			l := new(faults.Link)
+			session, server := onLine(l)
+			defer server.Close()
+			defer session.Close()
+			from, to := session, server
+			if d == drivers.In {
+				from, to = server, session
+			}
+			l.Silence(d)
+			go io.WriteString(from, "held")
+			to.SetReadDeadline(time.Now().Add(time.Hour))
+			if n, err := to.Read(make([]byte, 9)); n > 0 || err == nil {
+				t.Fatalf("direction %d: %d bytes, %v; want nothing for an hour", d, n, err)
+			}
+			to.SetReadDeadline(time.Time{})
+			arrives(t, to, from, "the other way")
+			l.Silence(d.Reverse())
+			got := make([]byte, 4)
+			if io.ReadFull(to, got); string(got) != "held" {
+				t.Errorf("direction %d: %q arrived afterwards", d, got)
+			}
+			closed := make(chan struct{})
+			close(closed)
+			if l.Cross(closed) {
+				t.Errorf("direction %d: a new connection crossed", d)
+			}
+		})
+	}
+}
+
 // A session that closes its connection in silence leaves no goroutine; otherwise the synctest
 // bubble fails.
 func TestClosedInSilence(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		l := new(faults.Link)
 		session, server := onLine(l)
-		l.Silence()
+		l.Silence(drivers.Both)
 		io.WriteString(session, "request")
 		session.Close()
 		if _, err := server.Read(make([]byte, 1)); err != io.EOF {
@@ -136,14 +172,14 @@ func TestHungUp(t *testing.T) {
 		session, server := onLine(l)
 		defer session.Close()
 		l.Delay(time.Second)
-		l.Silence()
+		l.Silence(drivers.Both)
 		server.Close()
 		session.SetReadDeadline(time.Now().Add(time.Hour))
 		if _, err := session.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
 			t.Fatalf("the session hears %v in silence", err)
 		}
 		session.SetReadDeadline(time.Time{})
-		l.Speak()
+		l.Silence(0)
 		if _, err := session.Read(make([]byte, 1)); err != io.EOF {
 			t.Errorf("the session hears %v afterwards, want the end", err)
 		}

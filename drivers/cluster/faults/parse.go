@@ -48,8 +48,8 @@ func (f *Fault) first(c *clause) (err error) {
 		return err
 	}
 	f.Steps = []FaultAction{step}
-	if !c.has("for") {
-		return nil
+	if err := f.repeat(c); err != nil || !c.has("for") {
+		return err
 	}
 	if d.undone == "" {
 		return fmt.Errorf("%s takes no for=: it is over at once", d.verb)
@@ -59,6 +59,29 @@ func (f *Fault) first(c *clause) (err error) {
 	f.Steps = append(f.Steps, undo)
 	return err
 }
+
+// repeat parses how often the fault happens.
+func (f *Fault) repeat(c *clause) (err error) {
+	switch every, times := c.has("every"), c.has("times"); {
+	case !every && !times:
+		return nil
+	case !every:
+		return errors.New("every is missing, such as every=10s")
+	case !times:
+		return errors.New("times is missing, such as times=3")
+	}
+	if f.Every, err = c.duration("every", false); err != nil {
+		return err
+	}
+	text := c.take("times")
+	if f.Times, err = strconv.Atoi(text); err != nil || f.Times < 2 || f.Times > mostTimes {
+		return fmt.Errorf("times=%s: want a number from 2 to %d", text, mostTimes)
+	}
+	return nil
+}
+
+// mostTimes is how often a fault can happen.
+const mostTimes = 1000
 
 // next parses a later step on the same target.
 func (f *Fault) next(c *clause) (err error) {
@@ -99,7 +122,10 @@ func (c *clause) duration(key string, zero bool) (time.Duration, error) {
 	if !c.has(key) {
 		return 0, fmt.Errorf("%s is missing, such as %s=10s", key, key)
 	}
-	value := c.take(key)
+	return parseDuration(key, c.take(key), zero)
+}
+
+func parseDuration(key, value string, zero bool) (time.Duration, error) {
 	d, err := time.ParseDuration(value)
 	if err != nil || d < 0 || d == 0 && !zero {
 		return 0, fmt.Errorf("%s=%s: want a duration such as 10s", key, value)
@@ -117,34 +143,47 @@ func (c *clause) step() (s FaultAction, err error) {
 		return FaultAction{}, suggest.Unknown("verb", c.words[0], verbNames())
 	}
 	c.words = c.words[1:]
-	if s.Verb = d.verb; d.takes == "" {
-		return s, nil
-	}
-	if !c.has(d.takes) && d.takes != reply {
-		return FaultAction{}, fmt.Errorf("%s: %s is missing, such as %s", d.verb, d.takes, map[string]string{by: "by=50ms", to: "to=64k"}[d.takes])
+	s.Verb = d.verb
+	p := parameters[d.takes]
+	value := p.preset
+	switch {
+	case c.has(d.takes):
+		value = c.take(d.takes)
+	case d.takes != "" && p.preset == "":
+		return FaultAction{}, fmt.Errorf("%s: %s is missing, such as %s=%s", d.verb, d.takes, d.takes, p.example)
 	}
 	switch d.takes {
 	case by:
-		s.By, err = c.duration(by, false)
+		s.By, err = parseDuration(by, value, false)
 	case to:
-		s.To, err = parseBytes(c.take(to))
+		s.To, err = parseBytes(value)
 	case reply:
-		name := "create"
-		if c.has(reply) {
-			name = c.take(reply)
-		}
-		op, known := lossy[name]
-		if s.Reply = op; !known {
-			err = suggest.Unknown("reply", name, slices.Sorted(maps.Keys(lossy)))
+		s.Reply, err = named(lossy, reply, value)
+	case direction:
+		s.Direction, err = named(directions, direction, value)
+	case key:
+		switch s.Key = value; value {
+		case "":
+			err = fmt.Errorf("key= is empty: want a key such as key=/app/config, or key=%s for all", anyKey)
+		case anyKey:
+			s.Key = ""
 		}
 	}
 	return s, err
 }
 
+func named[V any](all map[string]V, kind, name string) (V, error) {
+	v, known := all[name]
+	if !known {
+		return v, suggest.Unknown(kind, name, slices.Sorted(maps.Keys(all)))
+	}
+	return v, nil
+}
+
 // target parses the target, which must suit the verb.
 func (c *clause) target(d verbRow) (Target, error) {
 	if len(c.words) == 0 || strings.HasPrefix(c.words[0], "for=") {
-		return Target{}, errors.New("no target: want leader, follower, member=1, members=all, holder, client=1, clients=25% or clients=all")
+		return Target{}, fmt.Errorf("no target: want %s", d.targets())
 	}
 	w, err := parseTarget(c.words[0])
 	if err != nil {
@@ -189,6 +228,7 @@ const (
 	Stop     Verb = "stop"
 	Continue Verb = "continue"
 	FillDisk Verb = "fill-disk" // a server that cannot write exits
+	HangDisk Verb = "hang-disk"
 )
 
 // Verbs for connections: those of a session, or those between a server and the others.
@@ -201,19 +241,41 @@ const (
 	Restore  Verb = "restore"
 )
 
-// Verbs for sessions.
+// Verbs for sessions. Thaw undoes HangDisk too.
 const (
 	Expire Verb = "expire"
 	Lose   Verb = "lose"
-	Freeze Verb = "freeze"
+	Freeze Verb = "freeze" // of a run's own clients only
 	Thaw   Verb = "thaw"
+	Drop   Verb = "drop"   // of a run's own clients only
+	Double Verb = "double" // likewise
+	Hold   Verb = "hold"   // of the clients of other programs only
+	Move   Verb = "move"   // likewise
+)
+
+// Verbs for the watches of clients of etcd, which the service ends one by one or with their stream.
+const (
+	CancelWatch  Verb = "cancel-watch"
+	CompactWatch Verb = "compact-watch"
+	BreakStream  Verb = "break-stream"
+)
+
+// A place is where a verb can be performed on clients.
+type place uint8
+
+const (
+	inRuns     place = 1 << iota // stampede run, on its own clients
+	inPrograms                   // stampede observe, on the clients of another program
+	everywhere = inRuns | inPrograms
 )
 
 // A verbRow is one row of the table of verbs.
 type verbRow struct {
 	verb    Verb
 	servers bool   // can be done to servers
-	clients bool   // can be done to clients
+	clients place  // where it can be done to clients
+	etcd    bool   // of etcd only: watches have numbers and streams
+	packets bool   // of ZooKeeper's protocol only: a notification is a packet
 	undone  Verb   // the verb that undoes it; "" if none does or none is needed
 	takes   string // its parameter, or ""
 	about   string
@@ -222,55 +284,113 @@ type verbRow struct {
 // verbs returns the table of verbs in display order.
 func verbs() []verbRow {
 	return []verbRow{
-		{verb: Kill, servers: true, undone: Restart, about: "SIGKILL; what is on disk stays"},
-		{verb: Restart, servers: true, about: "start a killed server again; kill and start a running one"},
+		{verb: Kill, servers: true, undone: Restart, about: "SIGKILL; the data on disk stays"},
+		{verb: Restart, servers: true, about: "start a killed server again; kill a running one first"},
 		{verb: Stop, servers: true, undone: Continue, about: "SIGSTOP: connections stay open, and no data arrives"},
 		{verb: Continue, servers: true, about: "SIGCONT"},
-		{verb: FillDisk, servers: true, undone: Restart, about: "its writes to files fail, so that it ends, until it is restarted"},
-		{verb: Isolate, servers: true, undone: Restore, about: "no data passes between it and other members; its clients reach it"},
-		{verb: Cut, clients: true, about: "the connection breaks; the session continues if it reconnects in time"},
-		{verb: Silence, clients: true, undone: Restore, about: "no data passes, and no side is notified"},
-		{verb: Delay, servers: true, clients: true, undone: Restore, takes: by, about: "all data arrives this much later, in each direction"},
-		{verb: Throttle, servers: true, clients: true, undone: Restore, takes: to, about: "a connection passes at most this many bytes a second, in each direction"},
-		{verb: Restore, servers: true, clients: true, about: "undo isolate, silence, delay and throttle"},
-		{verb: Expire, clients: true, about: "the service ends the session"},
-		{verb: Lose, clients: true, takes: reply, about: "the next such request is executed, then its reply and the connection are lost"},
-		{verb: Freeze, clients: true, undone: Thaw, about: "no data passes and the client does nothing, as if its process were stopped"},
-		{verb: Thaw, clients: true, about: "the client continues where it was"},
+		{verb: FillDisk, servers: true, undone: Restart, about: "all writes to its files fail, and the server exits; restart frees the disk"},
+		{verb: HangDisk, servers: true, undone: Thaw, about: "all writes to its files block; what needs no disk goes on; the server cannot be killed or stopped meanwhile"},
+		{verb: Isolate, servers: true, undone: Restore, takes: direction, about: "drop all data between the member and the others, or only what it sends (out) or receives (in); clients still reach it"},
+		{verb: Cut, clients: everywhere, about: "close the connection; the session survives if the client reconnects within the time-out"},
+		{verb: Silence, clients: everywhere, undone: Restore, takes: direction, about: "drop all data, or only what the client sends (out) or receives (in); the connection stays open"},
+		{verb: Delay, servers: true, clients: everywhere, undone: Restore, takes: by, about: "delay all data by this time, in each direction"},
+		{verb: Throttle, servers: true, clients: everywhere, undone: Restore, takes: to, about: "limit each connection to this many bytes per second, in each direction"},
+		{verb: Hold, clients: inPrograms, undone: Restore, about: "hold back watch notifications; everything else passes"},
+		{verb: Drop, clients: inRuns, packets: true, undone: Restore, about: "lose watch notifications; everything else passes"},
+		{verb: Double, clients: inRuns, packets: true, undone: Restore, about: "deliver each watch notification twice; everything else passes"},
+		{verb: Move, clients: inPrograms, about: "close the connection; its member refuses the client until the client has connected to another member"},
+		{verb: CancelWatch, clients: inPrograms, etcd: true, takes: key, about: "the service cancels the watch with a reason; the stream stays open"},
+		{verb: CompactWatch, clients: inPrograms, etcd: true, takes: key, about: "the service cancels the watch as compacted up to the current revision; for this client only"},
+		{verb: BreakStream, clients: inPrograms, etcd: true, takes: key, about: "reset the stream of the watch (RST_STREAM); the connection stays open"},
+		{verb: Restore, servers: true, clients: everywhere, about: "undo isolate, silence, delay, throttle, hold, drop and double"},
+		{verb: Expire, clients: everywhere, about: "the service expires the session"},
+		{verb: Lose, clients: everywhere, takes: reply, about: "execute the next such request, drop its reply, and close the connection"},
+		{verb: Freeze, clients: inRuns, undone: Thaw, about: "suspend the client and drop its data, as SIGSTOP does to a process"},
+		{verb: Thaw, servers: true, clients: inRuns, about: "undo freeze and hang-disk: the client resumes, blocked writes complete"},
 	}
 }
 
-// Verbs returns one row per verb: the verb, its target and parameters, and a description.
-func Verbs() (rows [][3]string) {
+// Verbs returns one row per verb: the verb, its target and parameters, where it can be performed, and a
+// description.
+func Verbs() (rows [][4]string) {
 	for _, d := range verbs() {
 		shape := "TARGET"
 		switch {
 		case !d.servers:
 			shape = "CLIENTS"
-		case !d.clients:
+		case d.clients == 0:
 			shape = "MEMBERS"
 		}
 		if d.takes != "" {
-			shape += " " + d.takes + "=" + map[string]string{by: "50ms", to: "64k", reply: "create"}[d.takes]
+			p := parameters[d.takes]
+			text := d.takes + "=" + p.example
+			if p.preset != "" {
+				text = "[" + text + "]"
+			}
+			shape += " " + text
 		}
-		rows = append(rows, [3]string{string(d.verb), shape, d.about})
+		rows = append(rows, [4]string{string(d.verb), shape, d.where(), d.about})
 	}
 	return rows
 }
 
+// where names the commands that can perform the verb.
+func (d verbRow) where() string {
+	switch {
+	case d.packets:
+		return "run, not etcd"
+	case !d.servers && d.clients == inRuns:
+		return "run"
+	case d.etcd:
+		return "observe, etcd"
+	case !d.servers && d.clients == inPrograms:
+		return "observe"
+	}
+	return "run, observe"
+}
+
 // The parameters of verbs.
 const (
-	by    = "by"
-	to    = "to"
-	reply = "reply"
+	by        = "by"
+	to        = "to"
+	reply     = "reply"
+	direction = "direction"
+	key       = "key"
 )
+
+// anyKey stands for the watches on all keys.
+const anyKey = "*"
+
+// parameters has an example of each parameter, and what it is if it is not given; "" if it must be.
+var parameters = map[string]struct{ example, preset string }{
+	by: {example: "50ms"}, to: {example: "64k"}, reply: {"create", "create"}, direction: {"out", "both"},
+	key: {"/app/config", anyKey},
+}
+
+// targets lists what the verb can be performed on.
+func (d verbRow) targets() string {
+	servers, clients := "leader, follower, member=1 or members=all", "holder, client=1, clients=25% or clients=all"
+	switch {
+	case d.clients == inPrograms:
+		return "client=1, clients=25%, clients=all, process=NAME or node=PATH"
+	case d.clients == everywhere:
+		clients = "client=1, clients=25%, clients=all, holder (in a run), process=NAME or node=PATH (of another program)"
+	}
+	switch {
+	case d.clients == 0:
+		return servers
+	case !d.servers:
+		return clients
+	}
+	return "leader, follower, member=1, members=all, " + clients
+}
 
 // suits reports whether the verb can be performed on the target.
 func (d verbRow) suits(w Target) bool {
 	if w.servers() {
 		return d.servers
 	}
-	return d.clients
+	return d.clients&w.place() != 0
 }
 
 // formerRestore is what Restore was called before.

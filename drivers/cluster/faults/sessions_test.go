@@ -61,7 +61,7 @@ func TestSilentForTooLong(t *testing.T) {
 		if _, err := silent.Create(t.Context(), "/mine", nil, drivers.Ephemeral); err != nil {
 			t.Fatal(err)
 		}
-		l.Silence()
+		l.Silence(drivers.Both)
 		time.Sleep(20 * time.Second)
 		if _, found, err := other.Exists(t.Context(), "/mine", nil); err != nil || found {
 			t.Errorf("its node: %v, %v; want it gone", found, err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,6 +17,7 @@ type Target struct {
 	word  string  // one of the constants below
 	n     int     // for member and client: the number, from 1
 	share float64 // for clients: the share; 1 means all
+	name  string  // for process and node
 }
 
 const (
@@ -26,9 +28,24 @@ const (
 	holder   = "holder"   // the client that holds what all compete for
 	client   = "client"   // client=3
 	clients  = "clients"  // clients=25% or clients=all
+	process  = "process"  // process=NAME or process=NUMBER: the clients of a process of this machine
+	node     = "node"     // node=PATH: the client that has the ephemeral node
 )
 
-func words() []string { return []string{leader, follower, member, members, holder, client, clients} }
+func words() []string {
+	return []string{leader, follower, member, members, holder, client, clients, process, node}
+}
+
+// place returns where such clients are.
+func (w Target) place() place {
+	switch w.word {
+	case holder:
+		return inRuns
+	case process, node:
+		return inPrograms
+	}
+	return everywhere
+}
 
 // servers reports whether the targets are servers.
 func (w Target) servers() bool {
@@ -46,6 +63,8 @@ func (w Target) String() string {
 		return w.word + "=" + strconv.Itoa(w.n)
 	case w.word == members || w.word == clients && w.share == 1:
 		return w.word + "=all"
+	case w.name != "":
+		return w.word + "=" + w.name
 	case w.word == clients:
 		return w.word + "=" + strconv.FormatFloat(100*w.share, 'f', -1, 64) + "%"
 	}
@@ -71,6 +90,14 @@ func parseTarget(text string) (Target, error) {
 		}
 	case clients:
 		w.share, err = parseShare(value)
+	case process:
+		if w.name = value; value == "" {
+			return Target{}, fmt.Errorf("%s: want the name or the number of a process, such as process=java", text)
+		}
+	case node:
+		if w.name = value; value == "" {
+			return Target{}, fmt.Errorf("%s: want the path of an ephemeral node, such as node=/members/a", text)
+		}
 	default:
 		return Target{}, suggest.Unknown("target", word, words())
 	}
@@ -92,8 +119,15 @@ func parseShare(value string) (float64, error) {
 
 // chosen are the targets of a fault.
 type chosen struct {
-	name             string // "member 2, the leader"
-	servers, clients []int
+	name    string // "member 2, the leader"
+	servers []int
+	clients []numbered
+}
+
+// A numbered client is one with its number, from 1, in messages.
+type numbered struct {
+	Client
+	number int
 }
 
 const (
@@ -102,8 +136,8 @@ const (
 	again    = 10 * time.Millisecond
 )
 
-// claim reports whether this process performs the fault. Of several processes, the first one whose client holds
-// performs it. If no client holds while a fault waits, one of the processes returns an error.
+// claim reports whether this process performs the fault. Of several processes, the first one whose client
+// holds performs it. If no client holds while a fault waits, one of the processes returns an error.
 func (d *doing) claim(ctx context.Context, fault int, w Target) (bool, error) {
 	if w.word != holder || d.Claims == nil {
 		return true, nil
@@ -135,7 +169,11 @@ func (d *doing) find(ctx context.Context, fault int, w Target) (*chosen, error) 
 			return who, nil
 		}
 		if time.Now().After(deadline) {
-			return nil, fmt.Errorf("there was no %s for %v", w, patience)
+			lacks := w.String()
+			if w.servers() && !d.meets() {
+				lacks = "connected client"
+			}
+			return nil, fmt.Errorf("there was no %s for %v", lacks, patience)
 		}
 		if !waitUntil(ctx, time.Now().Add(again)) {
 			return nil, nil
@@ -143,7 +181,17 @@ func (d *doing) find(ctx context.Context, fault int, w Target) (*chosen, error) 
 	}
 }
 
+// meets reports whether a client has come that faults of servers can show something of. Later it may be gone: a server that
+// a fault has killed must not wait for it.
+func (d *doing) meets() bool {
+	d.met = d.met || d.Program == nil || len(d.Program.Clients()) > 0
+	return d.met
+}
+
 func (d *doing) choose(ctx context.Context, fault int, w Target) *chosen {
+	if w.servers() && !d.meets() {
+		return nil
+	}
 	switch w.word {
 	case leader, follower:
 		return d.byRole(ctx, w.word == leader)
@@ -151,16 +199,60 @@ func (d *doing) choose(ctx context.Context, fault int, w Target) *chosen {
 		return d.named([]int{w.n - 1}, "")
 	case members:
 		return d.named(firsts(len(d.Servers)), "")
+	}
+	return d.ofClients(fault, w)
+}
+
+// ofClients chooses clients, nil if there is none.
+func (d *doing) ofClients(fault int, w Target) *chosen {
+	all := d.Clients
+	if d.Program != nil {
+		all = d.Program.Clients()
+	}
+	pick := func(which []int) (some []numbered) {
+		for _, i := range which {
+			number := i + 1
+			if o, is := all[i].(Observed); is {
+				number = o.Number()
+			}
+			some = append(some, numbered{all[i], number})
+		}
+		return some
+	}
+	switch w.word {
 	case holder:
 		if i, holds := d.Holder(); holds {
-			return &chosen{name: fmt.Sprintf("client %d, the holder", i+1), clients: []int{i}}
+			return &chosen{name: fmt.Sprintf("client %d, the holder", i+1), clients: pick([]int{i})}
 		}
 		return nil
 	case client:
-		return &chosen{name: fmt.Sprintf("client %d", w.n), clients: []int{w.n - 1}}
+		name := fmt.Sprintf("client %d", w.n)
+		if d.Program == nil {
+			return &chosen{name: name, clients: pick([]int{w.n - 1})}
+		}
+		switch c, gone := d.Program.Numbered(w.n); {
+		case gone:
+			return &chosen{name: name + ", which is gone"}
+		case c != nil:
+			return &chosen{name: name, clients: []numbered{{c, w.n}}}
+		}
+		return nil
+	case process, node:
+		named := d.Program.Named(w.word == process, w.name)
+		which := slices.DeleteFunc(firsts(len(all)), func(i int) bool { return !slices.Contains(named, all[i]) })
+		if len(which) == 0 {
+			return nil
+		}
+		return &chosen{name: fmt.Sprintf("%s of %s", countOf(len(which)), w), clients: pick(which)}
 	}
-	all := d.drawn[fault]
-	return &chosen{name: fmt.Sprintf("%d of %d clients", len(all), len(d.Clients)), clients: all}
+	which, drawn := d.drawn[fault]
+	if !drawn && len(all) > 0 {
+		which = d.drawNumbers(w.count(len(all)), len(all))
+	}
+	if len(which) == 0 && d.Program != nil {
+		return nil
+	}
+	return &chosen{name: fmt.Sprintf("%d of %d clients", len(which), len(all)), clients: pick(which)}
 }
 
 // byRole asks the servers that take part, in random order, whether they lead. A server that does
@@ -213,20 +305,33 @@ func (d *doing) server(ctx context.Context, step FaultAction, i int) error {
 	d.hurt[i]++
 	switch step.Verb {
 	case Kill:
+		if err := s.Kill(); err != nil {
+			return err
+		}
 		d.down[i] = Kill
-		return s.Kill()
+		return nil
 	case Stop:
+		if err := s.Stop(); err != nil {
+			return err
+		}
 		d.down[i] = Stop
-		return s.Stop()
+		return nil
 	case Continue:
 		delete(d.down, i)
 		return s.Continue()
 	case FillDisk:
 		d.full[i] = true
 		return s.FillDisk()
+	case HangDisk: // also at the end of the run: what was not frozen cannot be thawed
+		err := s.HangDisk(context.WithoutCancel(ctx))
+		d.hung[i] = d.hung[i] || err == nil
+		return err
+	case Thaw:
+		delete(d.hung, i)
+		return s.ThawDisk()
 	case Isolate:
 		d.apart[i] = true
-		return s.Isolate()
+		return s.Isolate(step.Direction)
 	case Delay:
 		d.slow[i] = true
 		return s.Delay(step.By)
@@ -260,13 +365,16 @@ func (d *doing) takesPart(i int) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	_, down := d.down[i]
-	return !down && !d.full[i] && !d.apart[i]
+	return !down && !d.full[i] && !d.hung[i] && !d.apart[i]
 }
 
 // restoreAll restores all servers and clients. It continues after an error.
 func (d *doing) restoreAll(ctx context.Context) error {
 	var errs []error
 	for i := range d.Servers {
+		if d.hung[i] {
+			errs = append(errs, d.server(ctx, FaultAction{Verb: Thaw}, i))
+		}
 		switch {
 		case d.down[i] == Kill || d.full[i]:
 			errs = append(errs, d.server(ctx, FaultAction{Verb: Restart}, i))
@@ -278,8 +386,18 @@ func (d *doing) restoreAll(ctx context.Context) error {
 		}
 	}
 	for _, c := range d.Clients {
-		c.Link().Restore()
+		restore(c)
 		c.Thaw()
 	}
+	for c := range d.touched {
+		restore(c)
+	}
 	return errors.Join(errs...)
+}
+
+func countOf(clients int) string {
+	if clients == 1 {
+		return "1 client"
+	}
+	return fmt.Sprintf("%d clients", clients)
 }

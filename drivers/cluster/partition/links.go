@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/cluster/faults"
 )
 
@@ -18,7 +19,7 @@ import (
 type Links struct {
 	proxies   []net.Listener
 	listeners map[string]listener // members' addresses, by port
-	pairs     [][]*faults.Link
+	from      [][]*faults.Link    // by the member that calls and the one that is called
 	dial      func(address string) (net.Conn, error)
 
 	mu       sync.Mutex
@@ -38,7 +39,7 @@ type listener struct {
 
 // A memberFaults holds the faults between a member and all others.
 type memberFaults struct {
-	apart bool
+	apart drivers.Direction // in which nothing passes
 	delay time.Duration
 	rate  int64
 }
@@ -81,10 +82,9 @@ func newLinks(members [][]string) (*Links, error) {
 			}
 			l.listeners[port] = listener{i, a}
 		}
-		l.pairs = append(l.pairs, make([]*faults.Link, len(members)))
-		for j := range i + 1 {
-			link := new(faults.Link)
-			l.pairs[i][j], l.pairs[j][i] = link, link
+		l.from = append(l.from, nil)
+		for range members {
+			l.from[i] = append(l.from[i], new(faults.Link))
 		}
 	}
 	return l, nil
@@ -94,11 +94,12 @@ func newLinks(members [][]string) (*Links, error) {
 // request and uses only the port.
 func (l *Links) Proxy(member int) string { return l.proxies[member].Addr().String() }
 
-// Isolate blocks all traffic between the member and the others, on existing and new connections,
-// without closing any: data and the end of a connection are held back. It returns false if the
-// member is already isolated.
-func (l *Links) Isolate(member int) (done bool) {
-	l.change(member, func(w *memberFaults) { done, w.apart = !w.apart, true })
+// Isolate blocks all traffic between the member and the others in the directions, as the member sees
+// them, without closing a connection: data and the end of a connection are held back. A new
+// connection, which takes both directions, waits. It returns false if the member is already isolated
+// in the directions.
+func (l *Links) Isolate(member int, d drivers.Direction) (done bool) {
+	l.change(member, func(w *memberFaults) { done, w.apart = w.apart&d != d, w.apart|d })
 	return done
 }
 
@@ -124,26 +125,23 @@ func (l *Links) change(member int, change func(*memberFaults)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	change(&l.faultsOf[member])
-	for other, link := range l.pairs[member] {
+	for other := range l.from {
 		if other != member {
-			tune(link, l.faultsOf[member], l.faultsOf[other])
+			tune(l.from[member][other], l.faultsOf[member], l.faultsOf[other])
+			tune(l.from[other][member], l.faultsOf[other], l.faultsOf[member])
 		}
 	}
 }
 
-// tune sets a link to the combined faults of two members.
-func tune(link *faults.Link, a, b memberFaults) {
-	link.Delay(a.delay + b.delay)
-	rate := a.rate
-	if rate == 0 || b.rate > 0 && b.rate < rate {
-		rate = b.rate
+// tune sets a link to the combined faults of its caller and the member that is called.
+func tune(link *faults.Link, caller, called memberFaults) {
+	link.Delay(caller.delay + called.delay)
+	rate := caller.rate
+	if rate == 0 || called.rate > 0 && called.rate < rate {
+		rate = called.rate
 	}
 	link.Throttle(rate)
-	if a.apart || b.apart {
-		link.Silence()
-	} else {
-		link.Speak()
-	}
+	link.Silence(caller.apart | called.apart.Reverse())
 }
 
 // Close closes all connections and returns when all goroutines have ended.
@@ -156,7 +154,7 @@ func (l *Links) Close() {
 	for c := range l.ends {
 		c.Close()
 	}
-	for _, links := range l.pairs {
+	for _, links := range l.from {
 		for _, link := range links {
 			link.Restore()
 			link.Cut()
@@ -216,7 +214,7 @@ func (l *Links) join(caller int, near net.Conn) {
 		near.Write(reply(forbidden))
 		return
 	}
-	link := l.pairs[caller][callee.member]
+	link := l.from[caller][callee.member]
 	if !link.Cross(l.over) {
 		return
 	}

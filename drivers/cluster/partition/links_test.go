@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/internal/bubble"
 )
 
@@ -84,7 +85,7 @@ func TestIsolate(t *testing.T) {
 		one, two := joined(t, l, 0, 2, called["b:2"])
 		three, back := joined(t, l, 2, 11, called["a:11"])
 		other, same := joined(t, l, 1, 3, called["c:3"])
-		if !l.Isolate(0) || l.Isolate(0) {
+		if !l.Isolate(0, drivers.Both) || l.Isolate(0, drivers.Both) {
 			t.Error("isolated not at all, or twice")
 		}
 		say(t, one, 'a')
@@ -101,11 +102,43 @@ func TestIsolate(t *testing.T) {
 	})
 }
 
+// What a member isolated in one direction sends does not pass, or what it receives, whoever opened the connection. New
+// connections wait.
+func TestIsolateInOneDirection(t *testing.T) {
+	for _, d := range []drivers.Direction{drivers.Out, drivers.In} {
+		bubble.Test(t, func(t *testing.T) {
+			l, called := three(t)
+			one, two := joined(t, l, 0, 2, called["b:2"])      // the member calls
+			back, three := joined(t, l, 2, 11, called["a:11"]) // the member is called
+			l.Isolate(0, d)
+			for _, c := range []struct{ own, other net.Conn }{{one, two}, {three, back}} {
+				from, to := c.own, c.other
+				if d == drivers.In {
+					from, to = to, from
+				}
+				say(t, from, 'a')
+				silent(t, to)
+				say(t, to, 'b')
+				hear(t, from, 'b')
+			}
+			waiting := call(t, l, 1, 1)
+			silent(t, waiting)
+			if d == drivers.Out {
+				l.Isolate(1, drivers.In) // the same direction between the two
+				l.Restore(0)
+				silent(t, two)
+				l.Restore(1)
+				hear(t, two, 'a')
+			}
+		})
+	}
+}
+
 // During isolation a caller gets no answer and no callee is dialed; both happen afterwards.
 func TestCallsInIsolation(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		l, called := three(t)
-		l.Isolate(1)
+		l.Isolate(1, drivers.Both)
 		from, to := call(t, l, 1, 1), call(t, l, 2, 2)
 		silent(t, from)
 		silent(t, to)
@@ -123,7 +156,7 @@ func TestEndsInIsolation(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		l, called := three(t)
 		one, two := joined(t, l, 0, 2, called["b:2"])
-		l.Isolate(1)
+		l.Isolate(1, drivers.Both)
 		one.Close()
 		silent(t, two)
 		l.Restore(1)
@@ -139,8 +172,8 @@ func TestTwoIsolated(t *testing.T) {
 		l, called := three(t)
 		one, two := joined(t, l, 0, 2, called["b:2"])
 		three, again := joined(t, l, 2, 1, called["a:1"])
-		l.Isolate(0)
-		l.Isolate(1)
+		l.Isolate(0, drivers.Both)
+		l.Isolate(1, drivers.Both)
 		l.Restore(0)
 		say(t, one, 'a')
 		silent(t, two)
@@ -219,7 +252,7 @@ func TestCloseInIsolation(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		l, called := three(t)
 		one, two := joined(t, l, 0, 2, called["b:2"])
-		l.Isolate(0)
+		l.Isolate(0, drivers.Both)
 		say(t, one, 'a')
 		waiting := call(t, l, 2, 1)
 		l.Close()

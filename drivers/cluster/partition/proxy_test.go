@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/stampede-bench/stampede/drivers/cluster/partition"
+	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
 // A third-party SOCKS5 client reaches a member by its port, whatever host name it uses, and gets an
@@ -19,12 +20,8 @@ func TestProxy(t *testing.T) {
 	there := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "it is ", r.Host) }))
 	defer there.Close()
 	address := strings.TrimPrefix(there.URL, "http://")
-	gone, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	gone.Close()
-	l, err := partition.New([][]string{{gone.Addr().String()}, {address}})
+	gone := testenv.Address(t)
+	l, err := partition.New([][]string{{gone}, {address}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +39,7 @@ func TestProxy(t *testing.T) {
 			t.Errorf("got %q (%v), want %q", body, err, want)
 		}
 	}
-	if _, err := client.Get("http://" + gone.Addr().String()); err == nil || !strings.Contains(err.Error(), "connection refused") {
+	if _, err := client.Get("http://" + gone); err == nil || !strings.Contains(err.Error(), "connection refused") {
 		t.Errorf("at a port without a listener: %v, want a refusal", err)
 	}
 	l.Close()

@@ -63,7 +63,7 @@ func command(role string, args []string) *exec.Cmd {
 	return &exec.Cmd{
 		Args:        append([]string{role}, args...),
 		Env:         environment(role),
-		SysProcAttr: &syscall.SysProcAttr{Setpgid: true},
+		SysProcAttr: OwnGroup(),
 		// A grandchild that outlives the child must not make Wait wait for the end of its stderr.
 		WaitDelay: time.Second,
 	}
@@ -72,6 +72,9 @@ func command(role string, args []string) *exec.Cmd {
 func start(ctx context.Context, c *exec.Cmd, role string) (*Process, error) {
 	if _, isChild := os.LookupEnv(Variable); isChild {
 		return nil, errors.New("a child process must call reexec.Dispatch before it starts children")
+	}
+	if err := Possible(); err != nil {
+		return nil, err
 	}
 	p := &Process{role: role, cmd: c, done: make(chan struct{})}
 	p.stop = sync.OnceValue(p.end)
@@ -174,7 +177,7 @@ func (p *Process) end() error {
 	select {
 	case <-p.done:
 	case <-time.After(grace + time.Second):
-		syscall.Kill(-p.PID(), syscall.SIGKILL)
+		killGroup(p.PID())
 		<-p.done
 		return fmt.Errorf("%s (pid %d) did not stop and was killed", p.role, p.PID())
 	}

@@ -45,12 +45,33 @@ func (f Files) Validate() error {
 // a file has changed. If the reload fails, the previous configuration stays in use. The application
 // protocols are those that the server negotiates, if any.
 func (f Files) Config(protocols ...string) (*tls.Config, error) {
-	r := &reloader{files: f, protocols: protocols, states: f.states()}
-	var err error
-	if r.current, err = r.load(); err != nil {
+	r, err := f.reloader(protocols)
+	if err != nil {
 		return nil, err
 	}
-	return &tls.Config{MinVersion: f.MinVersion, GetConfigForClient: r.configFor}, nil
+	return r.accepting(), nil
+}
+
+// Configs returns the configuration of Config, and a function that returns one for a connection to another server of
+// the same authority. That connection shows the same certificate, from the files as they are at the call.
+func (f Files) Configs() (accept *tls.Config, dial func() *tls.Config, err error) {
+	r, err := f.reloader(nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	return r.accepting(), func() *tls.Config {
+		now, _ := r.configFor(nil)
+		return &tls.Config{MinVersion: f.MinVersion, Certificates: now.Certificates, RootCAs: now.ClientCAs}
+	}, nil
+}
+
+// Ends returns when the certificate ends.
+func (f Files) Ends() (time.Time, error) {
+	pair, err := tls.LoadX509KeyPair(f.Cert, f.Key)
+	if err != nil {
+		return time.Time{}, err
+	}
+	return pair.Leaf.NotAfter, nil
 }
 
 // load reads the files. It disables session resumption, which would let a client whose authority is
@@ -98,6 +119,18 @@ type reloader struct {
 	mu      sync.Mutex
 	states  [3]fileState // when they were last read
 	current *tls.Config
+}
+
+// reloader returns a reloader that has read the files.
+func (f Files) reloader(protocols []string) (r *reloader, err error) {
+	r = &reloader{files: f, protocols: protocols, states: f.states()}
+	r.current, err = r.load()
+	return r, err
+}
+
+// accepting returns a configuration that looks at the files at each handshake.
+func (r *reloader) accepting() *tls.Config {
+	return &tls.Config{MinVersion: r.files.MinVersion, GetConfigForClient: r.configFor}
 }
 
 func (r *reloader) load() (*tls.Config, error) {

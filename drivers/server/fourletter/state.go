@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers/server/stats"
+	"github.com/stampede-bench/stampede/internal/openfiles"
 )
 
 // A State is what the answers show of a server. The functions are called by the words that need
@@ -44,6 +45,7 @@ type Ensemble struct {
 	Role      string // "leader", "follower" or "candidate"
 	Leader    uint64 // 0 if the member knows of none
 	Term      uint64
+	Version   byte   // of the log, in force
 	Committed uint64 // index of the last committed entry that the member knows of
 	Applied   uint64
 	Elections int64             // leaders that the member has seen since its start
@@ -194,6 +196,9 @@ func (s State) monitor() string {
 	} {
 		fmt.Fprintf(&b, "zk_%s\t%d\n", m.name, m.value)
 	}
+	if open, most, ok := descriptors(); ok {
+		fmt.Fprintf(&b, "zk_open_file_descriptor_count\t%d\nzk_max_file_descriptor_count\t%d\n", open, most)
+	}
 	fmt.Fprintf(&b, "zk_sum_fsynctime\t%.3f\n", s.SyncTime.Seconds()*1000)
 	s.Ensemble.monitor(&b)
 	writeTally(&b, "node_created_watch_count", &c.Created)
@@ -201,6 +206,12 @@ func (s State) monitor() string {
 	writeTally(&b, "node_changed_watch_count", &c.Changed)
 	writeTally(&b, "node_children_watch_count", &c.Children)
 	return b.String()
+}
+
+// descriptors returns how many file descriptors this process has open, and how many it may have.
+func descriptors() (open int, most uint64, ok bool) {
+	all, err := os.ReadDir("/dev/fd")
+	return len(all) - 1, openfiles.Limit(), err == nil // without that of the directory itself
 }
 
 // monitor writes what a member knows of its ensemble. The names that ZooKeeper does not have begin with
@@ -213,8 +224,8 @@ func (e *Ensemble) monitor(w io.Writer) {
 	if e.Role == "leader" {
 		fmt.Fprintf(w, "zk_followers\t%d\nzk_learners\t%d\nzk_synced_followers\t%d\nzk_synced_observers\t0\n", e.Followers, e.Followers, e.Synced)
 	}
-	fmt.Fprintf(w, "zk_raft_leader\t%d\nzk_raft_term\t%d\nzk_raft_committed\t%d\nzk_raft_applied\t%d\nzk_raft_elections\t%d\n",
-		e.Leader, e.Term, e.Committed, e.Applied, e.Elections)
+	fmt.Fprintf(w, "zk_raft_leader\t%d\nzk_raft_term\t%d\nzk_raft_log_version\t%d\nzk_raft_committed\t%d\nzk_raft_applied\t%d\nzk_raft_elections\t%d\n",
+		e.Leader, e.Term, e.Version, e.Committed, e.Applied, e.Elections)
 }
 
 func writeTally(w io.Writer, name string, t *stats.Tally) {

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,12 +34,16 @@ type Directory struct {
 }
 
 // OpenDirectory creates the directory if it is missing, locks it, and removes the temporary files of
-// a killed process. It fails if another process uses the directory.
+// a killed process. It fails if another process uses the directory, or if it has files and none that a
+// server has made.
 func OpenDirectory(d Disk, path string) (*Directory, error) {
 	if err := makeDirectory(d, path); err != nil {
 		return nil, err
 	}
-	lock, err := fileutil.TryLockFile(filepath.Join(path, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	if err := checkOwn(path); err != nil {
+		return nil, err
+	}
+	lock, err := fileutil.TryLockFile(filepath.Join(path, lockName), os.O_RDWR|os.O_CREATE, 0o600)
 	if errors.Is(err, fileutil.ErrLocked) {
 		return nil, fmt.Errorf("%s: another server is running on it", path)
 	}
@@ -50,6 +55,29 @@ func OpenDirectory(d Disk, path string) (*Directory, error) {
 		return nil, errors.Join(err, lock.Close())
 	}
 	return dir, nil
+}
+
+// checkOwn refuses a directory of another program: a server would begin anew in it, without a word.
+func checkOwn(path string) error {
+	files, err := os.ReadDir(path)
+	if err != nil {
+		return err
+	}
+	var foreign []string
+	for _, f := range files {
+		name := f.Name()
+		switch {
+		case name == lockName, name == currentName, strings.HasPrefix(name, Log+"-"), strings.HasPrefix(name, Snapshot+"-"):
+			return nil
+		case name != "lost+found" && !strings.HasPrefix(name, "."):
+			foreign = append(foreign, name)
+		}
+	}
+	if len(foreign) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s: it has %s, and no file of a server of stampede: name an empty directory",
+		path, strings.Join(foreign[:min(len(foreign), 3)], ", "))
 }
 
 // Close unlocks the directory.
@@ -67,7 +95,7 @@ func (d *Directory) SyncParent() error {
 
 // Begin creates a file that begins with the bytes, under a temporary name. Settle renames it.
 func (d *Directory) Begin(path string, b []byte) (File, error) {
-	f, err := d.Disk.Create(path + unfinished)
+	f, err := d.Disk.Create(path + Unfinished)
 	if err != nil {
 		return nil, err
 	}
@@ -83,14 +111,14 @@ func (d *Directory) Settle(f File, path string) error {
 	if err := f.Sync(); err != nil {
 		return err
 	}
-	if err := d.Disk.Rename(path+unfinished, path); err != nil {
+	if err := d.Disk.Rename(path+Unfinished, path); err != nil {
 		return err
 	}
 	return d.Disk.SyncDirectory(d.Path)
 }
 
 // Abandon removes a file that Begin created.
-func (d *Directory) Abandon(path string) error { return d.Disk.Remove(path + unfinished) }
+func (d *Directory) Abandon(path string) error { return d.Disk.Remove(path + Unfinished) }
 
 // Adopt settles a log's file, which has length bytes, and makes it the newest log.
 func (d *Directory) Adopt(f File, frame Frame, path string, length int64) error {
@@ -158,15 +186,15 @@ func (d *Directory) Remove(names []Name) (err error) {
 func (d *Directory) RemoveUnfinished() error {
 	entries, err := os.ReadDir(d.Path)
 	for _, e := range entries {
-		if strings.HasSuffix(e.Name(), unfinished) {
+		if strings.HasSuffix(e.Name(), Unfinished) {
 			err = errors.Join(err, d.Disk.Remove(filepath.Join(d.Path, e.Name())))
 		}
 	}
 	return err
 }
 
-// unfinished is the suffix of the name of a file that is still being written.
-const unfinished = ".unfinished"
+// Unfinished is the suffix of the name of a file that is still being written.
+const Unfinished = ".unfinished"
 
 // A Name is the name of one file of a directory.
 type Name struct {
@@ -244,6 +272,9 @@ func (System) Remove(path string) error     { return os.Remove(path) }
 func (System) Mkdir(path string) error      { return os.Mkdir(path, 0o700) }
 
 func (System) SyncDirectory(path string) error {
+	if runtime.GOOS == "windows" {
+		return errors.New("a log on Windows would not survive a loss of power, since directories cannot be synced there: leave the data in memory")
+	}
 	d, err := os.Open(path)
 	if err != nil {
 		return err
@@ -287,6 +318,9 @@ const (
 // a batch, so a missing newest log is detected.
 const currentName = "current"
 
+// lockName is the name of the file that the process holds locked that uses the directory.
+const lockName = "lock"
+
 const currentLine = "stampede newest log %s\n"
 
 func (d *Directory) writeCurrent(log string) error {
@@ -322,7 +356,7 @@ func (d *Directory) checkCurrent(logs []Name, format Format) error {
 	}
 	newest = filepath.Join(d.Path, newest)
 	if !slices.ContainsFunc(logs, func(l Name) bool { return l.Path == newest }) {
-		return fmt.Errorf("%s: missing, and it is the newest log by %s: restore the file from a copy", newest, path)
+		return fmt.Errorf("%s: missing, and it is the newest log by %s: %s", newest, path, format.Cure)
 	}
 	return nil
 }
@@ -340,13 +374,13 @@ func (d *Directory) checkWithoutCurrent(path string, logs []Name, format Format)
 		case err != nil:
 			return fmt.Errorf("%s: %w", l.Path, err)
 		case size > int64(len(h.Bytes)):
-			return fmt.Errorf("%s: missing, and it would name the newest log: restore the file from a copy", path)
+			return fmt.Errorf("%s: missing, and it would name the newest log: %s", path, format.Cure)
 		}
 	}
 	if len(snapshots) > 0 {
 		last := snapshots[len(snapshots)-1]
-		return fmt.Errorf("%s: %s %d and the log from there on should follow, which is missing: restore the file from a copy",
-			last.Path, format.SnapshotPlace, last.Place+1)
+		return fmt.Errorf("%s: %s %d and the log from there on should follow, which is missing: %s",
+			last.Path, format.SnapshotPlace, last.Place+1, format.Cure)
 	}
 	return nil
 }

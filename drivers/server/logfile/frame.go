@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"crypto/rand"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -45,7 +44,7 @@ func (f Frame) End(b []byte) {
 // whole returns the body of the batch at the start of b, which must have the place. It returns
 // false if there is no whole batch.
 func (f Frame) whole(b []byte, place int64) (body []byte, ok bool) {
-	if len(b) < HeaderLength || PlaceOf(b) != place || binary.BigEndian.Uint64(b[markAt:]) != f.mark {
+	if len(b) < HeaderLength || PlaceOf(b) != place || !f.markOf(b) {
 		return nil, false
 	}
 	length := bodyLength(b)
@@ -55,6 +54,9 @@ func (f Frame) whole(b []byte, place int64) (body []byte, ok bool) {
 	b = b[:HeaderLength+length]
 	return b[HeaderLength:], binary.BigEndian.Uint32(b[checksumAt:]) == checksum(b)
 }
+
+// markOf reports whether the batch b has the file's mark.
+func (f Frame) markOf(b []byte) bool { return binary.BigEndian.Uint64(b[markAt:]) == f.mark }
 
 // anywhere reports whether the log contains a whole batch at any offset. The place of such a batch
 // is at least next, and at most next plus the number of bytes before it: no step of the places takes
@@ -88,6 +90,8 @@ type Format struct {
 	// Place is what errors call the place of a log's batch, such as "zxid", and SnapshotPlace what they
 	// call the place in a snapshot's name.
 	Place, SnapshotPlace string
+	// Cure tells an operator what to do about a damaged or missing file. Errors end with it.
+	Cure string
 }
 
 // A Heading is the start of a file: a line of text with the file's kind, version and rules,
@@ -128,23 +132,21 @@ func readHeading(from *bufio.Reader, format Format) (Heading, error) {
 		return Heading{}, fmt.Errorf("of version %d with rules %d: this program reads version %d with rules up to %d",
 			v, rules, format.Version, format.Rules)
 	}
-	return readMark(from, line)
+	return readMark(from, line, format)
 }
 
-func readMark(from *bufio.Reader, line string) (Heading, error) {
+func readMark(from *bufio.Reader, line string, format Format) (Heading, error) {
 	b := make([]byte, len(line)+markAndSum)
 	if _, err := io.ReadFull(from, b); err != nil {
-		return Heading{}, errDamagedHeading
+		return Heading{}, fmt.Errorf("damaged at byte 0: %s", format.Cure)
 	}
 	sum := b[len(b)-4:]
 	if crc32.Checksum(b[:len(b)-4], castagnoli) != binary.BigEndian.Uint32(sum) {
-		return Heading{}, errDamagedHeading
+		return Heading{}, fmt.Errorf("damaged at byte 0: %s", format.Cure)
 	}
 	mark := binary.BigEndian.Uint64(b[len(line):])
 	return Heading{Frame{mark}, b}, nil
 }
-
-var errDamagedHeading = errors.New("damaged at byte 0: restore the file from a copy")
 
 // headingOf returns the heading of a log and the length of the file.
 func headingOf(path string, format Format) (Heading, int64, error) {

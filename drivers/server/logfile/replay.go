@@ -98,7 +98,7 @@ func (r *Replay) file(f *os.File, b *Reader, newest bool, to io.Writer) error {
 	case err == ErrBroken && newest:
 		return r.tail(f, b)
 	case err == ErrBroken:
-		return r.damaged(b.at)
+		return r.damaged(b.at, "with more behind it")
 	}
 	return err
 }
@@ -120,25 +120,46 @@ func (r *Replay) batches(b *Reader, to io.Writer) error {
 	}
 }
 
-// tail checks the data behind the last whole batch. It fails if that data contains a whole batch,
-// because then it is not just an interrupted write.
+// tail checks the data behind the last whole batch. It fails unless an interrupted write explains that data.
 func (r *Replay) tail(f *os.File, b *Reader) error {
 	if _, err := f.Seek(b.at, io.SeekStart); err != nil {
 		return err
 	}
-	torn, err := io.ReadAll(f)
+	rest, err := io.ReadAll(f)
 	if err != nil {
 		return err
 	}
-	if b.Frame.anywhere(torn, r.Next) {
-		return r.damaged(b.at)
+	switch {
+	case b.Frame.anywhere(rest, r.Next):
+		return r.damaged(b.at, "with more behind it")
+	case !b.Frame.torn(rest, b.at, r.Next):
+		return r.damaged(b.at, "which is all there and was confirmed")
 	}
 	return nil
 }
 
-func (r *Replay) damaged(at int64) error {
-	return fmt.Errorf("damaged at byte %d, behind %s %d, with more behind it: restore the file from a copy",
-		at, r.format.Place, r.Next-1)
+// A disk writes blocks of at least this many bytes whole or not at all. Their length is a power of two. A block of a
+// file that has grown and was not written reads as zeros.
+const block = 64
+
+// torn reports whether an interrupted write of the batch of a place can have left the bytes b at an offset of the file.
+// Otherwise the whole batch was written, and it has changed since.
+func (f Frame) torn(b []byte, at, place int64) bool {
+	if len(b) < HeaderLength || PlaceOf(b) == place && f.markOf(b) && HeaderLength+bodyLength(b) > int64(len(b)) {
+		return true // it ends too early
+	}
+	for from := 0; from < len(b); {
+		to := min(from+block-int(at+int64(from))%block, len(b))
+		if !slices.ContainsFunc(b[from:to], func(c byte) bool { return c != 0 }) {
+			return true
+		}
+		from = to
+	}
+	return false
+}
+
+func (r *Replay) damaged(at int64, why string) error {
+	return fmt.Errorf("damaged at byte %d, behind %s %d, %s: %s", at, r.format.Place, r.Next-1, why, r.format.Cure)
 }
 
 // A Reader reads the batches of a file in order.

@@ -14,7 +14,11 @@ import (
 	"io"
 	"net"
 	"slices"
+	"strings"
 	"time"
+
+	"github.com/stampede-bench/stampede/drivers/server/replica"
+	"github.com/stampede-bench/stampede/internal/printable"
 )
 
 // The kinds of frames.
@@ -23,8 +27,8 @@ const (
 	greetingAnswer
 	proof
 	raftMessage
-	touch
-	nothing
+	refused
+	nothing // also the answer to a member that is not refused
 	snapshotPart
 	snapshotStored
 	weakVote
@@ -33,7 +37,7 @@ const (
 const (
 	sumLength = 16
 	// longestGreeting limits the frames before the other side has proved who it is.
-	longestGreeting = 256
+	longestGreeting = 512
 	// longestFrame limits all others. A message holds at most one transaction beyond a mebibyte.
 	longestFrame = 1<<30 + 64<<20
 	// silence is the time after which a connection without a frame is broken.
@@ -75,11 +79,7 @@ func (l *link) read() (kind byte, payload []byte, err error) {
 	if n < least || n > l.longest {
 		return 0, nil, fmt.Errorf("frame of %d bytes", n)
 	}
-	if cap(l.buf) > 1<<20 {
-		l.buf = nil
-	}
-	l.buf = slices.Grow(l.buf[:0], n)[:n]
-	if _, err := io.ReadFull(l.from, l.buf); err != nil {
+	if err := l.fill(n); err != nil {
 		return 0, nil, err
 	}
 	b := l.buf
@@ -91,6 +91,26 @@ func (l *link) read() (kind byte, payload []byte, err error) {
 		l.in++
 	}
 	return b[0], b[1:], nil
+}
+
+// step is the most that memory is ahead of what has arrived.
+const step = 1 << 20
+
+// fill reads n bytes into buf. It takes memory as they arrive, not as they are announced.
+func (l *link) fill(n int) error {
+	if cap(l.buf) > step {
+		l.buf = nil
+	}
+	l.buf = l.buf[:0]
+	for len(l.buf) < n {
+		have := len(l.buf)
+		more := min(n-have, max(step, have))
+		l.buf = slices.Grow(l.buf, more)[:have+more]
+		if _, err := io.ReadFull(l.from, l.buf[have:]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // write adds a frame to those that flush sends.
@@ -142,7 +162,7 @@ func digest(secret []byte, purpose string, values ...[]byte) []byte {
 	return h.Sum(nil)
 }
 
-const protocol = "stampede peer 1\n"
+const protocol = "stampede peer 3\n"
 
 // What a connection is for.
 const (
@@ -155,26 +175,34 @@ const nonceLength = 16
 // A hello is what a greeting says.
 type hello struct {
 	from, to uint64
+	versions replica.Versions
+	ensemble uint64 // the identity of the sender's ensemble, 0 if it has none yet
 	members  uint32 // checksum of the members' IDs
 	purpose  byte
+	process  uint64 // a number of the sender's process
 	nonce    [nonceLength]byte
 }
 
 func (h *hello) append(b []byte) []byte {
 	b = append(b, protocol...)
 	b = binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(b, h.from), h.to)
+	b = append(b, h.versions.Oldest, h.versions.Newest, h.versions.InForce)
+	b = binary.BigEndian.AppendUint64(b, h.ensemble)
 	b = append(binary.BigEndian.AppendUint32(b, h.members), h.purpose)
+	b = binary.BigEndian.AppendUint64(b, h.process)
 	return append(b, h.nonce[:]...)
 }
 
 func (h *hello) decode(b []byte) error {
 	rest, ok := bytes.CutPrefix(b, []byte(protocol))
-	if !ok || len(rest) != 8+8+4+1+nonceLength {
-		return errors.New("no member of this version")
+	if !ok || len(rest) != 8+8+3+8+4+1+8+nonceLength {
+		return errors.New("the other side is no member of this version of the protocol")
 	}
 	h.from, h.to = binary.BigEndian.Uint64(rest), binary.BigEndian.Uint64(rest[8:])
-	h.members, h.purpose = binary.BigEndian.Uint32(rest[16:]), rest[20]
-	copy(h.nonce[:], rest[21:])
+	h.versions = replica.Versions{Oldest: rest[16], Newest: rest[17], InForce: rest[18]}
+	h.ensemble, h.members, h.purpose = binary.BigEndian.Uint64(rest[19:]), binary.BigEndian.Uint32(rest[27:]), rest[31]
+	h.process = binary.BigEndian.Uint64(rest[32:])
+	copy(h.nonce[:], rest[40:])
 	return nil
 }
 
@@ -187,10 +215,7 @@ func checksum(members []uint64) uint32 {
 	return crc32.ChecksumIEEE(b)
 }
 
-var (
-	errSecret  = errors.New("the other side does not know the secret of --peer-secret-file")
-	errMembers = errors.New("the other side has other members in --peers")
-)
+var errSecret = errors.New("the other side does not know the secret of --peer-secret-file")
 
 // greet opens a connection to a member.
 func (l *link) greet(h *hello, secret []byte) error {
@@ -200,7 +225,7 @@ func (l *link) greet(h *hello, secret []byte) error {
 	if err := l.send(greeting, first); err != nil {
 		return err
 	}
-	answer, err := l.expect(greetingAnswer)
+	answer, err := l.answer(greetingAnswer)
 	if err != nil {
 		return err
 	}
@@ -218,26 +243,42 @@ func (l *link) greet(h *hello, secret []byte) error {
 		}
 		l.protect(secret, "sender", "receiver", first, nonce)
 	}
+	if _, err := l.answer(nothing); err != nil {
+		return err
+	}
 	l.longest = longestFrame
 	return l.conn.SetDeadline(time.Time{})
 }
 
-// welcome takes a connection from a member.
-func (l *link) welcome(own uint64, members []uint64, secret []byte) (h hello, err error) {
+var errSilent = errors.New("it closes the connection without an answer: --peers must name the port for members, not that for clients")
+
+// answer returns the next frame of the greeting, which is of the kind unless this member is refused.
+func (l *link) answer(want byte) ([]byte, error) {
+	kind, payload, err := l.read()
+	switch {
+	case errors.Is(err, io.EOF):
+		return nil, errSilent
+	case err != nil:
+		return nil, err
+	case kind == refused:
+		return nil, fmt.Errorf("it refuses this member: %s", printable.Text(strings.Join(strings.Fields(string(payload)), " ")))
+	case kind != want:
+		return nil, fmt.Errorf("frame of kind %d, want %d", kind, want)
+	}
+	return payload, nil
+}
+
+// welcome takes a connection from a member that accepts does not refuse. It tells the other side why it is refused,
+// once that has proved that it knows the secret. proved reports whether it has.
+func (l *link) welcome(secret []byte, accepts func(h *hello) error) (h hello, proved bool, err error) {
 	l.conn.SetDeadline(time.Now().Add(patience))
 	first, err := l.expect(greeting)
 	if err != nil {
-		return h, err
+		return h, false, err
 	}
 	first = bytes.Clone(first)
-	if err := h.decode(first); err != nil {
-		return h, err
-	}
-	switch {
-	case h.members != checksum(members):
-		return h, errMembers
-	case h.to != own || h.from == own || !slices.Contains(members, h.from):
-		return h, fmt.Errorf("the other side is member %d and looks for member %d, and this is member %d", h.from, h.to, own)
+	if err = h.decode(first); err != nil {
+		return h, false, l.refuse(err)
 	}
 	nonce := make([]byte, nonceLength)
 	rand.Read(nonce)
@@ -246,20 +287,32 @@ func (l *link) welcome(own uint64, members []uint64, secret []byte) (h hello, er
 		answer = append(bytes.Clone(nonce), digest(secret, "receiver", first, nonce)...)
 	}
 	if err := l.send(greetingAnswer, answer); err != nil {
-		return h, err
+		return h, false, err
 	}
 	if secret != nil {
-		proved, err := l.expect(proof)
+		sum, err := l.expect(proof)
 		if err != nil {
-			return h, err
+			return h, false, err
 		}
-		if !hmac.Equal(proved, digest(secret, "sender", first, nonce)) {
-			return h, errSecret
+		if !hmac.Equal(sum, digest(secret, "sender", first, nonce)) {
+			return h, false, errSecret
 		}
 		l.protect(secret, "receiver", "sender", first, nonce)
 	}
+	if err := accepts(&h); err != nil {
+		return h, true, l.refuse(err)
+	}
+	if err := l.send(nothing, nil); err != nil {
+		return h, true, err
+	}
 	l.longest = longestFrame
-	return h, l.conn.SetDeadline(time.Time{})
+	return h, true, l.conn.SetDeadline(time.Time{})
+}
+
+// refuse tells the other side why, and returns it.
+func (l *link) refuse(why error) error {
+	text := why.Error()
+	return errors.Join(why, l.send(refused, []byte(text[:min(len(text), longestGreeting-sumLength-1)])))
 }
 
 // protect gives frames checksums. Each direction has its own key.

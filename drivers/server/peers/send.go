@@ -1,7 +1,6 @@
 package peers
 
 import (
-	"encoding/binary"
 	"sync"
 	"time"
 
@@ -45,7 +44,7 @@ func (s *sender) add(x *replica.Message) {
 }
 
 func sizeOf(x *replica.Message) int {
-	n := 64 + 8*len(x.Touched)
+	n := 64
 	for _, e := range x.Raft.GetEntries() {
 		n += 16 + len(e.GetData())
 	}
@@ -67,21 +66,18 @@ func (s *sender) setConnected(on bool) {
 
 // run connects again and again until Close.
 func (s *sender) run() {
-	p := s.peers
-	var said string
+	p, to := s.peers, direction{s.to, true}
 	for p.ctx.Err() == nil {
 		l, err := p.dial(s.to, messages)
 		if err == nil {
+			p.connected(to)
 			s.setConnected(true)
-			p.report(s.to, s.send(l))
+			err = s.send(l)
 			s.setConnected(false)
 			p.drop(l.conn)
 			p.config.Member.Lost(s.to)
-			said = ""
-		} else if err.Error() != said { // each reason once
-			said = err.Error()
-			p.report(s.to, err)
 		}
+		p.report(to, err)
 		select {
 		case <-time.After(reconnect):
 		case <-p.ctx.Done():
@@ -127,20 +123,12 @@ func (s *sender) writeInTime(l *link, do func() error) error {
 func (s *sender) write(l *link) error {
 	var buf []byte
 	for _, x := range s.take() {
-		kind := touch
-		var err error
-		if x.Raft != nil {
-			if kind = raftMessage; x.Weak {
-				kind = weakVote
-			}
-			buf, err = proto.MarshalOptions{}.MarshalAppend(buf[:0], x.Raft)
-		} else {
-			buf = buf[:0]
-			for _, id := range x.Touched {
-				buf = binary.BigEndian.AppendUint64(buf, uint64(id))
-			}
+		kind := raftMessage
+		if x.Weak {
+			kind = weakVote
 		}
-		if err == nil {
+		var err error
+		if buf, err = (proto.MarshalOptions{}).MarshalAppend(buf[:0], x.Raft); err == nil {
 			err = s.writeInTime(l, func() error { return l.write(kind, buf) })
 		}
 		if err != nil {

@@ -16,7 +16,7 @@ import (
 func (p *Peers) sendSnapshot(x replica.Message) {
 	err := p.trySnapshot(x)
 	p.config.Member.SnapshotSent(x.To, err == nil)
-	p.report(x.To, err)
+	p.report(direction{x.To, true}, err)
 }
 
 func (p *Peers) trySnapshot(x replica.Message) error {
@@ -91,8 +91,8 @@ func (p *partReader) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// store takes a snapshot.
-func (p *Peers) store(l *link) error {
+// store takes a snapshot from a member.
+func (p *Peers) store(l *link, h *hello) error {
 	l.conn.SetReadDeadline(time.Now().Add(silence))
 	b, err := l.expect(raftMessage)
 	if err != nil {
@@ -102,10 +102,10 @@ func (p *Peers) store(l *link) error {
 	if err := proto.Unmarshal(b, m); err != nil {
 		return err
 	}
-	if m.GetType() != pb.MsgSnap {
-		return fmt.Errorf("message of type %v before a snapshot", m.GetType())
+	if m.GetType() != pb.MsgSnap || m.GetFrom() != h.from {
+		return fmt.Errorf("message of type %v of member %d before a snapshot", m.GetType(), m.GetFrom())
 	}
-	err = p.config.Member.Store(replica.Message{From: m.GetFrom(), To: p.config.ID, Raft: m}, &partReader{link: l})
+	err = p.config.Member.Store(replica.Message{From: h.from, To: p.config.ID, Raft: m, Newest: h.versions.Newest}, &partReader{link: l})
 	if err != nil {
 		return errors.Join(errors.New("snapshot"), err)
 	}
@@ -116,9 +116,12 @@ func (p *Peers) store(l *link) error {
 const together = 4 << 20
 
 // receive takes messages until the connection ends.
-func (p *Peers) receive(l *link, from uint64) error {
+func (p *Peers) receive(l *link, h *hello) error {
 	for {
-		all, err := p.arrived(l, from)
+		all, err := p.arrived(l, h)
+		if err == nil {
+			p.present(h)
+		}
 		if len(all) > 0 {
 			p.config.Member.Receive(all)
 		}
@@ -129,26 +132,22 @@ func (p *Peers) receive(l *link, from uint64) error {
 }
 
 // arrived waits for a message and returns it with those that have arrived behind it.
-func (p *Peers) arrived(l *link, from uint64) (all []replica.Message, err error) {
+func (p *Peers) arrived(l *link, h *hello) (all []replica.Message, err error) {
 	for bytes := 0; ; {
 		l.conn.SetReadDeadline(time.Now().Add(silence))
 		kind, payload, err := l.read()
 		if err != nil {
 			return all, err
 		}
-		x := replica.Message{From: from, To: p.config.ID}
+		x := replica.Message{From: h.from, To: p.config.ID, Newest: h.versions.Newest}
 		switch kind {
 		case raftMessage, weakVote:
 			x.Raft, x.Weak = &pb.Message{}, kind == weakVote
 			if err := proto.Unmarshal(payload, x.Raft); err != nil {
 				return all, err
 			}
-			if x.Raft.GetFrom() != from {
+			if x.Raft.GetFrom() != h.from && x.Raft.GetType() != pb.MsgProp { // a proposal is passed on to the leader
 				return all, fmt.Errorf("message of member %d", x.Raft.GetFrom())
-			}
-		case touch:
-			for ; len(payload) >= 8; payload = payload[8:] {
-				x.Touched = append(x.Touched, int64(binary.BigEndian.Uint64(payload)))
 			}
 		case nothing:
 		default:

@@ -122,6 +122,22 @@ func TestDamageIsRefused(t *testing.T) {
 	}
 }
 
+// A changed byte of the last batch, which was confirmed, is found, unless it is in the length: then the file seems to end
+// too early.
+func TestDamageOfTheLastBatchIsRefused(t *testing.T) {
+	log, ends := written(t)
+	dir := t.TempDir()
+	for at := ends[5] + 4; at < len(log); at++ {
+		bad := slices.Clone(log)
+		bad[at] ^= 0x40
+		write(t, dir, bad)
+		_, err := OpenOn(disktest.Unsynced{}, dir, one())
+		if err == nil || !strings.Contains(err.Error(), "which is all there and was confirmed") {
+			t.Fatalf("flipped at byte %d: %v, want it refused as damaged", at, err)
+		}
+	}
+}
+
 // A damaged batch whose checksum is right, because a program wrote it wrongly, is refused, too.
 func TestWrongRecordsAreRefused(t *testing.T) {
 	for want, bodies := range map[string][][]byte{

@@ -22,7 +22,8 @@
 //   - When Open returns, everything that it recovered is on disk, including data whose sync had failed.
 //   - Open recovers everything that was confirmed, or fails with the name of the missing or damaged
 //     file. It may also recover what was appended last and not confirmed. One case cannot be told
-//     apart: damage to the very last batch looks like an interrupted write of it.
+//     apart: a damaged last batch looks like one whose write was interrupted if it has a block of zeros,
+//     or if the damage is in its length.
 //
 // # Files
 //

@@ -94,7 +94,7 @@ func firsts(names []logfile.Name) (logs []segment, err error) {
 // unknown is the index in the base of a log without a first batch. No snapshot has one as high.
 const unknown = ^uint64(0)
 
-var errNoBase = errors.New("damaged at its first batch: restore the file from a copy")
+var errNoBase = errors.New("damaged at its first batch: " + cure)
 
 // firstOf returns the base in the first batch of a log.
 func firstOf(n logfile.Name) (base, error) {
@@ -170,7 +170,7 @@ func (l *Log) completePlace(at position) error {
 			return l.place(at)
 		}
 	}
-	return fmt.Errorf("%s: missing, and the log continues it: restore the file from a copy",
+	return fmt.Errorf("%s: missing, and the log continues it: "+cure,
 		logfile.PathOf(l.dir.Path, logfile.Snapshot, int64(at.index)))
 }
 
@@ -212,7 +212,7 @@ func logsSince(index uint64, logs []segment) ([]segment, error) {
 	if logs[0].base.index == unknown {
 		return nil, fmt.Errorf("%s: %w", logs[0].Path, errNoBase)
 	}
-	return nil, fmt.Errorf("%s: the log from entry %d on should be before it, which is missing: restore the file from a copy",
+	return nil, fmt.Errorf("%s: the log from entry %d on should be before it, which is missing: "+cure,
 		logs[0].Path, index+1)
 }
 

@@ -161,10 +161,10 @@ func records(body []byte, to sink) error {
 				err = to.entry(e)
 			}
 		default:
-			err = fmt.Errorf("a record of the unknown kind %d: restore the file from a copy", kind)
+			err = fmt.Errorf("a record of the unknown kind %d: "+cure, kind)
 		}
 		if d.failed {
-			err = errors.New("an incomplete record: restore the file from a copy")
+			err = errors.New("an incomplete record: " + cure)
 		}
 		if err != nil {
 			return err
@@ -278,7 +278,7 @@ func (p *parts) next() ([]byte, error) {
 
 func (p *parts) damaged(err error) error {
 	if errors.Is(err, logfile.ErrBroken) || errors.Is(err, io.EOF) {
-		err = fmt.Errorf("damaged at byte %d: restore the file from a copy", p.r.Offset())
+		err = fmt.Errorf("damaged at byte %d: "+cure, p.r.Offset())
 	}
 	return fmt.Errorf("%s: %w", p.name, err)
 }

@@ -71,7 +71,7 @@ func (r *replay) base(at base) error {
 	case !r.began || at.installed:
 		r.began, r.installed, r.before, r.entries = true, at.installed, at.position, nil
 	case at.position != r.end():
-		return fmt.Errorf("entry %d of term %d should be before it, and entry %d of term %d is: restore the file from a copy",
+		return fmt.Errorf("entry %d of term %d should be before it, and entry %d of term %d is: "+cure,
 			at.index, at.term, r.end().index, r.end().term)
 	}
 	return nil
@@ -86,7 +86,7 @@ func (r *replay) entry(e *pb.Entry) error {
 		return nil
 	}
 	if !r.began || e.GetIndex() < first || e.GetIndex() > r.end().index+1 {
-		return fmt.Errorf("entry %d cannot follow entry %d: restore the file from a copy", e.GetIndex(), r.end().index)
+		return fmt.Errorf("entry %d cannot follow entry %d: "+cure, e.GetIndex(), r.end().index)
 	}
 	r.entries = append(r.entries[:e.GetIndex()-first], e)
 	return nil
@@ -112,9 +112,9 @@ func (r *replay) check() error {
 	case shown.index < r.before.index:
 		return fmt.Errorf("a snapshot of entry %d should be there, which the log continues: restore it from a copy", r.before.index)
 	case r.end().index < shown.index:
-		return fmt.Errorf("entry %d should follow, which the snapshot shows: restore the file from a copy", r.end().index+1)
+		return fmt.Errorf("entry %d should follow, which the snapshot shows: "+cure, r.end().index+1)
 	case r.end().index < r.last.commit:
-		return fmt.Errorf("entry %d should follow, which was committed: restore the file from a copy", r.end().index+1)
+		return fmt.Errorf("entry %d should follow, which was committed: "+cure, r.end().index+1)
 	}
 	term := r.before.term
 	if shown.index > r.before.index {

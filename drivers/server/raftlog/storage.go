@@ -171,11 +171,15 @@ type limits struct {
 func standard() limits { return limits{log: 64 << 20, snapshot: 64 << 20, batch: 64 << 20} }
 
 // The formats of the files. The sections and the entries' data have versions of their own.
+// cure tells an operator what to do about a damaged or missing file. An older copy of the file lacks what the member has
+// confirmed since. If another member lacks that too, the two are a majority, and acknowledged writes are lost.
+const cure = "remove this directory, and the other members fill it again"
+
 func logFormat() logfile.Format {
-	return logfile.Format{Kind: "raft-log", Version: 1, Rules: 1, Place: "batch", SnapshotPlace: "index"}
+	return logfile.Format{Kind: "raft-log", Version: 1, Rules: 1, Place: "batch", SnapshotPlace: "index", Cure: cure}
 }
 func snapshotFormat() logfile.Format {
-	return logfile.Format{Kind: "raft-snapshot", Version: 1, Rules: 1, Place: "section", SnapshotPlace: "index"}
+	return logfile.Format{Kind: "raft-snapshot", Version: 1, Rules: 1, Place: "section", SnapshotPlace: "index", Cure: cure}
 }
 
 // ErrClosed is the error of a log that is closed.

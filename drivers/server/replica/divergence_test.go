@@ -27,7 +27,7 @@ func TestDivergenceStopsAMember(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var leader uint64
-			_, wrong := simulateWith(1, func(w *world) {
+			_, wrong := simulateWith(2, func(w *world) {
 				w.run(2 * time.Second)
 				leader = w.leader().id
 				w.oracle.off = true

@@ -31,6 +31,8 @@ type Config struct {
 	Logger raft.Logger
 	// CompareEvery is the number of entries after which members compare digests; 0 means 4096.
 	CompareEvery uint64
+
+	program *program // nil means this one
 }
 
 // The member's times in ticks.
@@ -53,19 +55,22 @@ type Handler interface {
 	// Apply reports a transaction that has changed the member's state. If the member's own client
 	// waits for it, the client's callback is called after it.
 	Apply(a *Applied)
-	// Suspend ends the service: the member knows of no majority, or its state was replaced by a later
-	// one. The caller ends the connections of all clients.
+	// Suspend ends the service: the member does not know that it keeps up with the leader, or its state was
+	// replaced by a later one. The caller ends the connections of all clients.
 	Suspend()
+	// Report says what an operator must know, such as why the service ends, in words that follow the
+	// member's name.
+	Report(what string)
 }
 
 // A Message is a message between members.
 type Message struct {
 	From, To uint64
-	Raft     *pb.Message // nil in a message with Touched
+	Raft     *pb.Message
 	// Weak is set in a vote of a member that is joining.
 	Weak bool
-	// Touched are sessions whose clients the sender has heard of since its last such message.
-	Touched []int64
+	// Newest is the newest version that the sender knows. It is a part of the greeting, not of each message.
+	Newest byte
 }
 
 // An Append is what must be written to the log. When it is on disk, the caller passes it to Saved.
@@ -92,6 +97,7 @@ type Member struct {
 	state   *State
 	handler Handler
 	out     Output
+	clock   time.Duration // of the last Tick or Look
 	ticked  time.Duration // time of the last Tick
 	now     time.Duration // in which the member ran, see longestTick
 	wall    int64         // of the last Tick
@@ -104,11 +110,17 @@ type Member struct {
 	leases    leases
 	compare   comparison
 	service   service
+	disk      disk
 	votes     votes
+	versions  versions
 	ticks     int
-	heard     map[uint64]int // in which tick each other member was last heard of
+	behind    [2]uint64         // what was committed one to two election time-outs ago, and at most one ago
+	heard     map[uint64]int    // in which tick each other member was last heard of
+	last      uint64            // index of the last entry
+	refused   map[uint64]string // why the last message of each member was refused
 	elections int64
-	campaign  int // ticks until an early election, 0 without one
+	led       uint64 // the term of the last leader that was counted
+	campaign  int    // ticks until an early election, 0 without one
 }
 
 // New starts a member at the state of its storage. The first Flush applies what the storage shows to be
@@ -117,7 +129,8 @@ func New(c Config) (*Member, error) {
 	if !slices.Contains(c.Members, c.ID) {
 		return nil, fmt.Errorf("member %d is not among the members %d", c.ID, c.Members)
 	}
-	c.CompareEvery = cmp.Or(c.CompareEvery, 4096)
+	c.CompareEvery, c.program = cmp.Or(c.CompareEvery, 4096), cmp.Or(c.program, current)
+	c.State.program = c.program
 	if c.Logger == nil {
 		c.Logger = silent{}
 	}
@@ -131,8 +144,15 @@ func New(c Config) (*Member, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Member{config: c, node: node, state: c.State, handler: c.Handler, heard: map[uint64]int{}}
+	m := &Member{config: c, node: node, state: c.State, handler: c.Handler,
+		heard: map[uint64]int{}, refused: map[uint64]string{}}
 	m.term = node.BasicStatus().GetTerm()
+	if m.last, err = c.Storage.LastIndex(); err != nil {
+		return nil, err
+	}
+	if err := m.versions.init(m); err != nil {
+		return nil, err
+	}
 	m.proposals.init(m)
 	m.leases.init(m)
 	m.compare.init(m)
@@ -162,44 +182,123 @@ func (m *Member) Err() error { return m.err }
 // 1970. It is called at even intervals.
 func (m *Member) Tick(now time.Duration, wall int64) {
 	m.now += min(now-m.ticked, longestTick)
+	m.Look(now)
 	m.ticked, m.wall = now, wall
 	m.ticks++
-	m.node.Tick()
-	if m.campaign > 0 {
+	if m.ticks%ElectionTicks == 0 {
+		m.behind = [2]uint64{m.behind[1], m.node.BasicStatus().GetCommit()}
+	}
+	if !m.disk.hangs(m) || m.leads() {
+		m.node.Tick()
+	}
+	if m.campaign > 0 && !m.disk.hangs(m) {
 		if m.campaign--; m.campaign == 0 && m.soft.Lead == raft.None {
 			m.node.Campaign()
 		}
 	}
 	m.drain()
+	m.disk.tick(m)
 	m.service.tick(m)
 	m.proposals.tick(m)
-	m.reads.tick()
 	m.leases.tick(m)
+	m.versions.tick(m)
 	m.handOver()
 	m.Flush()
 }
 
 // Step takes a message from another member.
 func (m *Member) Step(x Message) {
-	m.heard[x.From] = m.ticks
-	if x.Raft == nil {
-		m.leases.touched(m, x.Touched)
+	if why := m.refusal(x.Raft); why != "" {
+		if m.refused[x.From] != why { // each reason once in a row
+			m.refused[x.From] = why
+			m.handler.Report(fmt.Sprintf("refuses a message of member %d: %s", x.From, why))
+		}
+		return
+	}
+	m.heard[x.From], m.versions.newest[x.From] = m.ticks, x.Newest
+	switch {
+	case x.Raft.GetType() == pb.MsgProp && m.leads():
+		m.stamp(x.Raft.GetEntries())
+	case x.Raft.GetType() == pb.MsgReadIndex && !m.leases.questioned(m, x.Raft):
+		return
+	case x.Raft.GetType() == pb.MsgTimeoutNow && m.disk.hangs(m):
 		return
 	}
 	if m.hasLost(x.Raft) {
-		// A message of the next term makes the leader step down. The next leader assumes nothing of
-		// what this member had.
-		m.node.Step(&pb.Message{Type: pb.MsgAppResp.Enum(), From: new(x.From), To: new(m.config.ID), Term: new(x.Raft.GetTerm() + 1)})
+		m.stepDown(x.Raft.GetTerm()) // the next leader assumes nothing of what this member had
 	}
 	if isVote(x.Raft) {
 		for _, vote := range m.votes.arrived(x, len(m.config.Members)) {
 			m.node.Step(vote)
 		}
 	} else {
-		m.votes.noteCandidate(x.Raft)
 		m.node.Step(x.Raft)
 	}
 	m.drain()
+}
+
+// refusal returns why a message cannot come from a member of this version and this history, or "". Raft would
+// commit what nobody can apply, and panics where histories differ that it relies on.
+func (m *Member) refusal(x *pb.Message) string {
+	switch x.GetType() {
+	case pb.MsgProp:
+		for _, e := range x.GetEntries() {
+			p, err := m.config.program.decode(e.GetData())
+			if err != nil || e.GetType() != pb.EntryNormal {
+				return "it proposes what is no entry of a version that this member reads"
+			}
+			if force := max(m.state.version, m.versions.written); m.leads() && p.version > force {
+				return fmt.Sprintf("it proposes an entry of version %d, and version %d is in force", p.version, force)
+			}
+		}
+	case pb.MsgAppResp:
+		if m.leads() && x.GetTerm() == m.term && !x.GetReject() && x.GetIndex() > m.last {
+			return fmt.Sprintf("it has entry %d, and the last one of the leader is entry %d: its directory has another history",
+				x.GetIndex(), m.last)
+		}
+	case pb.MsgApp:
+		if x.GetTerm() >= m.term {
+			m.compareHistory(x)
+			m.checkVersions(x)
+		}
+	}
+	if m.err != nil {
+		return m.err.Error()
+	}
+	return ""
+}
+
+// compareHistory stops the member if the leader has other entries than those that the member has applied.
+func (m *Member) compareHistory(x *pb.Message) {
+	differs := func(index, term uint64) bool {
+		if index > m.state.index {
+			return false
+		}
+		own, err := m.config.Storage.Term(index)
+		if err != nil || own == term {
+			return false
+		}
+		m.err = fmt.Errorf("entry %d is of term %d, and that of the leader, member %d, of term %d: one of the two directories "+
+			"has another history: remove this one if the others are right", index, own, x.GetFrom(), term)
+		return true
+	}
+	if differs(x.GetIndex(), x.GetLogTerm()) {
+		return
+	}
+	for _, e := range x.GetEntries() {
+		if e.GetIndex() > m.state.index || differs(e.GetIndex(), e.GetTerm()) {
+			return
+		}
+	}
+}
+
+// checkVersions stops the member before it writes an entry that it cannot read.
+func (m *Member) checkVersions(x *pb.Message) {
+	for _, e := range x.GetEntries() {
+		if err := m.readable(e); err != nil && m.err == nil {
+			m.err = err
+		}
+	}
 }
 
 // hasLost reports whether a heartbeat shows that the leader relies on entries that this member has
@@ -218,6 +317,7 @@ func (m *Member) hasLost(x *pb.Message) bool {
 // Note: only members that lost the leader as well vote in it, so that a broken connection alone
 // deposes no leader. The members do it one after the other, so that they do not split the votes.
 func (m *Member) Lost(id uint64) {
+	delete(m.versions.newest, id)
 	if id != m.soft.Lead || id == m.config.ID {
 		m.node.ReportUnreachable(id)
 		return
@@ -240,6 +340,7 @@ func (m *Member) SnapshotSent(to uint64, ok bool) {
 // Saved reports that an Append is on disk. If it has a snapshot, s is the snapshot's state. Appends
 // are reported in their order.
 func (m *Member) Saved(a *Append, s *State) {
+	m.disk.confirmed(m)
 	if a.Snapshot != nil {
 		m.replace(s)
 	}
@@ -255,10 +356,10 @@ func (m *Member) Saved(a *Append, s *State) {
 
 // replace replaces the state by a later one. Clients cannot be told of what happened in between.
 func (m *Member) replace(s *State) {
-	m.state = s
-	m.service.on = true // so that the caller hears of it
-	m.service.suspend(m)
+	m.state, s.program = s, m.config.program
+	m.service.suspend(m, "it was so far behind that it got a snapshot")
 	m.proposals.replaced(m)
+	m.proposals.renew(m)
 	m.leases.reset(m)
 	m.compare.reset()
 }
@@ -279,7 +380,7 @@ func (m *Member) Flush() {
 
 func (m *Member) send(x *pb.Message) {
 	m.votes.sent(x)
-	m.out.Messages = append(m.out.Messages, Message{From: m.config.ID, To: x.GetTo(), Raft: x, Weak: m.votes.isWeak(x)})
+	m.out.Messages = append(m.out.Messages, Message{From: m.config.ID, To: x.GetTo(), Raft: x, Weak: m.votes.isWeak(x), Newest: m.config.program.newest()})
 }
 
 // drain carries out what raft is ready for.
@@ -299,7 +400,7 @@ func (m *Member) drain() {
 			m.carryOut(x, &ready)
 		}
 	}
-	m.reads.serve(m.state.index)
+	m.reads.serve(m)
 }
 
 func (m *Member) carryOut(x *pb.Message, ready *raft.Ready) {
@@ -311,8 +412,16 @@ func (m *Member) carryOut(x *pb.Message, ready *raft.Ready) {
 		}
 		if !raft.IsEmptySnap(x.GetSnapshot()) {
 			a.Snapshot = x.GetSnapshot()
+			m.last = a.Snapshot.GetMetadata().GetIndex()
+		}
+		if n := len(a.Entries); n > 0 {
+			m.last = a.Entries[n-1].GetIndex()
+		}
+		for _, e := range a.Entries {
+			m.versions.wrote(e)
 		}
 		m.out.Appends = append(m.out.Appends, a)
+		m.disk.added(m)
 	case raft.LocalApplyThread:
 		for _, e := range x.GetEntries() {
 			m.apply(e)
@@ -330,15 +439,18 @@ func (m *Member) turn(s raft.SoftState) {
 	was := m.soft
 	m.soft = s
 	if s.Lead != was.Lead && s.Lead != raft.None {
-		m.elections++
+		if term := m.node.BasicStatus().GetTerm(); term != m.led {
+			m.led = term
+			m.elections++
+		}
 		m.campaign = 0
 	}
 	if s.RaftState == raft.StateLeader && was.RaftState != raft.StateLeader {
 		m.leases.reset(m)
+		clear(m.versions.newest) // it hears of all others anew
 	}
 	if was.RaftState == raft.StateLeader && s.RaftState != raft.StateLeader {
 		m.leases.stop()
-		m.service.deposed = true
 	}
 	m.proposals.again()
 	m.reads.again()
@@ -355,12 +467,18 @@ func (m *Member) apply(x *pb.Entry) {
 		m.state.index, m.state.term = x.GetIndex(), x.GetTerm()
 		return
 	}
-	e, err := decodeEntry(x.GetData())
+	e, err := m.config.program.decode(x.GetData())
 	if err != nil {
 		m.err = fmt.Errorf("entry %d of the log: %w", x.GetIndex(), err)
 		return
 	}
+	was := m.state.version
 	a, effective := m.state.apply(x.GetIndex(), x.GetTerm(), &e)
+	if was != 0 && m.state.version != was {
+		m.proposals.renew(m)
+		m.handler.Report(fmt.Sprintf("writes version %d of the log from entry %d on, which programs that read up to version %d cannot read",
+			m.state.version, x.GetIndex(), was))
+	}
 	switch own := e.Origin == m.config.ID && e.Boot == m.config.Boot; {
 	case effective:
 		m.applied(&e, &a)
@@ -377,6 +495,11 @@ func (m *Member) applied(e *entry, a *Applied) {
 		return
 	case Compare:
 		m.err = m.compare.proposed(m, e)
+		return
+	case Withdrawn:
+		if e.Origin == m.config.ID && e.Boot == m.config.Boot {
+			m.proposals.applied(m, e.Seq, nil)
+		}
 		return
 	}
 	m.leases.applied(m, a)

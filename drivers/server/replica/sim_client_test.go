@@ -25,7 +25,11 @@ type simClient struct {
 	connected time.Duration // since when
 	away      time.Duration // until when it does not connect
 	slow      bool          // asks seldom, and waits long for the answers
-	done      int           // writes acknowledged in the calm
+	holds     bool          // only acquires a lock, looks whether it still has it, and sends heartbeats
+	pause     time.Duration // between its heartbeats
+	locked    bool          // its session's node was the lock when it last asked
+	wanted    int           // writes asked for when the ensemble has settled
+	done      int           // and those acknowledged
 }
 
 // A simCall is a request without an answer.
@@ -42,8 +46,15 @@ type armed struct {
 	conn  *simConn
 }
 
-func newClient(w *world, name int) *simClient {
-	c := &simClient{w: w, name: name, armed: map[string]armed{}, slow: w.chance(0.4)}
+// holders is the number of clients that hold a lock. They send heartbeats at different intervals.
+const holders = 2
+
+func newClient(w *world, holds bool) *simClient {
+	c := &simClient{w: w, name: len(w.clients), armed: map[string]armed{}, slow: w.chance(0.4), holds: holds}
+	c.pause = time.Second
+	if holds {
+		c.pause = w.between(300*time.Millisecond, simTimeout*6/10*time.Millisecond)
+	}
 	c.sleep()
 	c.beat()
 	return c
@@ -67,7 +78,7 @@ func (c *simClient) patience() time.Duration {
 
 // beat sends heartbeats.
 func (c *simClient) beat() {
-	c.w.after(time.Second, func() {
+	c.w.after(c.pause, func() {
 		if c.ready {
 			c.request(simRequest{op: opPing})
 		}
@@ -102,7 +113,10 @@ func (c *simClient) act() {
 		c.conn.broken = true
 		c.conn.sever()
 		c.lost(c.conn)
-	case c.ready && !c.w.stopped && len(c.asked) < 8:
+	case !c.ready || c.w.stopped || len(c.asked) >= 8:
+	case c.holds:
+		c.hold()
+	default:
 		c.random()
 	}
 }
@@ -116,6 +130,19 @@ func (c *simClient) dial() {
 	c.conn = dial(c, c.w.nodes[c.w.r.IntN(len(c.w.nodes))])
 	c.request(simRequest{op: opConnect, session: c.session, password: c.password, seen: c.seen})
 }
+
+// hold asks whether the client has the lock, and for the lock if it did not have it when it last asked. A slow
+// holder only sends heartbeats, with few exceptions.
+func (c *simClient) hold() {
+	if !c.slow || !c.locked || c.w.chance(0.05) {
+		c.request(simRequest{op: opGet, path: lockPath})
+	}
+	if !c.locked {
+		c.write(simRequest{op: opCreate, path: lockPath, mode: tree.Ephemeral})
+	}
+}
+
+const lockPath = "/lock"
 
 // random asks for something.
 func (c *simClient) random() {
@@ -160,6 +187,9 @@ func (c *simClient) vanish() {
 func (c *simClient) write(r simRequest) {
 	c.value++
 	r.value = fmt.Sprintf("%d.%d", c.name, c.value)
+	if c.w.calm != never && c.w.now > c.w.calm+settling { // the leader may have changed before
+		c.wanted++
+	}
 	c.request(r)
 }
 
@@ -196,6 +226,9 @@ func (c *simClient) take(x *simConn, p simReply) {
 	c.asked = c.asked[1:]
 	c.checkWait(&call)
 	c.w.oracle.returned(c, &call, &p)
+	if p.request.value != "" && c.w.calm != never {
+		c.done++
+	}
 	switch p.request.op {
 	case opConnect:
 		c.established(p)
@@ -206,9 +239,6 @@ func (c *simClient) take(x *simConn, p simReply) {
 	default:
 		if p.err == wire.ErrSessionExpired && !c.closes() || p.err == wire.ErrSessionMoved {
 			c.w.fail("client %d: error %d on the connection of the session's owner", c.name, p.err)
-		}
-		if p.request.value != "" && c.w.calm != never {
-			c.done++
 		}
 	}
 }
@@ -222,7 +252,7 @@ func (c *simClient) closes() bool {
 func (c *simClient) established(p simReply) {
 	if p.err != wire.OK {
 		if c.session != 0 {
-			c.w.oracle.expired(c)
+			c.w.oracle.ended(c)
 		}
 		c.forget()
 		return
@@ -233,7 +263,7 @@ func (c *simClient) established(p simReply) {
 // forget starts over without a session.
 func (c *simClient) forget() {
 	x := c.conn
-	c.session = 0
+	c.session, c.locked = 0, false
 	x.broken = true
 	x.sever()
 	c.lost(x)
@@ -264,6 +294,9 @@ func (c *simClient) got(p simReply) {
 	if p.err == wire.OK {
 		mzxid = p.stat.Mzxid
 	}
+	if p.request.path == lockPath {
+		c.locked = p.err == wire.OK && p.stat.EphemeralOwner == c.session
+	}
 	if a, ok := c.armed[p.request.path]; ok && a.mzxid != mzxid {
 		c.w.fail("client %d: a read of %s shows a change before its event", c.name, p.request.path)
 	}
@@ -277,7 +310,7 @@ func (c *simClient) settled() {
 	if !c.ready {
 		c.w.fail("client %d: not connected at the end", c.name)
 	}
-	if c.done == 0 {
+	if c.wanted > 0 && c.done == 0 {
 		c.w.fail("client %d: no write was acknowledged after all faults ended", c.name)
 	}
 	for path, a := range c.armed {

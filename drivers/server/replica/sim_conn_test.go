@@ -89,6 +89,10 @@ func (x *simConn) arrive() {
 	default:
 		r := x.inbox[0]
 		x.inbox = x.inbox[1:]
+		n.look()
+		if x.line != nil && x.line.closed {
+			return
+		}
 		x.serve(r)
 		n.pump()
 	}
@@ -106,7 +110,7 @@ func (x *simConn) serve(r simRequest) {
 	case opGet:
 		x.line.Read(func() { x.get(r) })
 	case opPing:
-		x.line.Read(func() { x.reply(simReply{request: r, zxid: m.state.tree.Zxid()}) })
+		x.line.Read(func() { x.pong(r) })
 	case opSync:
 		x.line.Sync(func() { x.reply(simReply{request: r, zxid: m.state.tree.Zxid()}) })
 	default:
@@ -116,7 +120,7 @@ func (x *simConn) serve(r simRequest) {
 }
 
 // wall returns the node's clock in milliseconds.
-func (n *simNode) wall() int64 { return int64((n.w.now + n.offset) / time.Millisecond) }
+func (n *simNode) wall() int64 { return int64((n.w.now + n.offset + n.wrong) / time.Millisecond) }
 
 func (x *simConn) connect(r simRequest) {
 	n := x.node
@@ -166,6 +170,12 @@ func (x *simConn) wrote(r simRequest, a *Applied) {
 	x.reply(simReply{request: r, zxid: a.Result.Zxid, err: err, stat: a.Result.Stat, path: a.Result.Path})
 }
 
+func (x *simConn) pong(r simRequest) {
+	reply := simReply{request: r, zxid: x.node.m.state.tree.Zxid()}
+	x.node.w.oracle.served(x, &reply)
+	x.reply(reply)
+}
+
 func (x *simConn) get(r simRequest) {
 	m := x.node.m
 	reply := simReply{request: r, zxid: m.state.tree.Zxid(), err: wire.ErrNoNode}
@@ -175,7 +185,7 @@ func (x *simConn) get(r simRequest) {
 	if r.watch {
 		x.node.watches.Arm(&x.watcher, tree.DataWatch, r.path, tree.Standard)
 	}
-	x.node.w.oracle.read(x.node, &reply)
+	x.node.w.oracle.served(x, &reply)
 	x.reply(reply)
 }
 

@@ -61,11 +61,11 @@ func (d *simDisk) crash(w *world, received map[uint64][][]byte) {
 }
 
 // state returns the state of the last snapshot.
-func (d *simDisk) state() (*State, error) {
+func (d *simDisk) state(p *program) (*State, error) {
 	if d.sections == nil {
 		return NewState(), nil
 	}
-	return ReadState(sectionsOf(d.sections))
+	return p.readState(sectionsOf(d.sections))
 }
 
 // holds reports whether the entry is on disk, or in a snapshot on disk.

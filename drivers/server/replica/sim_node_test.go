@@ -18,12 +18,16 @@ type simNode struct {
 	id        uint64
 	ids       []uint64
 	disk      *simDisk
-	m         *Member // nil while it is down
+	program   *program      // that it starts with
+	updated   time.Duration // until when it ran with the newer program, at least; 0 if it never did
+	m         *Member       // nil while it is down
 	boots     int
 	wiped     time.Duration // messages from before it have no effect
 	skew      float64
 	offset    time.Duration // of its clock
+	wrong     time.Duration // by how much its clock is ahead of what is right
 	frozen    time.Duration // until when it does nothing
+	hung      time.Duration // until when its disk confirms nothing
 	leading   time.Duration // since when it leads
 	watches   *tree.Watches
 	conns     []*simConn
@@ -34,7 +38,7 @@ type simNode struct {
 }
 
 func newNode(w *world, id uint64, ids []uint64) *simNode {
-	return &simNode{w: w, id: id, ids: ids, disk: newDisk(), skew: 0.85 + 0.3*w.r.Float64(), offset: w.between(0, time.Hour)}
+	return &simNode{w: w, id: id, ids: ids, program: current, disk: newDisk(), skew: 0.85 + 0.3*w.r.Float64(), offset: w.between(0, time.Hour)}
 }
 
 const simTick = 100 * time.Millisecond
@@ -44,23 +48,27 @@ func (n *simNode) start() {
 	if n.m != nil {
 		return
 	}
-	state, err := n.disk.state()
+	state, err := n.disk.state(n.program)
 	if err != nil {
-		n.w.fail("node %d: %w", n.id, err)
+		n.refused(err)
+		return
 	}
 	state.counter = n.w.oracle.counter
 	n.boots++
 	n.watches, n.received, n.shot = tree.NewWatches(), map[uint64][][]byte{}, nil
-	n.m, err = New(Config{ID: n.id, Members: n.ids, Storage: n.disk, State: state, Boot: n.w.r.Uint64(), Joining: n.disk.joining, Handler: n, CompareEvery: 16})
+	n.m, err = New(Config{ID: n.id, Members: n.ids, Storage: n.disk, State: state, Boot: n.w.r.Uint64(), Joining: n.disk.joining, Handler: n,
+		CompareEvery: 16, program: n.program})
 	if err != nil {
-		n.w.fail("node %d: %w", n.id, err)
+		n.refused(err)
+		return
 	}
 	n.pump()
 	n.tick()
 }
 
 func (n *simNode) crash() {
-	n.m = nil
+	n.ran()
+	n.m, n.hung = nil, 0
 	n.boots++
 	for _, c := range slices.Clone(n.conns) {
 		c.sever()
@@ -68,7 +76,7 @@ func (n *simNode) crash() {
 	n.disk.crash(n.w, n.received)
 	for _, o := range n.w.nodes {
 		if o != n && n.w.chance(0.7) {
-			o.later(n.w.between(0, 20*time.Millisecond), func() { o.m.Lost(n.id) })
+			o.lose(n)
 		}
 	}
 }
@@ -82,15 +90,24 @@ func (n *simNode) later(d time.Duration, do func()) {
 		case n.frozen > n.w.now:
 			n.later(n.frozen-n.w.now, do)
 		default:
+			n.look()
 			do()
 			n.pump()
 		}
 	})
 }
 
+// look lets the member look at the clock, which every node does before it does anything else.
+func (n *simNode) look() { n.m.Look(n.clock()) }
+
+func (n *simNode) clock() time.Duration { return time.Duration(float64(n.w.now)/n.skew) + n.offset }
+
 func (n *simNode) tick() {
 	n.later(time.Duration(float64(simTick)*n.skew), func() {
-		n.m.Tick(time.Duration(float64(n.w.now)/n.skew)+n.offset, int64((n.w.now+n.offset)/time.Millisecond))
+		n.m.Tick(n.clock(), n.wall())
+		if n.m.Serving() && !n.w.oracle.off {
+			n.w.oracle.fresh(n)
+		}
 		if n.m.leads() && n.leading == 0 {
 			n.leading = n.w.now
 		} else if !n.m.leads() {
@@ -106,6 +123,7 @@ func (n *simNode) receive(x Message, sections [][]byte) {
 		n.later(n.frozen-n.w.now+n.w.between(0, 5*time.Millisecond), func() { n.step(x, sections) })
 		return
 	}
+	n.look()
 	n.step(x, sections)
 	n.pump()
 }
@@ -125,11 +143,13 @@ func (n *simNode) pump() {
 	n.m.Flush()
 	out := n.m.Take()
 	if err := n.m.Err(); err != nil {
-		n.w.fail("node %d: %w", n.id, err)
+		n.refused(err)
+		return
 	}
+	n.raises(&out)
 	for _, x := range out.Messages {
 		n.w.note(x.From, x.To)
-		if x.Raft != nil && x.Raft.GetType() == pb.MsgSnap {
+		if x.Raft.GetType() == pb.MsgSnap {
 			n.w.deliver(x, n.disk.sections)
 			continue
 		}
@@ -150,8 +170,16 @@ func (n *simNode) write() {
 	if n.w.chance(0.02) {
 		d = n.w.between(0, 300*time.Millisecond)
 	}
-	batch := len(n.disk.queue)
+	n.await(d, len(n.disk.queue))
+}
+
+// await confirms a batch of appends after a while, or when the disk does not hang any more.
+func (n *simNode) await(d time.Duration, batch int) {
 	n.later(d, func() {
+		if n.hung > n.w.now {
+			n.await(10*time.Millisecond, batch)
+			return
+		}
 		n.disk.busy = false
 		for range batch {
 			a := n.disk.queue[0]
@@ -169,7 +197,7 @@ func (n *simNode) saved(a *Append) {
 	}
 	sections := n.received[a.Snapshot.GetMetadata().GetIndex()]
 	n.disk.save(a, sections)
-	state, err := ReadState(sectionsOf(sections))
+	state, err := n.program.readState(sectionsOf(sections))
 	if err != nil {
 		n.w.fail("node %d: %w", n.id, err)
 	}
@@ -246,6 +274,9 @@ func (n *simNode) Suspend() {
 		c.sever()
 	}
 }
+
+// Report implements Handler.
+func (n *simNode) Report(string) {}
 
 // note adds to the trace.
 func (w *world) note(values ...uint64) {

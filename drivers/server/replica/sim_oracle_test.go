@@ -2,6 +2,8 @@ package replica
 
 import (
 	"bytes"
+	"cmp"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,9 +22,12 @@ type oracle struct {
 	model   *State // what the entries in their order lead to
 	zxid    int64
 	wiped   bool
+	raised  bool // a leader has proposed to bring a newer version into force
 	off     bool // checks nothing
 	opening map[int64]*simClient
 	closed  map[int64]time.Duration // sessions that ended
+	expired map[int64]bool          // those among them whose time-out passed
+	firsts  []*applied              // in the order of their indexes and times
 	values  map[string]*applied     // writes that were applied
 	moved   map[int64]time.Duration // when a session got its last owner
 	history map[string][]*operation
@@ -33,6 +38,7 @@ type applied struct {
 	index, term uint64
 	data        []byte
 	digest      uint64
+	version     byte // in force
 	zxid        int64
 	err         wire.Err
 	at          time.Duration // when the first member applied it
@@ -51,11 +57,11 @@ type operation struct {
 
 func newOracle(w *world) *oracle {
 	o := &oracle{w: w, counter: 1<<32 - 1, log: map[uint64]*applied{}, model: NewState(), opening: map[int64]*simClient{},
-		closed: map[int64]time.Duration{}, values: map[string]*applied{}, moved: map[int64]time.Duration{}, history: map[string][]*operation{}}
+		closed: map[int64]time.Duration{}, expired: map[int64]bool{}, values: map[string]*applied{}, moved: map[int64]time.Duration{}, history: map[string][]*operation{}}
 	if w.chance(0.3) {
 		o.counter = 30 + w.r.Uint32N(100)
 	}
-	o.model.counter = o.counter
+	o.model.counter, o.model.program = o.counter, newer
 	return o
 }
 
@@ -65,7 +71,7 @@ func (o *oracle) applied(n *simNode, a *Applied) {
 		return
 	}
 	s := n.m.state
-	got := &applied{index: s.index, term: s.term, digest: s.Digest(), zxid: a.Result.Zxid, err: errorOf(&a.Result), at: o.w.now}
+	got := &applied{index: s.index, term: s.term, digest: s.Digest(), version: s.version, zxid: a.Result.Zxid, err: errorOf(&a.Result), at: o.w.now}
 	entries, err := n.disk.Entries(s.index, s.index+1, 1<<30)
 	if err != nil {
 		o.w.fail("node %d applied entry %d, which is not on its disk: %v", n.id, s.index, err)
@@ -82,6 +88,7 @@ func (o *oracle) applied(n *simNode, a *Applied) {
 	}
 	o.last = s.index
 	o.log[s.index] = got
+	o.firsts = append(o.firsts, got)
 	o.first(n, a, got)
 }
 
@@ -96,7 +103,7 @@ func errorOf(r *tree.Result) wire.Err {
 
 // first checks an entry that no node has applied before.
 func (o *oracle) first(n *simNode, a *Applied, got *applied) {
-	e, err := decodeEntry(got.data)
+	e, err := newer.decode(got.data)
 	if err != nil {
 		o.w.fail("node %d: %v", n.id, err)
 	}
@@ -154,6 +161,9 @@ func (o *oracle) rightOwner(e *entry, got *applied) {
 // slack allows for clocks that run faster than others.
 const slack = simTimeout * time.Millisecond * 8 / 10
 
+// oldest is the most that a read of a member which serves may lag behind, by the slowest clock.
+const oldest = MaxAge * 115 / 100
+
 // sessions checks the beginning and the end of sessions.
 func (o *oracle) sessions(n *simNode, e *entry, got *applied) {
 	_, open := o.model.owners[e.Session]
@@ -169,7 +179,7 @@ func (o *oracle) sessions(n *simNode, e *entry, got *applied) {
 		if !open || got.err != wire.OK {
 			o.w.fail("session %x expired after its end", e.Session)
 		}
-		o.closed[e.Session] = o.w.now
+		o.closed[e.Session], o.expired[e.Session] = o.w.now, true
 		o.mayExpire(e)
 	case e.Txn.Kind == tree.CloseSession && got.err == wire.OK:
 		o.closed[e.Session] = o.w.now
@@ -198,8 +208,8 @@ func (o *oracle) follow(e *entry, got *applied) {
 	}
 	x := *e
 	a, effective := o.model.apply(got.index, got.term, &x)
-	if effective && o.model.Digest() != got.digest {
-		o.w.fail("entry %d: digest %x, and the model's is %x", got.index, got.digest, o.model.Digest())
+	if effective && (o.model.Digest() != got.digest || o.model.version != got.version) {
+		o.w.fail("entry %d: digest %x in version %d, and the model's is %x in version %d", got.index, got.digest, got.version, o.model.Digest(), o.model.version)
 	}
 	if !effective || a.Result.Zxid != got.zxid || errorOf(&a.Result) != got.err {
 		o.w.fail("entry %d: a member has zxid %x and error %d, and the model %x and %d, effective %v", got.index, got.zxid, got.err, a.Result.Zxid, errorOf(&a.Result), effective)
@@ -215,11 +225,11 @@ func (o *oracle) followQuiet(index uint64) {
 		}
 		o.model.index, o.model.term = index, x.GetTerm()
 		if len(x.GetData()) > 0 {
-			e, err := decodeEntry(x.GetData())
+			e, err := newer.decode(x.GetData())
 			if err != nil {
 				o.w.fail("entry %d: %v", index, err)
 			}
-			if _, effective := o.model.apply(index, x.GetTerm(), &e); effective && e.Kind != Register && e.Kind != Compare {
+			if _, effective := o.model.apply(index, x.GetTerm(), &e); effective && e.Kind != Register && e.Kind != Compare && e.Kind != Withdrawn {
 				o.w.fail("entry %d should have an effect on members", index)
 			}
 		}
@@ -228,18 +238,54 @@ func (o *oracle) followQuiet(index uint64) {
 	o.w.fail("entry %d is nowhere", index)
 }
 
-// read checks that a node which serves a read may.
-func (o *oracle) read(n *simNode, p *simReply) {
+// served checks that a node may give the answer to a read or a heartbeat.
+func (o *oracle) served(x *simConn, p *simReply) {
+	n := x.node
+	if o.off {
+		return
+	}
 	if !n.m.Serving() {
 		o.w.fail("node %d answers a read after it lost its majority", n.id)
 	}
-	if p.zxid > o.zxid && !o.off {
+	o.fresh(n)
+	if end, ended := o.closed[x.session]; ended && !x.closing {
+		o.alone(x, p)
+		if o.expired[x.session] || o.w.now-end > simTimeout*time.Millisecond {
+			o.w.fail("node %d serves session %x, which ended %v ago", n.id, x.session, o.w.now-end)
+		}
+	}
+	if p.zxid > o.zxid {
 		o.w.fail("node %d shows zxid %x, which is not committed", n.id, p.zxid)
 	}
 }
 
-// expired is called when a client is told that its session has ended.
-func (o *oracle) expired(c *simClient) {
+// alone checks that a client whose session has ended does not see its lock while another one has it.
+func (o *oracle) alone(x *simConn, p *simReply) {
+	path := p.request.path
+	now := o.model.tree.Find(path)
+	if p.request.op != opGet || p.stat.EphemeralOwner != x.session || now == nil {
+		return
+	}
+	if owner := now.Stat().EphemeralOwner; owner != x.session {
+		o.w.fail("%s has two holders: node %d shows it to session %x, and %x has it", path, x.node.id, x.session, owner)
+	}
+}
+
+// fresh checks that a node which serves has applied what another one had applied a while before.
+func (o *oracle) fresh(n *simNode) {
+	earlier := func(a *applied, t time.Duration) int { return cmp.Compare(a.at, t) }
+	old, _ := slices.BinarySearchFunc(o.firsts, o.w.now-oldest, earlier)
+	if old == 0 {
+		return
+	}
+	if was := o.firsts[old-1]; n.m.state.index < was.index {
+		o.w.fail("node %d serves what was so %v ago: it has applied entry %d, and %d was applied",
+			n.id, o.w.now-was.at, n.m.state.index, was.index)
+	}
+}
+
+// ended is called when a client is told that its session has ended.
+func (o *oracle) ended(c *simClient) {
 	if _, ok := o.closed[c.session]; !ok && !o.off {
 		o.w.fail("client %d: session %x has not expired", c.name, c.session)
 	}

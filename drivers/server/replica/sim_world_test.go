@@ -29,6 +29,7 @@ type world struct {
 	healing *simNode           // a node whose disk was replaced, until it has caught up
 	trace   uint64             // hash of everything that happened
 	stopped bool               // clients send no more
+	updates updates
 }
 
 const never = time.Duration(1<<63 - 1)
@@ -95,8 +96,11 @@ func newWorld(seed uint64, members int) *world {
 		w.nodes = append(w.nodes, n)
 		n.start()
 	}
-	for i := range 3 + w.r.IntN(3) {
-		w.clients = append(w.clients, newClient(w, i))
+	for range 3 + w.r.IntN(3) {
+		w.clients = append(w.clients, newClient(w, false))
+	}
+	for range holders {
+		w.clients = append(w.clients, newClient(w, true))
 	}
 	return w
 }
@@ -119,14 +123,13 @@ func (w *world) deliver(x Message, sections [][]byte) {
 			d = w.between(0, 700*time.Millisecond)
 		}
 		copied := x
-		if x.Raft != nil {
-			copied.Raft = proto.Clone(x.Raft).(*pb.Message)
-		}
+		copied.Raft = proto.Clone(x.Raft).(*pb.Message)
 		w.after(d, func() {
+			accepted := to.m != nil && from.greets(to)
 			if from.boots == start {
-				w.report(x, from, to.m != nil)
+				w.report(x, from, accepted)
 			}
-			if sent < from.wiped || to.m == nil {
+			if sent < from.wiped || !accepted {
 				return
 			}
 			to.receive(copied, sections)
@@ -136,7 +139,7 @@ func (w *world) deliver(x Message, sections [][]byte) {
 
 // report tells the sender of a snapshot what became of it.
 func (w *world) report(x Message, from *simNode, ok bool) {
-	if x.Raft == nil || x.Raft.GetType() != pb.MsgSnap || from.m == nil {
+	if x.Raft.GetType() != pb.MsgSnap || from.m == nil {
 		return
 	}
 	start := from.boots
@@ -151,7 +154,7 @@ func (w *world) report(x Message, from *simNode, ok bool) {
 // wreck makes one random fault.
 func (w *world) wreck() {
 	n := w.nodes[w.r.IntN(len(w.nodes))]
-	switch w.r.IntN(9) {
+	switch w.r.IntN(11) {
 	case 0, 1:
 		w.crash(n)
 	case 2:
@@ -175,7 +178,55 @@ func (w *world) wreck() {
 		w.lossy, w.doubled, w.late = w.r.Float64()*0.1, w.r.Float64()*0.1, w.r.Float64()*0.1
 	case 8:
 		w.wipe(n)
+	case 9:
+		w.halve(n)
+	case 10:
+		w.hang(n)
 	}
+}
+
+// outlast lets members be half alive for longer than all time-outs, one after the other.
+func (w *world) outlast() {
+	for range 1 + w.r.IntN(3) {
+		n := w.nodes[w.r.IntN(len(w.nodes))]
+		if leader := w.leader(); leader != nil && w.chance(0.3) {
+			n = leader
+		} else if holder := w.holder(); holder != nil && w.chance(0.7) {
+			n = holder.conn.node
+		}
+		if w.chance(0.4) {
+			w.hang(n)
+		} else {
+			w.halve(n)
+		}
+		w.run(w.between(5*time.Second, 12*time.Second))
+	}
+}
+
+// holder returns a client that has the lock and a connection, or nil.
+func (w *world) holder() *simClient {
+	for _, c := range w.clients {
+		if c.locked && c.conn != nil {
+			return c
+		}
+	}
+	return nil
+}
+
+// halve cuts the links of a node in one direction, all or one of them, as long as the schedule lasts.
+func (w *world) halve(n *simNode) {
+	out, all, other := w.chance(0.7), w.chance(0.6), w.nodes[w.r.IntN(len(w.nodes))]
+	w.cutFor(never, func(from, to uint64) bool {
+		if !out {
+			from, to = to, from
+		}
+		return from == n.id && (all || to == other.id)
+	})
+}
+
+// hang lets a node's disk hang for up to several time-outs.
+func (w *world) hang(n *simNode) {
+	n.hung = w.now + w.between(time.Second, 4*simTimeout*time.Millisecond)
 }
 
 // freezeLeaders freezes one leader after the other for long enough that there is another one meanwhile. It has
@@ -221,26 +272,37 @@ func (w *world) cutOne(n *simNode) {
 	w.cutFor(w.between(300*time.Millisecond, 6*time.Second), func(from, to uint64) bool { return from == n.id && to == other.id })
 }
 
+// cutFor cuts links. What they carry vanishes, and half of the times both ends are told that the connection
+// broke.
 func (w *world) cutFor(d time.Duration, which func(from, to uint64) bool) {
+	breaks := w.chance(0.5)
 	for _, a := range w.nodes {
 		for _, b := range w.nodes {
-			if key := [2]uint64{a.id, b.id}; a != b && which(a.id, b.id) {
-				w.cut[key] = true
+			key := [2]uint64{a.id, b.id}
+			if a == b || !which(a.id, b.id) {
+				continue
+			}
+			w.cut[key] = true
+			if d != never {
 				w.after(d, func() { delete(w.cut, key) })
+			}
+			if breaks {
+				a.lose(b)
+				b.lose(a)
 			}
 		}
 	}
 }
 
+// lose tells a node that the connection with another one broke.
+func (n *simNode) lose(o *simNode) {
+	n.later(n.w.between(0, 20*time.Millisecond), func() { n.m.Lost(o.id) })
+}
+
 // wipe replaces a node's disk by an empty one. No other disk is lost until the node has caught up.
 func (w *world) wipe(n *simNode) {
-	if w.healing != nil || n.m == nil || n.disk.joining {
+	if w.healing != nil || n.m == nil {
 		return
-	}
-	for _, o := range w.nodes { // those that have never caught up are as good as empty
-		if o.disk.joining {
-			return
-		}
 	}
 	n.crash()
 	n.disk = newDisk()
@@ -276,7 +338,7 @@ func (w *world) heal() {
 	clear(w.cut)
 	w.lossy, w.doubled, w.late = 0, 0, 0
 	for _, n := range w.nodes {
-		n.frozen = 0
+		n.frozen, n.hung = 0, 0
 		n.start()
 	}
 	w.calm = w.now

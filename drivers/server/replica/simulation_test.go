@@ -15,7 +15,25 @@ import (
 // simulate runs one schedule and returns a hash of all that happened, and what is wrong.
 func simulate(seed uint64) (trace uint64, wrong error) { return simulateWith(seed, schedule) }
 
+// simulateEach runs twenty schedules with three members, each from another seed.
+func simulateEach(t *testing.T, do func(w *world)) {
+	t.Helper()
+	for seed := uint64(0); seed < 80; seed += 4 { // see simulateWith
+		if _, wrong := simulateWith(seed, do); wrong != nil {
+			t.Errorf("SEED=%d: %v", seed, wrong)
+		}
+	}
+}
+
 func simulateWith(seed uint64, do func(w *world)) (trace uint64, wrong error) {
+	w, wrong := simulated(seed, do)
+	if wrong != nil {
+		return 0, wrong
+	}
+	return w.trace, nil
+}
+
+func simulated(seed uint64, do func(w *world)) (w *world, wrong error) {
 	var key [32]byte
 	binary.BigEndian.PutUint64(key[:], seed)
 	keep := cryptorand.Reader
@@ -34,22 +52,30 @@ func simulateWith(seed uint64, do func(w *world)) (trace uint64, wrong error) {
 	if seed%4 == 3 {
 		members = 5
 	}
-	w := newWorld(seed, members)
+	w = newWorld(seed, members)
 	do(w)
-	return w.trace, nil
+	return w, nil
 }
 
 // schedule lets faults happen, ends them and checks what is left.
 func schedule(w *world) {
 	w.run(time.Second)
-	if w.chance(0.2) {
+	switch n := w.r.IntN(10); {
+	case n < 2:
 		w.freezeLeaders()
-	} else {
+	case n < 5:
+		w.outlast()
+	default:
 		for range 4 + w.r.IntN(12) {
 			w.wreck()
 			w.run(w.between(100*time.Millisecond, 2*time.Second))
 		}
 	}
+	w.settle()
+}
+
+// settle ends the faults, and checks what is left.
+func (w *world) settle() {
 	w.heal()
 	w.run(13 * time.Second)
 	w.stopped = true
@@ -88,18 +114,24 @@ func schedules(t *testing.T) int {
 	return n
 }
 
+// firstSeed returns the seed of the first schedule.
+func firstSeed(t *testing.T) uint64 {
+	text := os.Getenv("SEED")
+	if text == "" {
+		return 1
+	}
+	n, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		t.Fatalf("SEED=%s: want a number", text)
+	}
+	return n
+}
+
 // TestSimulation runs whole ensembles with faults and checks what their clients saw. The environment
 // variable SCHEDULES sets the number of schedules, and SEED the first one.
 func TestSimulation(t *testing.T) {
 	testenv.SkipIfRaced(t) // it has one goroutine
-	first := uint64(1)
-	if text := os.Getenv("SEED"); text != "" {
-		n, err := strconv.ParseUint(text, 10, 64)
-		if err != nil {
-			t.Fatalf("SEED=%s: want a number", text)
-		}
-		first = n
-	}
+	first := firstSeed(t)
 	for seed := range uint64(schedules(t)) {
 		if _, wrong := simulate(first + seed); wrong != nil {
 			t.Fatalf("SEED=%d: %v", first+seed, wrong)

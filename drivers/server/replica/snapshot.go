@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -29,8 +30,8 @@ const (
 // called.
 func (s *State) Snapshot() *Snapshot {
 	shot := &Snapshot{tree: s.tree.Snapshot(), Index: s.index, Term: s.term}
-	b := []byte{headSection, version}
-	for _, v := range [...]uint64{s.index, s.term, uint64(s.tree.Zxid()), uint64(s.time), s.Digest()} {
+	b := []byte{headSection, cmp.Or(s.version, s.program.oldest)}
+	for _, v := range [...]uint64{s.ensemble, s.index, s.term, uint64(s.tree.Zxid()), uint64(s.time), s.Digest()} {
 		b = wire.AppendLong(b, int64(v))
 	}
 	b = wire.AppendInt(b, int32(len(s.origins)))
@@ -90,8 +91,10 @@ func (x *Snapshot) Next() []byte {
 
 // ReadState builds a state from the sections of a snapshot. The function next returns them, and
 // io.EOF behind the last.
-func ReadState(next func() ([]byte, error)) (*State, error) {
-	r := reading{next: next}
+func ReadState(next func() ([]byte, error)) (*State, error) { return current.readState(next) }
+
+func (p *program) readState(next func() ([]byte, error)) (*State, error) {
+	r := reading{program: p, next: next}
 	if err := r.head(); err != nil {
 		return nil, fmt.Errorf("snapshot: %w", err)
 	}
@@ -103,13 +106,14 @@ func ReadState(next func() ([]byte, error)) (*State, error) {
 
 // A reading reads a snapshot.
 type reading struct {
-	next  func() ([]byte, error)
-	state *State
-	nodeT *tree.Restoration
-	want  uint64 // the state's digest
+	program *program
+	next    func() ([]byte, error)
+	state   *State
+	nodeT   *tree.Restoration
+	want    uint64 // the state's digest
 }
 
-var errSection = errors.New("not a section of this version")
+var errSection = errors.New("not a section of a snapshot")
 
 func (r *reading) head() error {
 	b, err := r.next()
@@ -117,11 +121,19 @@ func (r *reading) head() error {
 		return err
 	}
 	d := codec.NewDecoder(b)
-	if kind, v := d.Byte(), d.Byte(); kind != headSection || v != version {
+	kind, version := d.Byte(), d.Byte()
+	if d.Err() != nil || kind != headSection {
 		return errSection
 	}
+	if err := r.program.reads(version); err != nil {
+		return err
+	}
 	s := newState(nil)
-	s.index, s.term = uint64(d.Long()), uint64(d.Long())
+	s.program = r.program
+	s.ensemble, s.index, s.term = uint64(d.Long()), uint64(d.Long()), uint64(d.Long())
+	if s.ensemble != 0 { // the head is written in the version in force
+		s.version = version
+	}
 	zxid := d.Long()
 	s.time, r.want = d.Long(), uint64(d.Long())
 	for range d.Len(24) {

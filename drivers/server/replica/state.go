@@ -2,6 +2,7 @@ package replica
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"iter"
@@ -17,14 +18,17 @@ import (
 
 // A State is the replicated state: it depends only on the entries applied, in their order.
 type State struct {
-	tree    *tree.Tree
-	owners  map[int64]Owner
-	origins map[uint64]origin
-	time    int64  // the latest time of a transaction, in milliseconds since 1970
-	index   uint64 // of the last entry applied
-	term    uint64 // of that entry
-	digest  uint64 // of the owners
-	counter uint32 // the last counter that a zxid may have
+	ensemble uint64 // its identity; 0 before it has one
+	version  byte   // in force; 0 before there is one
+	program  *program
+	tree     *tree.Tree
+	owners   map[int64]Owner
+	origins  map[uint64]origin
+	time     int64  // of the last transaction, by the clock of its leader, in milliseconds since 1970
+	index    uint64 // of the last entry applied
+	term     uint64 // of that entry
+	digest   uint64 // of the owners
+	counter  uint32 // the last counter that a zxid may have
 }
 
 // An Owner is the member that serves a session's client.
@@ -45,11 +49,14 @@ func NewState() *State {
 }
 
 func newState(t *tree.Tree) *State {
-	return &State{tree: t, owners: map[int64]Owner{}, origins: map[uint64]origin{}, counter: math.MaxUint32}
+	return &State{tree: t, program: current, owners: map[int64]Owner{}, origins: map[uint64]origin{}, counter: math.MaxUint32}
 }
 
 // Tree returns the tree. Only the member may change it.
 func (s *State) Tree() *tree.Tree { return s.tree }
+
+// Ensemble returns the identity of the ensemble: a random number that its first leader has chosen, and 0 before.
+func (s *State) Ensemble() uint64 { return s.ensemble }
 
 // Index returns the index of the last entry applied.
 func (s *State) Index() uint64 { return s.index }
@@ -84,14 +91,30 @@ type Applied struct {
 // came in the wrong order, or a leader's decision that no longer fits.
 func (s *State) apply(index, term uint64, e *entry) (a Applied, effective bool) {
 	s.index, s.term = index, term
+	e.Txn.Time = cmp.Or(e.Time, s.time)
 	a = Applied{Kind: e.Kind, Session: e.Session}
 	switch {
 	case e.Kind == Register:
 		return a, s.register(e)
+	case e.Kind == Begin:
+		if s.ensemble == 0 {
+			s.ensemble, s.version = e.Digest, e.version
+		}
+		return a, false
+	case e.Kind == Raise:
+		if e.Term == term {
+			s.version = max(s.version, e.version)
+		}
+		return a, false
 	case e.Kind == Compare:
 		return a, true
+	case s.version == 0: // nothing else is proposed before Begin
+		return a, false
 	case e.Kind.proposed() && s.origins[e.Origin] != (origin{e.Boot, e.Seq - 1}):
 		return a, false
+	case e.Kind == Withdrawn:
+		s.origins[e.Origin] = origin{e.Boot, e.Seq}
+		return a, true
 	case !e.Kind.proposed() && !s.stands(term, e):
 		return a, false
 	case e.Kind != Move && !s.skipTo(term):
@@ -100,8 +123,10 @@ func (s *State) apply(index, term uint64, e *entry) (a Applied, effective bool) 
 	if e.Kind.proposed() {
 		s.origins[e.Origin] = origin{e.Boot, e.Seq}
 	}
-	s.time = max(s.time, e.Txn.Time)
-	e.Txn.Time = s.time
+	if amend := s.program.format(s.version).amend; amend != nil {
+		e.Txn = amend(e.Txn)
+	}
+	s.time = e.Txn.Time
 	s.execute(&a, e)
 	return a, true
 }
@@ -116,7 +141,7 @@ func (s *State) stands(term uint64, e *entry) bool {
 		o, ok := s.owners[e.Session]
 		return ok && o.Generation == e.Generation
 	default:
-		return s.tree.IsIdle(e.Txn.Path, max(s.time, e.Txn.Time))
+		return s.tree.IsIdle(e.Txn.Path, e.Txn.Time)
 	}
 }
 
@@ -201,7 +226,7 @@ func ownerDigest(session int64, o Owner) uint64 {
 // Digest returns a value that is equal for equal states, and almost certainly different for others.
 func (s *State) Digest() uint64 {
 	b := make([]byte, 0, 128)
-	for _, v := range [...]uint64{s.tree.Digest(), s.digest, uint64(s.tree.Zxid()), uint64(s.time)} {
+	for _, v := range [...]uint64{s.ensemble, s.tree.Digest(), s.digest, uint64(s.tree.Zxid()), uint64(s.time)} {
 		b = binary.BigEndian.AppendUint64(b, v)
 	}
 	for _, id := range s.members() {

@@ -208,7 +208,8 @@ const version = 2
 
 // formatOf returns the format of the files of a kind.
 func formatOf(kind string) logfile.Format {
-	return logfile.Format{Kind: kind, Version: version, Rules: tree.Rules, Place: "zxid", SnapshotPlace: "zxid"}
+	return logfile.Format{Kind: kind, Version: version, Rules: tree.Rules, Place: "zxid", SnapshotPlace: "zxid",
+		Cure: "restore the file from a copy"}
 }
 
 // Open creates the directory if it is missing and recovers the tree from its files. It fails if

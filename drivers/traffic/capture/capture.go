@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/gopacket/gopacket"
@@ -45,12 +47,14 @@ type assembly struct {
 	layers    packetLayers
 	decoded   []gopacket.LayerType
 	contexts  []context
-	flushed   time.Time // when missing segments were last given up
-	cutOff    int       // bytes that the capture has cut off the latest segment
-	open      int       // connections that the assembler keeps
-	most      int       // how many it may keep: maxOpen, except in tests
-	reused    bool      // the latest segment opens a new connection between ports that another one has had
-	all       uint64    // packets, of any kind
+	flushed   time.Time               // when missing segments were last given up
+	cutOff    int                     // bytes that the capture has cut off the latest segment
+	open      int                     // connections that the assembler keeps
+	most      int                     // how many it may keep: maxOpen, except in tests
+	reused    bool                    // the latest segment opens a new connection between ports that another one has had
+	all       uint64                  // packets, of any kind
+	used      map[layers.TCPPort]bool // the servers' ports to which there are connections
+	outgoing  map[opened]bool         // connections from one of the servers' ports to another port
 	others    otherPorts
 }
 
@@ -63,12 +67,23 @@ type packetLayers struct {
 	cooked2  layers.LinuxSLL2
 	ip4      layers.IPv4
 	ip6      layers.IPv6
+	options6 extension
 	udp      layers.UDP
 	vxlan    layers.VXLAN
 	geneve   layers.Geneve
 	gre      layers.GRE
 	tcp      layers.TCP
 }
+
+// An extension is a header between that of IPv6 and what the packet carries, except that of a fragment.
+type extension struct{ layers.IPv6ExtensionSkipper }
+
+var extensions = gopacket.NewLayerClass([]gopacket.LayerType{
+	layers.LayerTypeIPv6HopByHop, layers.LayerTypeIPv6Routing, layers.LayerTypeIPv6Destination,
+})
+
+// CanDecode implements [gopacket.DecodingLayer].
+func (*extension) CanDecode() gopacket.LayerClass { return extensions }
 
 // Of one connection at most maxPages segments wait for a missing one, and of all maxAllPages.
 const (
@@ -98,7 +113,8 @@ func newAssembly(o Options) (*assembly, error) {
 	if len(o.Ports) == 0 {
 		return nil, errors.New("capture: no port of a server is given")
 	}
-	a := &assembly{options: o, most: maxOpen, others: otherPorts{}}
+	a := &assembly{options: o, most: maxOpen, used: map[layers.TCPPort]bool{}, others: otherPorts{},
+		outgoing: map[opened]bool{}}
 	a.assembler = reassembly.NewAssembler(reassembly.NewStreamPool(a))
 	a.assembler.MaxBufferedPagesPerConnection = maxPages
 	a.assembler.MaxBufferedPagesTotal = maxAllPages
@@ -109,7 +125,7 @@ func newAssembly(o Options) (*assembly, error) {
 func (a *assembly) parser(first gopacket.LayerType) *gopacket.DecodingLayerParser {
 	l := &a.layers
 	p := gopacket.NewDecodingLayerParser(first, &l.ethernet, &l.tag, &l.loopback, &l.cooked,
-		&l.cooked2, &l.ip4, &l.ip6, &l.udp, &l.vxlan, &l.geneve, &l.gre, &l.tcp)
+		&l.cooked2, &l.ip4, &l.ip6, &l.options6, &l.udp, &l.vxlan, &l.geneve, &l.gre, &l.tcp)
 	p.IgnoreUnsupported = true
 	return p
 }
@@ -153,34 +169,41 @@ func (a *assembly) countFragment() {
 		return
 	}
 	var payload []byte
-	switch l := &a.layers; a.decoded[len(a.decoded)-1] {
-	case layers.LayerTypeIPv4:
+	switch l, last := &a.layers, a.decoded[len(a.decoded)-1]; {
+	case last == layers.LayerTypeIPv4:
 		ip := &l.ip4
 		if ip.Protocol == layers.IPProtocolTCP && ip.Flags&layers.IPv4MoreFragments != 0 && ip.FragOffset == 0 {
 			payload = ip.Payload
 		}
-	case layers.LayerTypeIPv6:
-		const header, next, offset = 8, 0, 2 // of a fragment
-		p := l.ip6.Payload
-		if l.ip6.NextHeader == layers.IPProtocolIPv6Fragment && len(p) > header && p[next] == protocolTCP &&
-			binary.BigEndian.Uint16(p[offset:])&^7 == 0 {
-			payload = p[header:]
-		}
+	case last == layers.LayerTypeIPv6:
+		payload = firstFragment(l.ip6.NextLayerType(), l.ip6.Payload)
+	case extensions.Contains(last):
+		payload = firstFragment(l.options6.NextLayerType(), l.options6.Payload)
 	}
 	if len(payload) < 4 {
 		return
 	}
 	from, to := binary.BigEndian.Uint16(payload), binary.BigEndian.Uint16(payload[2:])
 	if a.isServer(layers.TCPPort(from)) || a.isServer(layers.TCPPort(to)) {
-		a.stats.Packets++
 		u := traffic.Undecoded{Cause: traffic.Fragmented, Packets: 1, Bytes: int64(len(payload))}
 		a.options.Observer.Missed(u)
 	}
 }
 
+// firstFragment returns what the first fragment of a packet of TCP over IPv6 carries, nil for any other
+// packet.
+func firstFragment(next gopacket.LayerType, p []byte) []byte {
+	const header, protocol, offset = 8, 0, 2 // of a fragment
+	if next == layers.LayerTypeIPv6Fragment && len(p) > header && p[protocol] == protocolTCP &&
+		binary.BigEndian.Uint16(p[offset:])&^7 == 0 {
+		return p[header:]
+	}
+	return nil
+}
+
 func (a *assembly) segment(network gopacket.Flow, ci gopacket.CaptureInfo) {
 	tcp := &a.layers.tcp
-	if !a.isServer(tcp.DstPort) && !a.isServer(tcp.SrcPort) {
+	if !a.concerns(network, tcp) {
 		a.others.count(tcp)
 		return
 	}
@@ -227,6 +250,54 @@ func (a *assembly) isServer(port layers.TCPPort) bool {
 	return slices.Contains(a.options.Ports, uint16(port))
 }
 
+// An opened is a connection as the side that opened it has it.
+type opened struct {
+	network  gopacket.Flow
+	from, to layers.TCPPort
+}
+
+// toServer reports whether a segment is from the side that opened the connection. A segment that opens
+// one says so; in the middle of a connection that side is the one whose port was not given.
+func (a *assembly) toServer(tcp *layers.TCP) bool {
+	if tcp.SYN {
+		return !tcp.ACK
+	}
+	return a.isServer(tcp.DstPort)
+}
+
+// concerns reports whether a segment belongs to a connection to one of the servers' ports. A connection
+// that was opened from such a port to another one does not: there the port is a client's.
+func (a *assembly) concerns(network gopacket.Flow, tcp *layers.TCP) bool {
+	from, to := a.isServer(tcp.SrcPort), a.isServer(tcp.DstPort)
+	if !from && !to {
+		return false
+	}
+	server := tcp.DstPort
+	if !a.toServer(tcp) {
+		server = tcp.SrcPort
+	}
+	if from != to {
+		c := opened{network, tcp.SrcPort, tcp.DstPort}
+		if to {
+			c = opened{network.Reverse(), tcp.DstPort, tcp.SrcPort}
+		}
+		switch {
+		case tcp.SYN && a.isServer(server):
+			delete(a.outgoing, c)
+		case tcp.SYN && len(a.outgoing) < a.most:
+			a.outgoing[c] = true
+		case tcp.SYN:
+			a.stats.Ignored++
+			return false
+		}
+		if a.outgoing[c] {
+			return false
+		}
+	}
+	a.used[server] = a.used[server] || from != to || tcp.SYN // else both may be the server's
+	return true
+}
+
 // flush gives up segments that were missing for too long.
 func (a *assembly) flush(now time.Time) {
 	if now.Sub(a.flushed) < patience {
@@ -240,18 +311,32 @@ func (a *assembly) flush(now time.Time) {
 	a.assembler.FlushWithOptions(reassembly.FlushOptions{T: now.Add(-patience), TC: now.Add(-silent)})
 }
 
-// end reports the end of all connections, and what was captured if that was nothing of the servers.
+// end reports the end of all connections, and each server's port to which there is no connection: it
+// may be mistyped, or a client's.
 func (a *assembly) end() Stats {
 	a.assembler.FlushAll()
-	if a.stats.Packets == 0 && a.all > 0 {
-		u := traffic.Undecoded{Cause: traffic.OtherPorts, Packets: int64(a.all), Names: a.others.most()}
-		a.options.Observer.Missed(u)
+	if unused := a.unused(); len(unused) > 0 && a.all > 0 {
+		if most := a.others.most(); len(most) > 0 {
+			unused = append(unused, "most others are to or from "+strings.Join(most, ", "))
+		}
+		packets := int64(a.all - a.stats.Packets)
+		a.options.Observer.Missed(traffic.Undecoded{Cause: traffic.OtherPorts, Packets: packets, Names: unused})
 	}
 	if a.stats.Ignored > 0 {
 		u := traffic.Undecoded{Cause: traffic.BeyondLimit, Connections: int64(a.stats.Ignored)}
 		a.options.Observer.Missed(u)
 	}
 	return a.stats
+}
+
+// unused returns the servers' ports to which there is no connection.
+func (a *assembly) unused() (names []string) {
+	for _, port := range a.options.Ports {
+		if !a.used[layers.TCPPort(port)] {
+			names = append(names, strconv.Itoa(int(port)))
+		}
+	}
+	return names
 }
 
 // A context is what the assembler keeps of a packet.

@@ -2,8 +2,11 @@ package capture
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"net"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -259,7 +262,35 @@ func TestOtherPorts(t *testing.T) {
 	if err != nil || s.Packets != 0 || len(r.connections) != 0 {
 		t.Errorf("got %+v, %v and %d connections, want nothing", s, err, len(r.connections))
 	}
-	wantMissed(t, r, traffic.Undecoded{Cause: traffic.OtherPorts, Packets: 27, Names: []string{"2181"}})
+	names := []string{"2182", "most others are to or from 2181"}
+	wantMissed(t, r, traffic.Undecoded{Cause: traffic.OtherPorts, Packets: 27, Names: names})
+}
+
+// TestErrorsNameTheFile reads an empty and a damaged file beside a good one.
+func TestErrorsNameTheFile(t *testing.T) {
+	content := file(t, layers.LinkTypeEthernet, example(t)).Bytes()
+	write := func(name string, content []byte) *os.File {
+		name = filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(name, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		f, err := os.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { f.Close() })
+		return f
+	}
+	_, err := Read([]io.Reader{write("good.pcap", content), write("empty.pcap", nil)}, options(new(record)))
+	if err == nil || !strings.Contains(err.Error(), "empty.pcap: not a pcap or pcapng file") {
+		t.Errorf("got %v, want an error that names the file", err)
+	}
+	cut := write("cut.pcap", content[:len(content)-10])
+	s, err := Read([]io.Reader{write("good.pcap", content), cut}, options(new(record)))
+	if want := fmt.Sprintf("cut.pcap: after %d packets", len(example(t))-1); err != nil || s.Damaged == nil ||
+		!strings.Contains(s.Damaged.Error(), want) {
+		t.Errorf("got %v, %v, want %q", s.Damaged, err, want)
+	}
 }
 
 // TestNoCapture reads a file that is none.

@@ -2,10 +2,11 @@ package capture
 
 import (
 	"bytes"
+	"encoding/binary"
 	"io"
 	"net"
 	"slices"
-	"strings"
+	"strconv"
 	"testing"
 	"time"
 
@@ -103,7 +104,7 @@ func TestSnapshotLength(t *testing.T) {
 		all += int64(n)
 	}
 	wantMissed(t, r, traffic.Undecoded{Cause: traffic.Cut, Packets: 24, Bytes: all},
-		traffic.Undecoded{Cause: traffic.OtherPorts, Packets: 24})
+		traffic.Undecoded{Cause: traffic.OtherPorts, Packets: 24, Names: []string{strconv.Itoa(port)}})
 }
 
 // TestFileEndsWithinAPacket cuts a file of each format off, within a packet and within the header of one.
@@ -217,6 +218,52 @@ func TestTunnels(t *testing.T) {
 	}
 }
 
+// TestExtensionHeaders has headers between that of IPv6 and that of TCP: the connection is decoded as
+// without them, and fragments behind them are counted.
+func TestExtensionHeaders(t *testing.T) {
+	const headers = 14 + 20 // bytes of Ethernet and IPv4
+	const hopByHop, tcp, fragment, routing, destination = 0, 6, 44, 43, 60
+	host := net.ParseIP("2001:db8::1")
+	want, _ := read(t, example(t))
+	for name, chain := range map[string][]byte{
+		"none": nil, "hop by hop": {hopByHop}, "destination": {destination}, "routing": {routing},
+		"all": {hopByHop, destination, routing, destination}, "fragment": {fragment},
+		"fragment behind others": {hopByHop, destination, fragment},
+	} {
+		around := []gopacket.SerializableLayer{
+			&layers.Ethernet{SrcMAC: make([]byte, 6), DstMAC: make([]byte, 6), EthernetType: layers.EthernetTypeIPv6},
+			&layers.IPv6{Version: 6, HopLimit: 64, SrcIP: host, DstIP: host,
+				NextHeader: layers.IPProtocol(append(chain, tcp)[0])},
+		}
+		for i := range chain {
+			header := []byte{append(chain, tcp)[i+1], 0, 1, 4, 0, 0, 0, 0} // padding of four bytes
+			if chain[i] == fragment {
+				header = []byte{tcp, 0, 0, 1, 0, 0, 0, 7} // the first, and more follow
+			}
+			around = append(around, gopacket.Payload(header))
+		}
+		var plain [][]byte // without what Ethernet pads a short packet with
+		for _, p := range example(t) {
+			plain = append(plain, p[:14+int(binary.BigEndian.Uint16(p[16:]))])
+		}
+		got, s := read(t, wrapped(t, plain, headers, around...))
+		if slices.Contains(chain, fragment) {
+			if m := got.missed.List(); len(m) == 0 || m[0].Cause != traffic.Fragmented || m[0].Packets != 27 {
+				t.Errorf("%s: %+v, want 27 fragments", name, m)
+			}
+			continue
+		}
+		if len(got.connections) != 1 || s.Packets != 27 {
+			t.Errorf("%s: %+v, want a connection of 27 packets", name, s)
+			continue
+		}
+		if diff := cmp.Diff(want.connections[0].messages, got.connections[0].messages); diff != "" {
+			t.Errorf("%s (-without +with):\n%s", name, diff)
+		}
+		wantMissed(t, got)
+	}
+}
+
 // TestFragments splits the packet of a reply into two fragments, which are counted and not decoded. Those
 // of other ports are not counted.
 func TestFragments(t *testing.T) {
@@ -254,7 +301,7 @@ func TestPortsOfServersAreNamed(t *testing.T) {
 		c.get(1)
 		whole, later = append(whole, c.packets...), append(later, c.packets[2:]...)
 	}
-	for want, packets := range map[string][][]byte{"2181": whole, "2181 1000 1001": later} {
+	for want, packets := range map[string][][]byte{"2181": whole, "2181, 1000, 1001": later} {
 		r := new(record)
 		o := options(r)
 		o.Ports = []uint16{9}
@@ -262,8 +309,107 @@ func TestPortsOfServersAreNamed(t *testing.T) {
 			t.Fatal(err)
 		}
 		wantMissed(t, r, traffic.Undecoded{
-			Cause: traffic.OtherPorts, Packets: int64(len(packets)), Names: strings.Fields(want),
+			Cause: traffic.OtherPorts, Packets: int64(len(packets)),
+			Names: []string{"9", "most others are to or from " + want},
 		})
+	}
+}
+
+// TestEachPortHasPackets reads a file with packets of two servers by several lists of ports: each port without
+// a packet is named, also beside one that has some.
+func TestEachPortHasPackets(t *testing.T) {
+	c := converse(t, 40000)
+	c.get(1)
+	from, to := []byte{port >> 8, port & 0xff}, []byte{9000 >> 8, 9000 & 0xff}
+	packets := slices.Clone(c.packets)
+	for _, p := range c.packets { // checksums are not checked
+		packets = append(packets, bytes.ReplaceAll(p, from, to))
+	}
+	other := int64(len(c.packets))
+	for _, c := range []struct {
+		ports []uint16
+		want  []traffic.Undecoded
+	}{
+		{[]uint16{port, 9000}, nil},
+		{[]uint16{port}, nil},
+		{[]uint16{port, 9000, 9}, []traffic.Undecoded{{Cause: traffic.OtherPorts, Names: []string{"9"}}}},
+		{[]uint16{port, 8, 9}, []traffic.Undecoded{{Cause: traffic.OtherPorts, Packets: other,
+			Names: []string{"8", "9", "most others are to or from 9000"}}}},
+	} {
+		r := new(record)
+		o := options(r)
+		o.Ports = c.ports
+		if _, err := Read([]io.Reader{file(t, layers.LinkTypeEthernet, packets)}, o); err != nil {
+			t.Fatal(err)
+		}
+		wantMissed(t, r, c.want...)
+	}
+}
+
+// TestPortOfAClient gives the port of a client, alone and beside the server's, and also loses the first
+// packet or both that open the connection: the client's packets are never decoded as the server's, and
+// its port is named.
+func TestPortOfAClient(t *testing.T) {
+	whole := example(t)
+	right, _ := read(t, whole)
+	for name, c := range map[string]struct {
+		ports   []uint16
+		packets [][]byte
+		want    []traffic.Undecoded
+	}{
+		"alone": {[]uint16{40000}, whole, []traffic.Undecoded{{Cause: traffic.OtherPorts,
+			Packets: int64(len(whole)), Names: []string{"40000", "most others are to or from 2181"}}}},
+		"answer first": {[]uint16{40000}, whole[1:], []traffic.Undecoded{{Cause: traffic.OtherPorts,
+			Packets: int64(len(whole) - 1), Names: []string{"40000", "most others are to or from 2181"}}}},
+		"beside": {[]uint16{40000, port}, whole, []traffic.Undecoded{
+			{Cause: traffic.OtherPorts, Names: []string{"40000"}}}},
+	} {
+		r := new(record)
+		o := options(r)
+		o.Ports = c.ports
+		if _, err := Read([]io.Reader{file(t, layers.LinkTypeEthernet, c.packets)}, o); err != nil {
+			t.Fatal(err)
+		}
+		t.Log(name)
+		wantMissed(t, r, c.want...)
+		want := map[string][]string{}
+		if len(c.ports) > 1 {
+			want = right.byClient()
+		}
+		if diff := cmp.Diff(want, r.byClient()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	joined := new(record)
+	o := options(joined)
+	o.Ports = []uint16{40000}
+	if _, err := Read([]io.Reader{file(t, layers.LinkTypeEthernet, whole[4:])}, o); err != nil {
+		t.Fatal(err)
+	}
+	if got := joined.missed.List(); len(got) != 1 || got[0].Cause != traffic.Joined {
+		t.Errorf("joined in the middle: %+v, want bytes that cannot be decoded", got)
+	}
+}
+
+// TestPortOfAClientIsUsedAgain opens connections from a server's port, more than are kept: those beyond
+// are missing.
+func TestPortOfAClientIsUsedAgain(t *testing.T) {
+	r := new(record)
+	o := options(r)
+	o.Ports = []uint16{40000}
+	a, err := newAssembly(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.most = 0
+	for _, p := range example(t) {
+		a.packet(a.parser(layers.LayerTypeEthernet), p, gopacket.CaptureInfo{CaptureLength: len(p), Length: len(p)})
+	}
+	a.end()
+	if got := r.missed.List(); !slices.ContainsFunc(got, func(u traffic.Undecoded) bool {
+		return u.Cause == traffic.BeyondLimit
+	}) {
+		t.Errorf("%+v, want connections beyond the limit", got)
 	}
 }
 

@@ -25,17 +25,25 @@ type source interface {
 // A pcap is a capture file that is being read.
 type pcap struct {
 	source
+	name   string                        // how errors begin: the file's with a colon, "" if it has none
 	parser *gopacket.DecodingLayerParser // nil if packets begin with IP
 	data   []byte                        // the next packet, valid until the one after it is read
 	info   gopacket.CaptureInfo
 	err    error // why there is no next packet: io.EOF at the end
+	// packets is how many were read.
+	packets uint64
 }
 
-func (f *pcap) read() { f.data, f.info, f.err = f.ZeroCopyReadPacketData() }
+func (f *pcap) read() {
+	if f.data, f.info, f.err = f.ZeroCopyReadPacketData(); f.err == nil {
+		f.packets++
+	}
+}
 
 // Read reads pcap or pcapng files of one capture to their ends, in the order of the times of their
 // packets. A file that ends in the middle of a packet, as that of a capture in progress may, or that is
-// damaged, is read up to there, and what follows is reported as missing.
+// damaged, is read up to there, and what follows is reported as missing. Errors name the files that have a
+// method Name, as those of package os do.
 func Read(files []io.Reader, o Options) (Stats, error) {
 	a, err := newAssembly(o)
 	if err != nil {
@@ -43,10 +51,15 @@ func Read(files []io.Reader, o Options) (Stats, error) {
 	}
 	var all []*pcap
 	for _, r := range files {
+		name := ""
+		if named, is := r.(interface{ Name() string }); is {
+			name = named.Name() + ": "
+		}
 		f, err := a.newPcap(bufio.NewReaderSize(r, 1<<20))
 		if err != nil {
-			return Stats{}, err
+			return Stats{}, fmt.Errorf("%s%w", name, err)
 		}
+		f.name = name
 		f.read()
 		all = append(all, f)
 	}
@@ -78,7 +91,7 @@ func earliest(all []*pcap) (first *pcap) {
 // ended reports what is missing of a file that was read to its end.
 func (a *assembly) ended(f *pcap) {
 	if !errors.Is(f.err, io.EOF) {
-		a.stats.Damaged = cmp.Or(a.stats.Damaged, fmt.Errorf("after %d packets: %w", a.all, f.err))
+		a.stats.Damaged = cmp.Or(a.stats.Damaged, fmt.Errorf("%safter %d packets: %w", f.name, f.packets, f.err))
 		a.options.Observer.Missed(traffic.Undecoded{Cause: traffic.Truncated, Packets: 1})
 	}
 	ng, is := f.source.(*pcapgo.NgReader)
@@ -121,6 +134,9 @@ const sectionHeader = 0x0a0d0d0a
 
 func open(r *bufio.Reader) (source, error) {
 	magic, err := r.Peek(4)
+	if errors.Is(err, io.EOF) {
+		return nil, errors.New("it is empty or shorter than a header")
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package capture
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
@@ -59,7 +60,13 @@ func (r *record) byClient() map[string][]string {
 	all := make(map[string][]string)
 	for _, c := range r.connections {
 		all[c.Client] = append(all[c.Client], fmt.Sprintf("%s %v gap %d closed %v", c.Server, c.sessions, c.gap, c.closed))
-		all[c.Client] = append(all[c.Client], c.messages...)
+		// A client that stops ends its watches and then its connection. A proxy that is told of both at once reports
+		// the end of the connection only.
+		messages, ended := c.messages, fmt.Sprintf("%d %s ", drivers.Reply, drivers.OpUnwatch)
+		for n := len(messages); n > 0 && strings.HasPrefix(messages[n-1], ended); n = len(messages) {
+			messages = messages[:n-1]
+		}
+		all[c.Client] = append(all[c.Client], messages...)
 	}
 	return all
 }

@@ -31,8 +31,8 @@ type direction struct {
 	next    uint32 // sequence number of the byte that follows those that came
 	// seeking says why it is not known where a packet of the protocol begins, "" if it is.
 	seeking traffic.Cause
-	// acked is up to where the other side has acknowledged, and ackedFirst its first acknowledgement; known says that there
-	// is one.
+	// acked is up to where the other side has acknowledged, and ackedFirst its first acknowledgement; known
+	// says that there is one.
 	acked, ackedFirst uint32
 	known             bool
 	// cuts are the ends of segments that the capture has cut off, beyond next.
@@ -86,8 +86,8 @@ func (d *direction) acknowledge(ack uint32) {
 	}
 }
 
-// unseen returns how many bytes the other side has acknowledged beyond those that came, as where the packets of one
-// direction were not captured. The end of a direction takes a number, too.
+// unseen returns how many bytes the other side has acknowledged beyond those that came, as where the
+// packets of one direction were not captured. The end of a direction takes a number, too.
 func (d *direction) unseen() int {
 	from := d.next + uint32(d.tail())
 	if !d.started {
@@ -111,7 +111,7 @@ func (a *assembly) New(
 		return nil
 	}
 	a.open++
-	s := &stream{assembly: a, clientFirst: a.isServer(tcp.DstPort), last: ac.GetCaptureInfo().Timestamp}
+	s := &stream{assembly: a, clientFirst: a.toServer(tcp), last: ac.GetCaptureInfo().Timestamp}
 	from := net.JoinHostPort(network.Src().String(), strconv.Itoa(int(tcp.SrcPort)))
 	to := net.JoinHostPort(network.Dst().String(), strconv.Itoa(int(tcp.DstPort)))
 	if !s.clientFirst {

@@ -19,6 +19,7 @@ type decoder struct {
 	requests, replies half
 	streams           map[uint32]*stream
 	resets            []uint32 // streams of watches that the client has ended
+	client            bool     // it is no connection of the gateway's own
 	inStreams         int      // bytes that the streams keep
 }
 

@@ -25,6 +25,10 @@ type record struct {
 	lines    []string
 	sessions []traffic.Session
 	leases   []int64 // as requests name them
+	read     []int64 // positions of reads
+	shown    []string
+	shownAt  []int64
+	watches  []string // that were armed and that ended, with their numbers
 	gap      int64
 	cause    traffic.Cause // of the latest gap
 	members  []string
@@ -52,12 +56,23 @@ func (r *record) Message(_ time.Time, m drivers.Message) {
 		return
 	}
 	kind := map[drivers.MessageKind]string{drivers.Request: "request", drivers.Reply: "reply", drivers.Notification: "event"}[m.Kind]
+	if m.Kind == drivers.Reply && m.Op.IsRead() {
+		r.read = append(r.read, m.Pos)
+	}
+	for _, s := range m.Shown {
+		r.shown, r.shownAt = append(r.shown, describe(s)), append(r.shownAt, s.Pos)
+	}
+	if m.Kind == drivers.Reply && m.Watch {
+		r.watches = append(r.watches, fmt.Sprint(m.Op, " ", m.Number, " ", string(m.Path)))
+	}
 	line := fmt.Sprint(kind, " ", m.Op, " ", string(m.Path))
 	if m.Kind == drivers.Notification {
 		line = fmt.Sprint(kind, " ", m.Event, " ", string(m.Path))
 	}
 	for _, p := range m.Parts {
-		line += fmt.Sprint("; ", p.Op, " ", string(p.Path))
+		if line += fmt.Sprint("; ", p.Op, " ", string(p.Path)); p.Err != nil && m.Err == nil {
+			line += ": " + p.Err.Error()
+		}
 	}
 	if m.Err != nil {
 		line += ": " + m.Err.Error()
@@ -87,6 +102,134 @@ func observed(t *testing.T, use func(ctx context.Context, c *clientv3.Client, ro
 	use(t.Context(), c, fmt.Sprint("/observed-", time.Now().UnixNano()), r)
 	p.Flush()
 	return r
+}
+
+// TestReadsOfTheHistory reads a revision that is not the current one: the answer shows nothing later.
+func TestReadsOfTheHistory(t *testing.T) {
+	var first, second int64
+	r := observed(t, func(ctx context.Context, c *clientv3.Client, root string, _ *record) {
+		for _, revision := range []*int64{&first, &second} {
+			done, err := c.Put(ctx, root, "")
+			must(t, err)
+			*revision = done.Header.Revision
+		}
+		must(t, err(c.Get(ctx, root, clientv3.WithRev(first))))
+		must(t, err(c.Get(ctx, root)))
+	})
+	if len(r.read) != 2 || r.read[0] != first || r.read[1] < second {
+		t.Errorf("reads at %v, want %d and %d or later", r.read, first, second)
+	}
+}
+
+// describe says what an answer shows, without its position.
+func describe(s drivers.Sight) string {
+	text := string(s.Path)
+	if s.Below {
+		text = "below " + text
+	}
+	if s.Values {
+		text = "values of " + text
+	}
+	return text
+}
+
+// TestWhatAnswersShow reads /a, whose revision is the first, and /b and /c, with each of the options that leave values or keys out
+// of an answer, and in both branches of transactions.
+func TestWhatAnswersShow(t *testing.T) {
+	holds, fails := clientv3.Compare(clientv3.Version("/none"), "=", 0), clientv3.Compare(clientv3.Version("/none"), "=", 1)
+	var first int64
+	var root string
+	get := func(key string, o ...clientv3.OpOption) clientv3.Op { return clientv3.OpGet(root+key, o...) }
+	all, keys, count := clientv3.WithPrefix(), clientv3.WithKeysOnly(), clientv3.WithCountOnly()
+	txn := func(condition clientv3.Cmp, then, otherwise clientv3.Op) clientv3.Op {
+		return clientv3.OpTxn([]clientv3.Cmp{condition}, []clientv3.Op{then}, []clientv3.Op{otherwise})
+	}
+	for _, c := range []struct {
+		name string
+		op   func() clientv3.Op
+		want string
+	}{
+		{"a key", func() clientv3.Op { return get("/a") }, "values of /a"},
+		{"no key", func() clientv3.Op { return get("/none") }, "values of /none"},
+		{"a key without its value", func() clientv3.Op { return get("/a", keys) }, "/a"},
+		{"whether a key is there", func() clientv3.Op { return get("/a", count) }, "/a"},
+		{"whether a key is there that is not", func() clientv3.Op { return get("/none", count) }, "values of /none"},
+		{"a key that was changed since", func() clientv3.Op { return get("/a", clientv3.WithMinModRev(first)) }, "values of /a"},
+		{"a key that was not changed since", func() clientv3.Op { return get("/a", clientv3.WithMinModRev(first+1)) }, "/a"},
+		{"a key that was changed later", func() clientv3.Op { return get("/a", clientv3.WithMaxModRev(first-1)) }, "/a"},
+		{"a key that was created later", func() clientv3.Op { return get("/a", clientv3.WithMaxCreateRev(first-1)) }, "/a"},
+		{"a range", func() clientv3.Op { return get("/", all) }, "values of below /"},
+		{"an empty range", func() clientv3.Op { return get("/none/", all, count) }, "values of below /none/"},
+		{"the keys of a range", func() clientv3.Op { return get("/", all, keys) }, "below /"},
+		{"the number of keys of a range", func() clientv3.Op { return get("/", all, count) }, ""},
+		{"the first key of a range", func() clientv3.Op { return get("/", all, clientv3.WithLimit(1)) }, ""},
+		{"a part of a range", func() clientv3.Op { return get("/", all, clientv3.WithLimit(2)) }, ""},
+		{"all of a range, with a limit", func() clientv3.Op { return get("/", all, clientv3.WithLimit(3)) }, "values of below /"},
+		{"what was changed since", func() clientv3.Op { return get("/", all, clientv3.WithMinModRev(first+1)) }, ""},
+		{"what was created before", func() clientv3.Op { return get("/", all, clientv3.WithMaxCreateRev(first)) }, ""},
+		{"what a filter leaves whole", func() clientv3.Op { return get("/", all, clientv3.WithMinCreateRev(first)) }, "values of below /"},
+		{"a branch that was executed", func() clientv3.Op { return txn(holds, get("/a"), get("/b")) }, "values of /a"},
+		{"the other branch", func() clientv3.Op { return txn(fails, get("/a"), get("/b", keys)) }, "/b"},
+		{"the other branch of one that writes", func() clientv3.Op { return txn(fails, clientv3.OpPut(root+"/a", ""), get("/", all)) }, "values of below /"},
+		{"the number of keys in the other branch", func() clientv3.Op { return txn(fails, get("/a"), get("/", all, count)) }, ""},
+		{"a branch in another", func() clientv3.Op { return txn(fails, get("/a"), txn(holds, get("/b"), get("/c"))) }, "values of /b"},
+		{"a branch in one that was not executed", func() clientv3.Op { return txn(holds, get("/a"), txn(holds, get("/b"), get("/c"))) }, "values of /a"},
+		{"several reads", func() clientv3.Op {
+			return clientv3.OpTxn(nil, []clientv3.Op{get("/b"), txn(fails, get("/a"), get("/c")), get("/a", count)}, nil)
+		}, "values of /b, values of /c, /a"},
+	} {
+		r := observed(t, func(ctx context.Context, cl *clientv3.Client, at string, _ *record) {
+			root = at
+			for i, key := range []string{"/a", "/b", "/c"} {
+				done, err := cl.Put(ctx, root+key, secret)
+				if must(t, err); i == 0 {
+					first = done.Header.Revision
+				}
+			}
+			must(t, err(cl.Do(ctx, c.op())))
+		})
+		if got := strings.ReplaceAll(strings.Join(r.shown, ", "), root, ""); got != c.want || r.gap != 0 {
+			t.Errorf("%s shows %q, want %q; %d bytes were not decoded", c.name, got, c.want, r.gap)
+		}
+	}
+}
+
+// TestPositionsOfWhatIsShown reads an earlier revision beside the current one: the answer shows that revision.
+func TestPositionsOfWhatIsShown(t *testing.T) {
+	var first, second int64
+	r := observed(t, func(ctx context.Context, cl *clientv3.Client, root string, _ *record) {
+		for _, revision := range []*int64{&first, &second} {
+			done, err := cl.Put(ctx, root, "")
+			must(t, err)
+			*revision = done.Header.Revision
+		}
+		must(t, err(cl.Txn(ctx).Then(clientv3.OpGet(root, clientv3.WithRev(first)), clientv3.OpGet(root)).Commit()))
+	})
+	if len(r.shownAt) != 2 || r.shownAt[0] != first || r.shownAt[1] < second {
+		t.Errorf("shown at %v, want %d and %d or later", r.shownAt, first, second)
+	}
+}
+
+// TestWatchesHaveNumbers arms three watches, two of them on one key, and ends the second: its number says which.
+func TestWatchesHaveNumbers(t *testing.T) {
+	var root string
+	r := observed(t, func(ctx context.Context, c *clientv3.Client, at string, r *record) {
+		root, r.waits = at, nil
+		watch := func(key string, o ...clientv3.OpOption) context.CancelFunc {
+			ctx, cancel := context.WithCancel(ctx)
+			<-c.Watch(ctx, root+key, append(o, clientv3.WithCreatedNotify())...)
+			return cancel
+		}
+		watch("/a")
+		cancel := watch("/a")
+		watch("/a", clientv3.WithPrefix())
+		cancel()
+		watch("/b") // by the same stream, after the cancellation
+	})
+	got := strings.ReplaceAll(strings.Join(r.watches, "\n"), root, "")
+	if want := "watch node 1 /a\nwatch node 2 /a\nwatch tree 3 /a\n"; !strings.HasPrefix(got, want) || !strings.Contains(got, "unwatch 2 /a") || !strings.Contains(got, "watch node 4 /b") {
+		t.Errorf("got\n%s\nwant\n%sand the end of the second, and a fourth", got, want)
+	}
 }
 
 // TestCallsAreDecoded makes calls of each kind and compares what an observer gets.
@@ -147,6 +290,64 @@ func TestTransactionsAreDecoded(t *testing.T) {
 	if got := below(r.lines, root); !slices.Equal(got, want) {
 		t.Errorf("an observer got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
+}
+
+// TestNestedTransactionsAreDecoded nests transactions in transactions of which some conditions fail. What
+// they write for that case is a gap, and so is what is nested too deep.
+func TestNestedTransactionsAreDecoded(t *testing.T) {
+	var root string
+	put := func(key string) clientv3.Op { return clientv3.OpPut(key, secret) }
+	create := func(key string) clientv3.Op {
+		return clientv3.OpTxn([]clientv3.Cmp{missing(root + key)}, []clientv3.Op{clientv3.OpPut(root+key, secret)},
+			[]clientv3.Op{clientv3.OpGet(root + key)})
+	}
+	r := observed(t, func(ctx context.Context, c *clientv3.Client, at string, _ *record) {
+		root = at
+		must(t, err(c.Txn(ctx).Then(create("/a")).Commit()))
+		must(t, err(c.Txn(ctx).Then(create("/a")).Commit()))
+		must(t, err(c.Txn(ctx).Then(clientv3.OpPut(root+"/b", secret), create("/a")).Commit()))
+		must(t, err(c.Txn(ctx).If(missing(root+"/c")).Then(
+			clientv3.OpTxn(nil, []clientv3.Op{put(root + "/c"), clientv3.OpGet(root + "/a")}, nil)).Commit()))
+		must(t, err(c.Txn(ctx).If(missing(root+"/c")).Then(
+			clientv3.OpTxn(nil, []clientv3.Op{put(root + "/c"), clientv3.OpGet(root + "/a")}, nil)).Commit()))
+	})
+	want := []string{
+		"request create /a", "reply create /a",
+		"request create /a", "reply create /a: node exists",
+		"request create /a; set /b; create /a", "reply create /a; set /b; create /a: node exists",
+		"request create /c; create /c; get /a", "reply create /c; create /c; get /a",
+		"request create /c; create /c; get /a", "reply create /c; create /c: node exists",
+	}
+	if got := below(r.lines, root); !slices.Equal(got, want) || r.gap != 0 {
+		t.Errorf("an observer got, beside %d bytes,\n%s\nwant\n%s", r.gap, strings.Join(got, "\n"),
+			strings.Join(want, "\n"))
+	}
+	for _, c := range []struct {
+		cause traffic.Cause
+		op    clientv3.Op
+	}{
+		{traffic.Otherwise, clientv3.OpTxn([]clientv3.Cmp{clientv3.Compare(clientv3.Version("/none"), "=", 1)}, nil,
+			[]clientv3.Op{clientv3.OpPut("/otherwise", "")})},
+		{traffic.Otherwise, clientv3.OpTxn([]clientv3.Cmp{clientv3.Compare(clientv3.Version("/none"), "=", 1)}, nil,
+			[]clientv3.Op{clientv3.OpTxn(nil, []clientv3.Op{clientv3.OpPut("/otherwise", "")}, nil)})},
+		{traffic.BeyondLimit, deep(10)},
+	} {
+		r := observed(t, func(ctx context.Context, cl *clientv3.Client, _ string, _ *record) {
+			must(t, err(cl.Txn(ctx).Then(c.op).Commit()))
+		})
+		if r.gap == 0 || r.cause != c.cause {
+			t.Errorf("a gap of %d bytes for %q, want one for %q", r.gap, r.cause, c.cause)
+		}
+	}
+}
+
+// deep returns transactions nested in one another.
+func deep(n int) clientv3.Op {
+	op := clientv3.OpPut("/deep", "")
+	for range n {
+		op = clientv3.OpTxn(nil, []clientv3.Op{op}, nil)
+	}
+	return op
 }
 
 // missing is the condition that the key does not exist.

@@ -1,6 +1,7 @@
 package etcd
 
 import (
+	"cmp"
 	"errors"
 	"hash/maphash"
 	"maps"
@@ -19,36 +20,47 @@ import (
 
 // An exchange is a unary call, or a stream of watches or heartbeats, by whatever protocol it came.
 type exchange struct {
-	method  string     // "/etcdserverpb.KV/Range", or "" for one that is not decoded
-	call    calls.Call // of a unary call, or the heartbeat
-	parts   []drivers.TxnOp
-	waiting bool // it has no answer yet
+	method  string       // "/etcdserverpb.KV/Range", or "" for one that is not decoded
+	call    calls.Call   // of a unary call, or the heartbeat
+	parts   []calls.Call // of a transaction with several operations, or with reads; those of both branches
+	waiting bool         // it has no answer yet
+	alone   bool         // it takes the whole connection
+	content uint64       // by which the gateway's own call is told, 0 if it is not expected
+	begun   bool         // its first message has come
+	own     bool         // it is the gateway's own
 	watches watches
 }
 
 // size returns how many bytes are kept of what the exchange asked for.
 func (e *exchange) size() int {
-	n := len(e.call.Key) + e.watches.keys + len(e.parts)*int(unsafe.Sizeof(drivers.TxnOp{}))
+	n := len(e.call.Key) + e.watches.size() + len(e.parts)*int(unsafe.Sizeof(calls.Call{}))
 	for _, p := range e.parts {
-		n += len(p.Path)
+		n += len(p.Key)
 	}
 	return n
 }
 
 // watches are the watches of one stream.
 type watches struct {
-	creating []watch // requested and not confirmed; the server confirms in order
-	keys     int     // bytes of their keys
+	creating []watch         // requested and not confirmed; the server confirms in order
+	standing map[int64]watch // those that were confirmed, by the numbers that the server gave them
+	keys     int             // bytes of the keys of all
+}
+
+// size returns how many bytes are kept.
+func (w *watches) size() int {
+	return w.keys + (len(w.creating)+len(w.standing))*int(unsafe.Sizeof(watch{}))
 }
 
 // A watch covers one key, or all keys of a range.
 type watch struct {
-	op  drivers.Op
-	key []byte
+	op     drivers.Op
+	key    []byte
+	number int // see drivers.Message; 0 until the server has confirmed it
 }
 
-// maxCreating is how many unconfirmed watches of a stream are kept. At the first one beyond it the connection
-// is given up: the replies could not be told apart.
+// maxCreating is how many watches of a stream are kept. At the first one beyond it the connection is
+// given up: the replies could not be told apart.
 const maxCreating = 1 << 16
 
 // A text is one message as it came.
@@ -109,6 +121,7 @@ type reporter struct {
 	at          time.Time
 	undecodable traffic.Cause           // why nothing more is decoded, "" while it is
 	gaps        map[traffic.Cause]int64 // bytes that were not decoded, not reported yet
+	watches     int                     // that were confirmed
 }
 
 func (r *reporter) tell(m drivers.Message) { r.tap.Message(r.at, m) }
@@ -159,12 +172,16 @@ func (r *reporter) request(e *exchange, t text) (missing traffic.Cause) {
 	if k, decoded := kinds[e.method]; decoded {
 		q := k.request()
 		if missing = t.parse(q); missing == "" {
-			e.call, e.parts = markSequential(calls.Classify(q)), partsOf(q)
+			e.call = markSequential(calls.Classify(q))
+			e.parts, missing = partsOf(q)
 			r.uses(q)
 		}
 	}
 	e.waiting = true
-	m.Op, m.Path, m.Mode, m.Parts = e.call.Op, e.call.Key, e.call.Mode, e.parts
+	m.Op, m.Path, m.Mode = e.call.Op, e.call.Key, e.call.Mode
+	for _, c := range e.several() {
+		m.Parts = append(m.Parts, operation(c))
+	}
 	r.tell(m)
 	return missing
 }
@@ -187,6 +204,9 @@ func (r *reporter) uses(request proto.Message) {
 	case *pb.TxnRequest:
 		for _, op := range append(slices.Clone(q.Success), q.Failure...) {
 			lease(op.GetRequestPut().GetLease())
+			if nested := op.GetRequestTxn(); nested != nil {
+				r.uses(nested)
+			}
 		}
 	}
 }
@@ -203,7 +223,7 @@ func (r *reporter) reply(e *exchange, t text) (missing traffic.Cause) {
 	if k, decoded := kinds[e.method]; decoded {
 		a := k.response()
 		if missing = t.parse(a); missing == "" {
-			r.answer(e, &m, a)
+			missing = r.answer(e, &m, a)
 		}
 	}
 	r.tell(m)
@@ -224,7 +244,24 @@ func (r *reporter) fail(e *exchange, err error, size int) {
 		r.tell(m)
 		m.Size = 0 // one message for all
 	}
+	e.watches.creating = nil
+}
+
+// ends reports the end of the watches of a stream that has ended.
+func (r *reporter) ends(e *exchange) {
+	for _, id := range slices.Sorted(maps.Keys(e.watches.standing)) {
+		m := drivers.Message{Kind: drivers.Reply}
+		e.watches.standing[id].ends(&m)
+		r.tell(m)
+	}
 	e.watches = watches{}
+}
+
+// ends makes a message the one that ends the watch.
+func (w watch) ends(m *drivers.Message) {
+	if m.Op, m.Path, m.Watch, m.Number = drivers.OpUnwatch, w.key, true, w.number; w.op == drivers.OpWatchTree {
+		m.Event = drivers.ChildrenChanged
+	}
 }
 
 // watchRequest reports a message of the client on a stream of watches.
@@ -232,17 +269,20 @@ func (r *reporter) watchRequest(e *exchange, m drivers.Message, t text) (missing
 	q := new(pb.WatchRequest)
 	missing = t.parse(q)
 	if c := q.GetCreateRequest(); c != nil && missing == "" {
-		w := watch{drivers.OpWatchNode, c.Key}
-		if len(c.RangeEnd) > 0 {
+		w := watch{op: drivers.OpWatchNode, key: calls.Covering(c.Key, c.RangeEnd)}
+		switch {
+		case len(c.RangeEnd) > 0:
 			w.op = drivers.OpWatchTree
+		case len(w.key) == 0:
+			w.key = []byte{0} // as the server takes it
 		}
-		if len(e.watches.creating) >= maxCreating {
+		if len(e.watches.creating)+len(e.watches.standing) >= maxCreating {
 			r.undecodable = traffic.BeyondLimit
 			return r.undecodable
 		}
 		e.watches.creating = append(e.watches.creating, w)
 		e.watches.keys += len(w.key)
-		m.Op, m.Path, m.Watch = w.op, w.key, true
+		m.Op, m.Path, m.Watch, m.Alone, m.Pos = w.op, w.key, true, e.alone, c.StartRevision
 	}
 	r.tell(m)
 	return missing
@@ -257,10 +297,24 @@ func (r *reporter) watchReply(e *exchange, m drivers.Message, t text) (missing t
 		return missing
 	}
 	m.Pos = a.GetHeader().GetRevision()
-	if creating := e.watches.creating; a.Created && len(creating) > 0 {
-		m.Op, m.Path, m.Watch = creating[0].op, creating[0].key, true
-		e.watches.creating = creating[1:]
-		e.watches.keys -= len(creating[0].key)
+	switch w, standing := e.watches.standing[a.WatchId]; {
+	case a.Created && len(e.watches.creating) > 0:
+		w, e.watches.creating = e.watches.creating[0], e.watches.creating[1:]
+		r.watches++
+		w.number = r.watches
+		if m.Op, m.Path, m.Watch, m.Number = w.op, w.key, true, w.number; a.Canceled {
+			m.Err = drivers.ErrUnsupported // it was refused
+			e.watches.keys -= len(w.key)
+			break
+		}
+		if e.watches.standing == nil {
+			e.watches.standing = map[int64]watch{}
+		}
+		e.watches.standing[a.WatchId] = w
+	case a.Canceled && standing:
+		delete(e.watches.standing, a.WatchId)
+		e.watches.keys -= len(w.key)
+		w.ends(&m)
 	}
 	if len(a.Events) == 0 {
 		r.tell(m)
@@ -289,24 +343,44 @@ func markSequential(c calls.Call) calls.Call {
 	return c
 }
 
-// partsOf returns the operations of a transaction with several.
-func partsOf(request proto.Message) (parts []drivers.TxnOp) {
+// partsOf returns the operations of a transaction that has several or reads. It returns why they are not known, "" if
+// they are.
+func partsOf(request proto.Message) (parts []calls.Call, missing traffic.Cause) {
 	r, ok := request.(*pb.TxnRequest)
-	if !ok || len(r.Success) < 2 {
+	if !ok {
+		return nil, ""
+	}
+	parts, ok = calls.Operations(r)
+	if !ok {
+		return nil, traffic.BeyondLimit
+	}
+	parts = slices.DeleteFunc(parts, func(c calls.Call) bool { return c.Otherwise() && !c.Op.IsRead() })
+	if len(parts) == 1 && parts[0].Op.IsWrite() {
+		return nil, ""
+	}
+	for i, c := range parts {
+		parts[i] = markSequential(c)
+	}
+	return parts, ""
+}
+
+// several returns the operations that a transaction executes if its conditions hold, none if it is a single one.
+func (e *exchange) several() []calls.Call {
+	all := slices.DeleteFunc(slices.Clone(e.parts), calls.Call.Otherwise)
+	if len(all) < 2 {
 		return nil
 	}
-	for _, c := range calls.Parts(r) {
-		c = markSequential(c)
-		parts = append(parts, drivers.TxnOp{Op: c.Op, Path: c.Key, Mode: c.Mode})
-	}
-	return parts
+	return all
 }
+
+// operation returns an operation of a transaction as it is reported.
+func operation(c calls.Call) drivers.TxnOp { return drivers.TxnOp{Op: c.Op, Path: c.Key, Mode: c.Mode} }
 
 // seed makes the digests of this process differ from those of others.
 var seed = maphash.MakeSeed()
 
-// answer adds what a response says.
-func (r *reporter) answer(e *exchange, m *drivers.Message, response proto.Message) {
+// answer adds what a response says. It returns why the report does not have all of it, "" if it does.
+func (r *reporter) answer(e *exchange, m *drivers.Message, response proto.Message) (missing traffic.Cause) {
 	if a, ok := response.(interface{ GetHeader() *pb.ResponseHeader }); ok {
 		m.Pos = a.GetHeader().GetRevision()
 	}
@@ -319,23 +393,45 @@ func (r *reporter) answer(e *exchange, m *drivers.Message, response proto.Messag
 			r.tap.Members(r.at, all)
 		}
 	case *pb.RangeResponse:
-		m.Digest = digest(a)
+		if m.Digest = digest(a); e.call.At > 0 {
+			m.Pos = e.call.At
+		}
+		m.Shown = sights(m.Pos, a, e.call)
 	case *pb.TxnResponse:
-		m.Parts = e.answeredParts(a)
+		m.Parts, m.Shown = e.answeredParts(a), sights(m.Pos, a, e.parts...)
+		if slices.ContainsFunc(m.Parts, func(p drivers.TxnOp) bool { return p.Op.IsWrite() && p.Err == nil }) {
+			m.Err = nil // it has written, though a transaction nested in it has not
+		}
+		if calls.WroteOtherwise(a) {
+			return traffic.Otherwise
+		}
 	}
+	return ""
 }
 
 // answeredParts returns the parts of an answered transaction. Which of its conditions failed is not
 // known: all parts that write have failed then. Nothing is known of reads if it failed, because
 // it executed others.
 func (e *exchange) answeredParts(a *pb.TxnResponse) (parts []drivers.TxnOp) {
-	for _, p := range e.parts {
-		p.Err = calls.Call{Op: p.Op}.Err(a)
-		if a.Succeeded || p.Op.IsWrite() {
+	for _, c := range e.several() {
+		if c.Op.IsWrite() || c.Executed(a) {
+			p := operation(c)
+			p.Err = c.Err(a)
 			parts = append(parts, p)
 		}
 	}
 	return parts
+}
+
+// sights returns what an answer at a position shows by the reads that were executed.
+func sights(pos int64, answer proto.Message, reads ...calls.Call) (all []drivers.Sight) {
+	for _, c := range reads {
+		if s, shows := c.Sight(answer); shows {
+			s.Pos = cmp.Or(s.Pos, pos)
+			all = append(all, s)
+		}
+	}
+	return all
 }
 
 // digest is equal for two ranges that returned the same keys and values. The header, which has

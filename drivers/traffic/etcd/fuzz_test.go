@@ -97,7 +97,7 @@ func example(tb testing.TB) (requests, replies []byte) {
 // TestExampleIsDecoded checks that the fuzzer begins with bytes that the decoder understands.
 func TestExampleIsDecoded(t *testing.T) {
 	requests, replies := example(t)
-	if got, want := decodeAll(requests, replies, 1<<20, false), (tally{messages: 6, sessions: 1, closed: true}); got != want {
+	if got, want := decodeAll(requests, replies, 1<<20, false), (tally{messages: 7, sessions: 1, closed: true}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 }
@@ -167,6 +167,51 @@ func TestEventWithoutAKey(t *testing.T) {
 	down.data(t, 1, &pb.WatchResponse{Events: []*mvccpb.Event{{}}})
 	if got := decodeAll(up.Bytes(), down.Bytes(), 1<<20, false); got.messages != 1 || got.gap != 0 {
 		t.Errorf("got %+v, want one message", got)
+	}
+}
+
+// TestEachWatchIsDecoded has a client watch one key three times. It cancels one watch. The rest end with their stream, which
+// the server ends or the client: each watch begins and ends once. A watch that the server refuses begins none.
+func TestEachWatchIsDecoded(t *testing.T) {
+	t.Run("the server ends the stream", func(t *testing.T) { eachWatchIsDecoded(t, false) })
+	t.Run("the client ends the stream", func(t *testing.T) { eachWatchIsDecoded(t, true) })
+}
+
+func eachWatchIsDecoded(t *testing.T, byClient bool) {
+	up, down := &pb.WatchRequest{}, []*pb.WatchResponse{
+		{Created: true, WatchId: 1}, {Created: true, WatchId: 2}, {Created: true, WatchId: 3},
+		{Created: true, Canceled: true, WatchId: 4}, {Canceled: true, WatchId: 2}, {Canceled: true, WatchId: 2},
+	}
+	up.RequestUnion = &pb.WatchRequest_CreateRequest{CreateRequest: &pb.WatchCreateRequest{Key: []byte("/a")}}
+	requests, replies := newWriter(), newWriter()
+	requests.WriteString(preface)
+	requests.head(t, 1, false, ":path", watchMethod)
+	replies.head(t, 1, false, ":status", "200")
+	for range 4 {
+		requests.data(t, 1, up)
+	}
+	for _, m := range down {
+		replies.data(t, 1, m)
+	}
+	r := new(script)
+	d := Protocol().Open(r, false)
+	d.FromClient(time.Time{}, requests.Bytes())
+	d.FromServer(time.Time{}, replies.Bytes())
+	requests.Reset()
+	replies.Reset()
+	if byClient {
+		if err := requests.framer.WriteRSTStream(1, http2.ErrCodeCancel); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d.FromClient(time.Time{}, requests.Bytes())
+	replies.head(t, 1, true, "grpc-status", "0")
+	d.FromServer(time.Time{}, replies.Bytes())
+	want := "request watch node /a\nrequest watch node /a\nrequest watch node /a\nrequest watch node /a\n" +
+		"reply watch node /a\nreply watch node /a\nreply watch node /a\nreply watch node /a: not supported here\n" +
+		"reply unwatch /a\nreply other \nreply unwatch /a\nreply unwatch /a"
+	if got := strings.Join(r.lines, "\n"); got != want {
+		t.Errorf("an observer got\n%s\nwant\n%s", got, want)
 	}
 }
 

@@ -25,10 +25,11 @@ type gateway struct {
 	reporter
 	share
 	requests, replies direction
-	sending           *call   // the call whose request has not ended
-	pending           []*call // calls whose reply has not ended, in order
-	inCalls           int     // bytes that they keep
-	pipelines         bool    // the client sends requests before it has the replies to earlier ones
+	sending           *call       // the call whose request has not ended
+	pending           []*call     // calls whose reply has not ended, in order
+	over              []*exchange // streams that have ended: their watches end with the next request, else with the connection
+	inCalls           int         // bytes that they keep
+	pipelines         bool        // the client sends requests before it has the replies to earlier ones
 }
 
 // A direction is one direction of a connection.
@@ -187,6 +188,7 @@ func (d *gateway) forget(cause traffic.Cause) {
 func (d *gateway) drop(n int) {
 	for i, c := range d.pending[:n] {
 		d.gap(c.unread, c.missing)
+		d.budget.relayed.take(c.content)
 		d.inCalls -= c.kept
 		d.pending[i] = nil
 	}
@@ -230,8 +232,13 @@ func (d *gateway) startRequest(head *bufio.Reader) (delimiter, error) {
 		d.pipelines = true
 		return delimiter{}, errTooMany
 	}
+	for _, e := range d.over {
+		d.ends(e)
+	}
+	d.over = nil
 	c := &call{verb: r.Method}
 	c.class, c.method = classify(r.Method, r.URL.Path)
+	c.alone = c.streams()
 	d.pending, d.sending = append(d.pending, c), c
 	d.update(c)
 	d.requests.expect(c.class == decoded && plain(r.Header))
@@ -319,6 +326,7 @@ func (d *gateway) askEach(c *call, size int) (missing traffic.Cause) {
 		case !first:
 			return cmp.Or(missing, traffic.Malformed)
 		}
+		d.budget.relayed.expect(&c.exchange, t)
 		missing = cmp.Or(missing, d.request(&c.exchange, t))
 		if err != nil || !c.streams() {
 			break
@@ -442,6 +450,9 @@ func (d *gateway) endReply() error {
 		d.missing(r, missing)
 	}
 	r.clearText()
+	if len(c.watches.standing) > 0 {
+		d.over = append(d.over, &c.exchange)
+	}
 	d.drop(1)
 	return d.stop()
 }

@@ -364,7 +364,7 @@ func TestWatchErrors(t *testing.T) {
 	two := `{"create_request":{"key":"L2E=","range_end":"L2I="}} {"create_request":{"key":"L2E="}}`
 	want := []string{
 		"request watch tree /a", "request watch node /a", "reply watch tree /a at 6",
-		"reply watch node /a: not supported here", "request watch node /a",
+		"reply watch node /a: not supported here", "reply unwatch /a", "request watch node /a",
 		"reply watch node /a: not supported here",
 	}
 	var s script

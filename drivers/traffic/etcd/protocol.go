@@ -14,8 +14,9 @@ func Protocol() traffic.Protocol { return protocol(new(budget)) }
 
 func protocol(shared *budget) traffic.Protocol {
 	return traffic.Protocol{
-		Name:   "etcd",
-		Speaks: []traffic.Cause{traffic.HTTP1, traffic.HTTP2},
+		Name:      "etcd",
+		ByProcess: true,
+		Speaks:    []traffic.Cause{traffic.HTTP1, traffic.HTTP2},
 		Decode: func(t traffic.Tap, begins traffic.Cause) traffic.Decoder {
 			switch begins {
 			case traffic.HTTP2:
@@ -44,7 +45,10 @@ func beginsReply(p []byte) bool { return statusLine.Match(p) }
 
 // A budget counts the bytes that the decoders of all connections keep: of frames, headers and messages that
 // are not complete, and of the keys of calls that have no answer.
-type budget struct{ atomic.Int64 }
+type budget struct {
+	atomic.Int64
+	relayed relayed
+}
 
 // maxUnfinished is far more than honest connections keep, whose messages are complete after some packets.
 const maxUnfinished = 256 << 20

@@ -41,15 +41,15 @@ func (d *decoder) handleClientFrame(f http2.Frame) {
 		}
 	case *http2.DataFrame:
 		if s := d.streams[f.StreamID]; s != nil {
-			d.takeData(s, &s.up, f.Data(), d.request)
+			d.takeData(s, &s.up, f.Data(), d.ask)
 		}
 	case *http2.RSTStreamFrame:
 		d.reset(f.StreamID)
 	}
 }
 
-// maxReset is how many watches are kept that the client has ended: events that were on their way still come, and
-// nothing says which of them is the last.
+// maxReset is how many watches are kept that the client has ended: events that were on their way still
+// come, and nothing says which of them is the last.
 const maxReset = 16
 
 // reset ends a stream that the client gives up. A watch is kept for a while.
@@ -60,6 +60,7 @@ func (d *decoder) reset(id uint32) {
 		return
 	}
 	d.fail(&s.exchange, drivers.ErrConnectionLoss, 0)
+	d.ends(&s.exchange)
 	d.update(s)
 	if d.resets = append(d.resets, id); len(d.resets) > maxReset {
 		d.end(d.resets[0], errCanceled)
@@ -91,7 +92,7 @@ func (d *decoder) answered(f http2.Frame) {
 		}
 	case *http2.DataFrame:
 		if s := d.streams[f.StreamID]; s != nil {
-			d.takeData(s, &s.down, f.Data(), d.reply)
+			d.takeData(s, &s.down, f.Data(), d.hear)
 		}
 	case *http2.RSTStreamFrame:
 		d.end(f.StreamID, errCanceled)
@@ -122,6 +123,7 @@ func (d *decoder) end(id uint32, err error) {
 		err = drivers.ErrConnectionLoss // executed or not, the client does not know
 	}
 	d.fail(&s.exchange, err, 0)
+	d.ends(&s.exchange)
 }
 
 // half is one direction of a connection: the bytes of frames that are not complete yet, and the

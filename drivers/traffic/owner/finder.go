@@ -44,21 +44,24 @@ func (f *Finder) Close() {
 // maxWaiting is how many questions wait at once; owners of further sockets are not looked for.
 const maxWaiting = 1 << 14
 
-// Find calls found, from another goroutine, with the process that owns the other side of a connection of
-// this process: of a client that has connected to it. It does not call it if the process is not found, or if
+// Find calls found once, maybe from another goroutine, with the process that owns the other side of a connection of
+// this process: of a client that has connected to it. The process is the zero one if it is not found, or if
 // open returns false after the look: the ports of a connection that has ended may have passed to another one.
-// Open must return true only while the connection is open. It is called from another goroutine, too.
+// Open must return true only while the connection is open. It is called from another goroutine. Close leaves
+// what waits without a call.
 func (f *Finder) Find(accepted net.Conn, open func() bool, found func(traffic.Process)) {
 	q := question{open: open, found: found}
 	q.local, q.remote = addressOf(accepted.RemoteAddr()), addressOf(accepted.LocalAddr())
-	if !q.local.IsValid() || !q.remote.IsValid() || !q.isLocal() {
-		return
-	}
 	f.mu.Lock()
-	if len(f.waiting) < maxWaiting {
+	asks := q.local.IsValid() && q.remote.IsValid() && q.isLocal() && len(f.waiting) < maxWaiting
+	if asks {
 		f.waiting = append(f.waiting, q)
 	}
 	f.mu.Unlock()
+	if !asks {
+		found(traffic.Process{})
+		return
+	}
 	select {
 	case f.ready <- struct{}{}:
 	default:
@@ -82,8 +85,9 @@ func (q question) isLocal() bool {
 
 // The Finder looks at once where it did not look lately, since a process may be short-lived. While
 // connections keep coming it waits after each look, twice as long as after the one before, up to the
-// longest pause; and it spends at most one ninth of the time on looking, however many sockets and processes
-// there are.
+// longest pause. A look that takes long because there are many sockets and processes is followed by a
+// longer pause, up to the longest one: on a busy machine a look is slow, too, and a connection must not
+// have ended before the next one.
 const (
 	shortest = 10 * time.Millisecond
 	longest  = 250 * time.Millisecond
@@ -100,7 +104,7 @@ func (f *Finder) work() {
 		}
 		f.answer()
 		looked = time.Now()
-		t := time.NewTimer(max(pause, rest*looked.Sub(from)))
+		t := time.NewTimer(pauseAfter(pause, looked.Sub(from)))
 		if !f.await(nil, t.C) {
 			t.Stop()
 			return
@@ -108,6 +112,9 @@ func (f *Finder) work() {
 		pause = min(2*pause, longest)
 	}
 }
+
+// pauseAfter returns how long to wait after a look that took so long, at least a pause.
+func pauseAfter(pause, look time.Duration) time.Duration { return min(max(pause, rest*look), longest) }
 
 // await waits for a question or for a time. It returns false after Close.
 func (f *Finder) await(ready <-chan struct{}, at <-chan time.Time) bool {
@@ -126,7 +133,8 @@ func (f *Finder) answer() {
 	all := f.waiting
 	f.waiting = nil
 	f.mu.Unlock()
-	for i, p := range f.look(all) {
-		all[i].found(p)
+	owners := f.look(all)
+	for i, q := range all {
+		q.found(owners[i])
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stampede-bench/stampede/drivers/traffic"
 )
@@ -186,15 +187,33 @@ func TestLooksAreBatches(t *testing.T) {
 	}
 }
 
+// TestPausesAreBounded checks that the owners of sockets are looked for a few times a second, however
+// long a look takes, and that a short look is not followed by another at once.
+func TestPausesAreBounded(t *testing.T) {
+	for _, c := range []struct{ pause, look, want time.Duration }{
+		{shortest, time.Millisecond, shortest},
+		{shortest, 10 * time.Millisecond, rest * 10 * time.Millisecond},
+		{longest, time.Millisecond, longest},
+		{shortest, time.Second, longest},
+		{longest, time.Hour, longest},
+	} {
+		if got := pauseAfter(c.pause, c.look); got != c.want {
+			t.Errorf("a pause of %v after a look of %v, want %v", got, c.look, c.want)
+		}
+	}
+}
+
 // TestFinderIsBounded asks for more owners than wait.
 func TestFinderIsBounded(t *testing.T) {
 	l := listen(t, "tcp4", "127.0.0.1:0")
 	c := connected(t, l, l.Addr().String())
 	f := &Finder{ready: make(chan struct{}, 1)} // it does not work
-	for range maxWaiting + 10 {
-		f.Find(c.accepted, nil, nil)
+	const more = 10
+	unknown := 0
+	for range maxWaiting + more {
+		f.Find(c.accepted, nil, func(traffic.Process) { unknown++ })
 	}
-	if n := len(f.waiting); n != maxWaiting {
-		t.Errorf("%d wait, want %d", n, maxWaiting)
+	if n := len(f.waiting); n != maxWaiting || unknown != more {
+		t.Errorf("%d wait and %d are not looked for, want %d and %d", n, unknown, maxWaiting, more)
 	}
 }

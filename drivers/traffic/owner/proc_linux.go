@@ -121,7 +121,7 @@ func process(pid int) traffic.Process {
 		return traffic.Process{}
 	}
 	fields := strings.Fields(string(status[to+1:]))
-	if len(fields) <= startTime-3 {
+	if len(fields) <= startTime-3 || fields[0] == "Z" { // it has ended, and its parent has not noticed yet
 		return traffic.Process{}
 	}
 	started, err := strconv.ParseUint(fields[startTime-3], 10, 64)
@@ -130,6 +130,9 @@ func process(pid int) traffic.Process {
 	}
 	return traffic.Process{ID: pid, Started: started, Name: printable.Text(blanks.Replace(string(status[from+1 : to])))}
 }
+
+// Ended reports whether the process has ended.
+func Ended(p traffic.Process) bool { return process(p.ID).Started != p.Started }
 
 // linkTo returns the text by which a descriptor refers to a socket.
 func linkTo(inode string) string { return "socket:[" + inode + "]" }

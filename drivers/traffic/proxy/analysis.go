@@ -112,6 +112,9 @@ func (a *analysis) analyse(p *piece, data []byte) {
 		l.connection.At = p.at
 		l.tap = memberTap{a.options.Observer.Open(l.connection), a.observed}
 		l.decoder = a.options.Protocol.Open(l.tap, false)
+		if a.options.Protocol.ByProcess {
+			l.awaitOwner(p.at.Add(ownerWait))
+		}
 	case p.event == owned:
 		if l.tap != nil { // else the observer has failed
 			l.tap.Owner(l.owner)
@@ -128,6 +131,21 @@ func (a *analysis) analyse(p *piece, data []byte) {
 		l.decoder.End(p.at)
 	default:
 		l.decode(p, data)
+	}
+}
+
+// ownerWait is how long after the beginning of a connection its analysis waits for its owner, and with it that of
+// all others: the owner is looked for a few times a second.
+const ownerWait = time.Second
+
+// awaitOwner reports the owner before anything that the connection carries, unless it is not known in time.
+func (l *relay) awaitOwner(until time.Time) {
+	late := time.NewTimer(time.Until(until))
+	defer late.Stop()
+	select {
+	case <-l.looked:
+		l.tap.Owner(l.owner)
+	case <-late.C:
 	}
 }
 

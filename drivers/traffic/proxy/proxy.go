@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -33,6 +34,12 @@ type Options struct {
 	Protocol traffic.Protocol
 	// Observer gets what the connections carry.
 	Observer traffic.Observer
+	// Through, if set, returns a connection in place of a client's, which what it carries has to pass. first is
+	// what was read of it before. The proxy closes what it gets, and that closes the client's.
+	Through func(c traffic.Connection, client net.Conn, first []byte) net.Conn
+	// Refused, if set, is told of each connection that cannot be passed on, and of its process if that is known,
+	// before it is refused. It may be called from several goroutines.
+	Refused func(c traffic.Connection, by traffic.Process)
 	// Queue is the size in bytes of what may wait for the analysis; 0 means DefaultQueue.
 	Queue int
 }
@@ -52,8 +59,9 @@ type Proxy struct {
 	stop      context.CancelFunc
 	running   sync.WaitGroup
 
-	mu    sync.Mutex
-	lines map[*relay]bool // nil after Close
+	mu        sync.Mutex
+	lines     map[*relay]bool // nil after Close
+	unreached []traffic.Unreached
 }
 
 // Listen opens a listener for each server, at the address of the same index after [Spread], and
@@ -105,6 +113,8 @@ type Stats struct {
 	// Failed is the number of connections whose analysis panicked, and Failure the first panic.
 	Failed  int64
 	Failure error
+	// Unreached are the servers to which connections of clients could not be passed on.
+	Unreached []traffic.Unreached
 }
 
 // Stats returns what was accepted and what was missed so far.
@@ -117,6 +127,9 @@ func (p *Proxy) Stats() Stats {
 	if err := p.analysis.failure.Load(); err != nil {
 		s.Failure = *err
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s.Unreached = slices.Clone(p.unreached)
 	return s
 }
 
@@ -169,7 +182,8 @@ func (p *Proxy) connect(client net.Conn, s Server) {
 	d := net.Dialer{Timeout: p.patience}
 	server, err := d.DialContext(p.ctx, "tcp", s.Address)
 	if err != nil {
-		reset(client) // as a server that refuses
+		p.missed(s.Address, err)
+		p.refuse(client, s)
 		return
 	}
 	l := newLine(p, client, server, s)
@@ -179,6 +193,40 @@ func (p *Proxy) connect(client net.Conn, s Server) {
 	}
 	l.run()
 	p.remove(l)
+}
+
+// refuse resets the connection, as a server that refuses does. Who has it can only be found out before.
+func (p *Proxy) refuse(client net.Conn, s Server) {
+	defer reset(client)
+	if p.options.Refused == nil {
+		return
+	}
+	c := traffic.Connection{ID: p.last.Add(1), Client: client.RemoteAddr().String(), Server: s.Address, At: time.Now()}
+	found := make(chan traffic.Process, 1)
+	p.owners.Find(client, func() bool { return true }, func(by traffic.Process) { found <- by })
+	var by traffic.Process
+	select {
+	case by = <-found:
+	case <-time.After(ownerWait):
+	case <-p.ctx.Done():
+	}
+	p.options.Refused(c, by)
+}
+
+// missed counts a connection to a server that could not be reached, unless the proxy was closed meanwhile.
+func (p *Proxy) missed(server string, err error) {
+	if p.ctx.Err() != nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	i := slices.IndexFunc(p.unreached, func(u traffic.Unreached) bool { return u.Server == server })
+	if i < 0 {
+		i = len(p.unreached)
+		p.unreached = append(p.unreached, traffic.Unreached{Server: server})
+	}
+	p.unreached[i].Connections++
+	p.unreached[i].Error = err.Error()
 }
 
 // add returns false after Close.
@@ -236,7 +284,8 @@ type relay struct {
 	first          []byte      // what the client sent before the handshake with the server
 	connection     traffic.Connection
 	ended          atomic.Bool     // set before the client's connection is closed
-	owner          traffic.Process // set before the analysis gets it
+	owner          traffic.Process // set before it was looked for
+	looked         chan struct{}   // closed when the owner was looked for
 	tap            traffic.Tap     // belongs to the analysis
 	decoder        traffic.Decoder // belongs to the analysis; nil after its analysis has failed
 	missing        [2]int64        // belongs to the analysis: bytes of each direction since its last packet
@@ -244,6 +293,7 @@ type relay struct {
 
 func newLine(p *Proxy, client, server net.Conn, s Server) *relay {
 	l := &relay{proxy: p, client: client, server: server, rawClient: client, rawServer: server, tls: s.TLS}
+	l.looked = make(chan struct{})
 	if p.options.TLS != nil {
 		l.client = tls.Server(patient{client}, p.options.TLS)
 	}
@@ -277,9 +327,13 @@ func (l *relay) run() {
 		l.abort()
 		return
 	}
+	if through := l.proxy.options.Through; through != nil {
+		l.client, l.first = through(l.connection, l.client, l.first), nil
+	}
 	a.open(l)
 	l.proxy.owners.Find(l.rawClient, func() bool { return !l.ended.Load() }, func(p traffic.Process) {
 		l.owner = p
+		close(l.looked)
 		a.owned(l)
 	})
 	requests, replies := l.direction(fromClient), l.direction(fromServer)
@@ -328,8 +382,8 @@ func (l *relay) handshake(of ...net.Conn) error {
 	return sides.Wait()
 }
 
-// negotiate makes the configuration offer the server what the client speaks: what it has negotiated itself, or what it begins
-// to say.
+// negotiate makes the configuration offer the server what the client speaks: what it has negotiated itself,
+// or what it begins to say.
 func (l *relay) negotiate(config *tls.Config) error {
 	if c, encrypted := l.client.(*tls.Conn); encrypted && c.ConnectionState().NegotiatedProtocol != "" {
 		config.NextProtos = []string{c.ConnectionState().NegotiatedProtocol}
@@ -393,8 +447,8 @@ func (l *relay) abort() {
 // closeWrite ends one direction of a connection.
 func closeWrite(c net.Conn) error { return c.(interface{ CloseWrite() error }).CloseWrite() }
 
-// patient is a connection below TLS that waits for its reader. crypto/tls gives the end of a direction five seconds, and
-// a reader may be slower than that.
+// patient is a connection below TLS that waits for its reader. crypto/tls gives the end of a direction five
+// seconds, and a reader may be slower than that.
 type patient struct{ net.Conn }
 
 func (patient) SetWriteDeadline(time.Time) error { return nil }

@@ -23,6 +23,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
 	"github.com/stampede-bench/stampede/drivers/server"
 	"github.com/stampede-bench/stampede/drivers/traffic"
+	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
 // A record is an Observer that writes down everything that it gets.
@@ -177,12 +178,7 @@ func TestResets(t *testing.T) {
 		}
 	})
 	t.Run("by a server that is down", func(t *testing.T) {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		l.Close()
-		c, err := net.Dial("tcp", in(t, l.Addr().String(), Options{}).Addresses()[0])
+		c, err := net.Dial("tcp", in(t, testenv.Address(t), Options{}).Addresses()[0])
 		if err == nil { // else the reset was faster
 			_, err = io.ReadAll(c)
 			c.Close()

@@ -64,8 +64,15 @@ func StartClock() Clock { return Clock{time.Now()} }
 // Now returns the present moment, if the clock is an agent's.
 func (c Clock) Now() Moment { return Moment{time.Since(c.start)} }
 
+// Reading returns what the clock showed when time.Now returned t, if the clock is an agent's. The monotonic readings
+// of both decide.
+func (c Clock) Reading(t time.Time) Moment { return Moment{t.Sub(c.start)} }
+
 // CoordinatorNow returns the present moment, if the clock is the coordinator's.
 func (c Clock) CoordinatorNow() CoordinatorMoment { return CoordinatorMoment{time.Since(c.start)} }
+
+// TimeAfter returns what time.Now returns when the clock shows the time since its start.
+func (c Clock) TimeAfter(since time.Duration) time.Time { return c.start.Add(since) }
 
 // An Exchanger asks the coordinator for its time.
 type Exchanger interface {

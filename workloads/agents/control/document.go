@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"syscall"
 
 	"github.com/stampede-bench/stampede/drivers"
 )
@@ -146,5 +145,3 @@ func take(dir string) (*os.File, error) {
 }
 
 func lockOf(dir string) string { return filepath.Join(dir, "lock") }
-
-func lockFile(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) }

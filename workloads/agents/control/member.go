@@ -142,7 +142,8 @@ func (m *EtcdMember) Close() error {
 	return errors.Join(os.RemoveAll(m.dir), m.lock.Close())
 }
 
-// ErrUnprotected means that a control plane was asked to keep a secret and is not an [EtcdMember] of this run.
+// ErrUnprotected means that a control plane was asked to keep a secret and is not an [EtcdMember] of this
+// run.
 var ErrUnprotected = errors.New("this control plane keeps no secrets")
 
 // Protected reports whether the control plane keeps secrets: it is the one of an [EtcdMember], read with

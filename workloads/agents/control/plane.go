@@ -287,8 +287,8 @@ func (p *Plane) Serves(ctx context.Context, s drivers.Service) (bool, error) {
 	return holder.Holds(ctx, session)
 }
 
-// Claim claims a name for the process mine. Of several processes that claim a name, the first gets it: Claim returns true
-// to that one, and false to the others.
+// Claim claims a name for the process mine. Of several processes that claim a name, the first gets it:
+// Claim returns true to that one, and false to the others.
 func (p *Plane) Claim(ctx context.Context, name, mine string) (bool, error) {
 	err := p.create(ctx, claims+"/"+name, []byte(mine), 0)
 	if !errors.Is(err, drivers.ErrNodeExists) {

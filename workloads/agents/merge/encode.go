@@ -9,15 +9,15 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 )
 
-// A packed record is a record in JSON, with its background, with its histograms apart, in the order of places, each as
-// HdrHistogram encodes it; one that is missing is empty.
+// A packed record is a record in JSON, with its background, with its histograms apart, in the order of
+// places, each as HdrHistogram encodes it; one that is missing is empty.
 type packed struct {
 	Record     metrics.Record
 	Histograms [][]byte
 }
 
-// Marshal encodes the record of one agent. It leaves out the herds and the fan-out, which a part of a run does
-// not have.
+// Marshal encodes the record of one agent. It leaves out the herds and the fan-out, which a part of a run
+// does not have.
 func Marshal(r *metrics.Record) ([]byte, error) {
 	p := packed{Record: copied(r)}
 	if r.Background != nil {

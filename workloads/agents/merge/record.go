@@ -187,14 +187,28 @@ func join(all, further []metrics.Warning, agent string) []metrics.Warning {
 	return all
 }
 
-// intervals merges the intervals of all agents, whose windows open at the same time.
+// intervals merges the intervals of all agents, whose windows open at the same time. An agent that was stopped
+// or short of processors has longer ones: a merged interval begins where one begins in every agent.
 func intervals(parts []Part) (merged []metrics.Interval, err error) {
+	begin := make(map[time.Duration]int) // in how many agents an interval begins at a time
+	agents := 0
 	for _, p := range parts {
-		for i, one := range p.Record.Intervals {
+		for _, one := range p.Record.Intervals {
+			begin[one.Start]++
+		}
+		agents += min(len(p.Record.Intervals), 1)
+	}
+	for _, p := range parts {
+		i := -1
+		for _, one := range p.Record.Intervals {
+			if i < 0 || begin[one.Start] == agents {
+				i++
+			}
 			if i == len(merged) {
-				merged = append(merged, metrics.Interval{})
+				merged = append(merged, metrics.Interval{Start: one.Start})
 			}
 			m := &merged[i]
+			one.Start = m.Start
 			addNumbers(m, &one)
 			if m.Times, err = Histograms(m.Times, one.Times); err != nil {
 				return nil, fmt.Errorf("agent %s, interval %d: %w", p.Agent, i+1, err)

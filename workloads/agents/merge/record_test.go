@@ -331,3 +331,26 @@ func TestWhatCannotBeMergedIsAnError(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// TestStoppedAgent merges an agent that was stopped for most of three intervals, and whose intervals have no
+// common length for that: each merged interval has what all agents did from its beginning to the next.
+func TestStoppedAgent(t *testing.T) {
+	with := func(name string, starts []int, rounds ...int64) Part {
+		r := &metrics.Record{}
+		for i, n := range rounds {
+			r.Intervals = append(r.Intervals, metrics.Interval{Start: time.Duration(starts[i]) * time.Second, Rounds: n})
+		}
+		return Part{name, r}
+	}
+	m, err := Records([]Part{with("a", []int{0, 1, 2, 3, 4, 5, 6}, 10, 20, 21, 22, 23, 10, 11), with("b", []int{0, 1, 4, 5, 6}, 5, 3, 7, 6, 5)}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, i := range m.Intervals {
+		got = append(got, fmt.Sprint(i.Start, " ", i.Rounds))
+	}
+	if want := "[0s 15 1s 66 4s 30 5s 16 6s 16]"; fmt.Sprint(got) != want {
+		t.Errorf("got %v, want %s", got, want)
+	}
+}

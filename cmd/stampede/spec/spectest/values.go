@@ -14,7 +14,7 @@ func otherValues() map[string]string {
 	return map[string]string{
 		"arrival": "poisson", "background": "rate=50", "backend": "zookeeper:", "bin": "2ms", "tag": "branch=main", "fault": "at=10ms cut clients=all", "form": "naive",
 		"inconclusive": "fail", "keys-by": "zipfian", "metric": "rounds_per_s", "minimum-effect": "10%", "namespace": "/elsewhere",
-		"output": "json", "color": "never", "percentiles": "50,90", "rate": "100..200", "repeat": "6", "reads": "0.25,sync", "servers": "3", "size": "100", "slo": "acquire.p99<5ms",
+		"output": "json", "color": "never", "percentiles": "50,90", "rate": "100..200", "repeat": "6", "reads": "0.25", "consistency": "sync", "servers": "3", "size": "100", "size-by": "zipfian", "slo": "acquire.p99<5ms",
 		"threshold": "errors==0", "abort-on": "errors>1", "groups": "2", "clients": "4", "hold": "3ms", "session-timeout": "4s",
 	}
 }

@@ -1,5 +1,5 @@
-// Command gozookeeper runs programs on go-zookeeper: gozookeeper PROGRAM, at the server ADDRESS. Each client is
-// a session of its own. The last line printed has the turns that the program counted.
+// Command gozookeeper runs programs on go-zookeeper: gozookeeper PROGRAM, at the server ADDRESS. Each
+// client is a session of its own. The last line printed has the turns that the program counted.
 package main
 
 import (

@@ -1,6 +1,6 @@
 // Command vitess runs programs on Vitess' topology servers: vitess zk2|etcd2, at the server ADDRESS. Each
-// client is a topology server of its own, with its own session: all watch the serving schema, as vtgates do, all
-// lock one keyspace in turn, as vtctlds do, and all stand for one election.
+// client is a topology server of its own, with its own session: all watch the serving schema, as vtgates
+// do, all lock one keyspace in turn, as vtctlds do, and all stand for one election.
 package main
 
 import (

@@ -1,0 +1,130 @@
+package observation
+
+import "time"
+
+// A Place is a path pattern, with the form that was recognised there.
+type Place struct {
+	Path string `json:"path"` // the pattern, of the watched nodes
+	Form *Form  `json:"form"` // null if none was recognised
+
+	Sessions int   `json:"sessions"`      // that armed watches, the most at the same time
+	Askers   int   `json:"requesters"`    // sessions that sent requests, the most at the same time
+	Armed    int64 `json:"watches_armed"` // requests that armed a watch
+	Watches  int64 `json:"watches"`       // standing now
+	// Most is the number of watches that stood at the same time, at most, and Live of those without the
+	// ones that cannot fire, because they were set on sequential nodes that were gone. Both are sums over
+	// the place's patterns.
+	Most      int64 `json:"most_watches"`
+	Live      int64 `json:"most_live_watches"`
+	Changes   int64 `json:"changes"`
+	FanoutP50 int64 `json:"fanout_p50"` // sessions that a change wakes
+	FanoutMax int64 `json:"fanout_max"`
+
+	Notifications int64 `json:"notifications"`
+	Unjoined      int64 `json:"unjoined_notifications"` // as of Traffic, of the sessions that the place has notified
+	// Useful and Wasted are null where it is not known what the sessions waited for or did.
+	Useful       *int64 `json:"useful"`
+	Wasted       *int64 `json:"wasted"`
+	ReadsAfter   int64  `json:"reads_after"`         // between a notification and what the session did next
+	LostAfter    int64  `json:"failed_writes_after"` // the races that it lost
+	SettledP90   *int64 `json:"settled_p90_ns"`      // from a change to the rest of the last session that it woke
+	Requests     int64  `json:"requests"`
+	Reads        int64  `json:"reads"`
+	Writes       int64  `json:"writes"`
+	FailedWrites int64  `json:"failed_writes"`
+	PollsSame    int64  `json:"polls_unchanged"` // reads that repeated an earlier one and returned the same
+	Polls        int64  `json:"polls"`
+	PollEvery    *int64 `json:"poll_interval_p50_ns"` // between a read and the one before that returned the same
+	LatencyP90   *int64 `json:"latency_p90_ns"`
+	OfPatterns   int    `json:"patterns"` // path patterns that belong to the place
+	// Missed and Unasked are as in Traffic, null if no session was audited while it set a watch.
+	Missed  *int64 `json:"missed_watches"`
+	Unasked *int64 `json:"unasked_notifications"`
+}
+
+// Herd reports whether one change wakes several sessions, of which most wait again or lose.
+func (p Place) Herd() bool { return p.Form != nil && p.Form.Herd && p.FanoutMax > 1 }
+
+// Undecided reports whether one change wakes several sessions, maybe a herd: it is not known what they wait for.
+func (p Place) Undecided() bool {
+	return p.Form == nil && p.FanoutMax > 1 && (2*p.FanoutMax >= int64(p.Sessions) || 2*p.LostAfter > p.Notifications)
+}
+
+// Watched reports whether a session armed a watch, or was notified.
+func (p Place) Watched() bool { return p.Sessions > 0 || p.Notifications > 0 }
+
+// Own reports whether the place is the service's own, and no program writes there: libraries watch
+// ZooKeeper's configuration.
+func (p Place) Own() bool { return p.Path == "/zookeeper/config" && p.Changes == 0 }
+
+// minRefused is the smallest number of failed writes that are called too many, if they are most: a race for a
+// node that some clients make at their start costs little.
+const minRefused = 50
+
+// Refused reports whether most writes of the place failed, as of a node that exists or has another version.
+func (p Place) Refused() bool { return p.FailedWrites >= minRefused && 2*p.FailedWrites > p.Writes }
+
+// minPolls is the smallest number of reads that are called polling, if they are more than half of
+// the requests for a path: a client that reads a node a few times at its start polls nothing.
+const minPolls = 10
+
+// Polled reports whether sessions read the same again and again.
+func (p Place) Polled() bool { return p.PollsSame >= minPolls && p.PollsSame*2 > p.Requests }
+
+// Project returns how many sessions a change of the place wakes now and would wake if n clients
+// used it, and how long they would take to settle. A herd wakes the same share of the
+// sessions; any other form that gives turns wakes as many as now. It returns false for a place
+// without a form or without a change.
+func (p Place) Project(n int) (now, then int64, settled time.Duration, ok bool) {
+	if p.Form == nil || p.Changes == 0 || p.Sessions == 0 || p.FanoutMax == 0 {
+		return 0, 0, 0, false
+	}
+	now, then = p.FanoutMax, p.FanoutMax
+	grows := p.Form.Herd || p.Form.WaitFor == News
+	if grows && p.Sessions > 1 {
+		// A session that holds or has changed the node is not woken by itself.
+		own := int64(p.Sessions) - min(p.FanoutMax, int64(p.Sessions))
+		then = max(now, int64(n)-own)
+	}
+	if p.SettledP90 != nil {
+		settled = time.Duration(float64(*p.SettledP90) * float64(then) / float64(now))
+	}
+	return now, then, settled, true
+}
+
+// A Form is what was recognised at a place.
+type Form struct {
+	// Name says it in words, e.g. "lock or election, one node".
+	Name string `json:"name"`
+	// Forms are the forms of the catalogue with which the traffic agrees. Several mean that their
+	// traffic is the same, or that it was in what was observed.
+	Forms []string `json:"forms"`
+	// Herd reports that changes wake several sessions, of which most wait again or lose. It follows
+	// from the counts of the place, whatever the form is.
+	Herd bool `json:"herd"`
+	// Most is how many sessions a change wakes at most, if that does not depend on the number of clients; 0
+	// otherwise.
+	Most int64 `json:"most_woken,omitempty"`
+	// Instead is the form that would wake fewer, and Wakes how many a change would wake then; ""
+	// if there is none.
+	Instead string `json:"instead,omitempty"`
+	Wakes   int64  `json:"instead_wakes,omitempty"`
+	// Evidence says in words what the form was recognised by.
+	Evidence string `json:"evidence"`
+	// WaitFor is what its sessions wait for: their turn, an item, a meeting, votes, or nothing: they want the
+	// news of each change. "" if that is not known.
+	WaitFor Want `json:"wait_for"`
+}
+
+// A Want is what sessions wait for. It says which notifications are useful to them.
+type Want string
+
+// What sessions wait for. In a report of another version of stampede there may be others.
+const (
+	Unknown Want = ""
+	Turn    Want = "turn"    // their turn: useful is the notification that leads to it
+	Item    Want = "item"    // consumers for an item, or clients for a node
+	Meeting Want = "meeting" // each other, to enter and to leave
+	Votes   Want = "votes"   // sites that have voted, for the others' votes
+	News    Want = "news"    // nothing: each wants to know of each change
+)

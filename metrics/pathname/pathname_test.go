@@ -1,0 +1,66 @@
+package pathname
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestFold(t *testing.T) {
+	for path, want := range map[string]string{
+		"/":                        "/",
+		"/controller":              "/controller",
+		"/brokers/ids/17":          "/brokers/ids/#",
+		"/locks/l/lock-0000000042": "/locks/l/lock-#",
+		"/locks/_c_0c1e7a3b-5f0e-4a57-9d3c-0d3f1c2b9a10-lock-0000000003": "/locks/_c_#-lock-#", // Curator
+		"/locks/9f86d081884c7d659a2feaa0c55ad015__lock__0000000003":      "/locks/#__lock__#",  // kazoo
+		"/locks/ABCDEFGHIJKLMNOPQRSTUVWXY2-lock-0000000003":              "/locks/#-lock-#",    // this module
+		"/queue/entry-100-0000000007":                                    "/queue/entry-#-#",
+		"/session/0x1000a2b3c4d0001":                                     "/session/#",
+		"/deadbeef":                                                      "/deadbeef", // a word, for all that is known
+		"/facade":                                                        "/facade",
+		"/stampede-1a2b3c/locks/lock-0000000007":                         "/stampede-#/locks/lock-#",
+		"/stampede/4f2c0a9be711/lock":                                    "/stampede/#/lock",
+		"/tests/run-6f9619ff-8b86-d011-b42d-00c04fc964ff/q":              "/tests/run-#/q",
+		"/run-abc123/lock":                                               "/run-#/lock",
+		"/node12/lock":                                                   "/node#/lock",
+	} {
+		if got := Fold(path); got != want {
+			t.Errorf("Fold(%q) = %q, want %q", path, got, want)
+		}
+	}
+}
+
+// TestNamesOfLongPathsAreDistinct shortens paths that differ in the middle, at the beginning and at the end only. Those
+// that differ in the very middle keep their full names.
+func TestNamesOfLongPathsAreDistinct(t *testing.T) {
+	same := strings.Repeat("x", 60)
+	paths := []string{"/a", "/" + same + "/a/" + same, "/" + same + "/b/" + same, "/q" + same, "/r" + same, same + "/q", same + "/r", "/é" + same}
+	names := Elide(paths, 32)
+	if names["/a"] != "" {
+		t.Errorf("the short path is named %q", names["/a"])
+	}
+	for _, p := range paths[1:] {
+		for _, q := range paths {
+			if got := Elided(names[p], q); names[p] != "" && got != (p == q) {
+				t.Errorf("%q stands for %s: %v", names[p], q, got)
+			}
+		}
+	}
+	if names[paths[1]] != "" || names[paths[3]] == "" {
+		t.Errorf("got the names %q, want none for those that differ in the middle only", names)
+	}
+	if n := len([]rune(names["/q"+same])); n != 32 {
+		t.Errorf("%q has %d characters, want 32", names["/q"+same], n)
+	}
+}
+
+func TestParent(t *testing.T) {
+	for path, want := range map[string]string{"": "", "/": "", "/a": "/", "/a/b": "/a", "/a/": "/a", "key": "/", "a/b": "a"} {
+		if got := Parent(path); got != want {
+			t.Errorf("the parent of %q is %q, want %q", path, got, want)
+		}
+		if got := string(Parent([]byte(path))); got != want {
+			t.Errorf("the parent of the bytes %q is %q, want %q", path, got, want)
+		}
+	}
+}
