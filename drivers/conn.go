@@ -160,5 +160,5 @@ func Flush(ctx context.Context, c Conn) error {
 	if !ok {
 		return fmt.Errorf("flush: %w", ErrUnsupported)
 	}
-	return Repeat(func() error { return f.Flush(ctx) })
+	return Repeat(ctx, func() error { return f.Flush(ctx) })
 }

@@ -1,6 +1,7 @@
 package drivers_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -21,7 +22,7 @@ func TestRepeat(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			calls := 0
-			err := drivers.Repeat(func() error {
+			err := drivers.Repeat(t.Context(), func() error {
 				calls++
 				return c.answers[calls-1]
 			})
@@ -29,5 +30,32 @@ func TestRepeat(t *testing.T) {
 				t.Errorf("%v after %d calls, want %v after %d", err, calls, c.want, len(c.answers))
 			}
 		})
+	}
+}
+
+// Once the context has ended, Repeat makes no other attempt and returns the cause, also one that is itself
+// a lost connection.
+func TestRepeatEndsWithItsContext(t *testing.T) {
+	stop := errors.New("stop")
+	another := fmt.Errorf("another client: %w", drivers.ErrConnectionLoss)
+	for _, c := range []struct {
+		name   string
+		cause  error
+		answer error
+	}{
+		{"a connection is lost", stop, drivers.ErrConnectionLoss},
+		{"an error is answered after which calls are repeated", stop, drivers.ErrNodeExists},
+		{"the cause is a lost connection", another, another},
+	} {
+		ctx, end := context.WithCancelCause(t.Context())
+		calls := 0
+		err := drivers.Repeat(ctx, func() error {
+			calls++
+			end(c.cause)
+			return c.answer
+		}, drivers.ErrNodeExists)
+		if !errors.Is(err, c.cause) || calls != 1 {
+			t.Errorf("%s: %v after %d calls, want %v after 1", c.name, err, calls, c.cause)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package drivers
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 )
 
@@ -41,28 +42,28 @@ func (f *flaky) Create(context.Context, string, []byte, Mode) (Child, error) {
 }
 
 // reads are the calls that Steady repeats; each reports whether the answer is right.
-var reads = map[string]func(Conn) (bool, error){
-	"exists": func(c Conn) (bool, error) {
-		stat, found, err := c.Exists(context.Background(), "/a", nil)
+var reads = map[string]func(context.Context, Conn) (bool, error){
+	"exists": func(ctx context.Context, c Conn) (bool, error) {
+		stat, found, err := c.Exists(ctx, "/a", nil)
 		return found && stat.Version == 3, err
 	},
-	"get": func(c Conn) (bool, error) {
-		data, stat, err := c.Get(context.Background(), "/a", nil)
+	"get": func(ctx context.Context, c Conn) (bool, error) {
+		data, stat, err := c.Get(ctx, "/a", nil)
 		return string(data) == "data" && stat.Version == 3, err
 	},
-	"children": func(c Conn) (bool, error) {
-		children, err := c.Children(context.Background(), "/a", nil)
+	"children": func(ctx context.Context, c Conn) (bool, error) {
+		children, err := c.Children(ctx, "/a", nil)
 		return len(children) == 1 && children[0] == Child{"a", 7}, err
 	},
-	"sync": func(c Conn) (bool, error) {
-		return true, c.Sync(context.Background(), "/a")
+	"sync": func(ctx context.Context, c Conn) (bool, error) {
+		return true, c.Sync(ctx, "/a")
 	},
 }
 
 func TestSteadyAsksAgain(t *testing.T) {
 	for name, read := range reads {
 		f := &flaky{fails: 2, err: ErrConnectionLoss}
-		if right, err := read(Steady(f)); err != nil || !right || f.calls != 3 {
+		if right, err := read(t.Context(), Steady(f)); err != nil || !right || f.calls != 3 {
 			t.Errorf("%s: right %v, error %v after %d calls, want the answer after 3", name, right, err, f.calls)
 		}
 	}
@@ -71,8 +72,21 @@ func TestSteadyAsksAgain(t *testing.T) {
 func TestSteadyPassesOtherErrorsOn(t *testing.T) {
 	for name, read := range reads {
 		f := &flaky{fails: 2, err: ErrSessionLost}
-		if _, err := read(Steady(f)); !errors.Is(err, ErrSessionLost) || f.calls != 1 {
+		if _, err := read(t.Context(), Steady(f)); !errors.Is(err, ErrSessionLost) || f.calls != 1 {
 			t.Errorf("%s: error %v after %d calls, want %v after 1", name, err, f.calls, ErrSessionLost)
+		}
+	}
+}
+
+// A context may have ended because another client lost its connection. Each call then returns that
+// cause at once, and no loop repeats it.
+func TestSteadyEndsWithItsContext(t *testing.T) {
+	ctx, end := context.WithCancelCause(t.Context())
+	end(fmt.Errorf("another client: %w", ErrConnectionLoss))
+	for name, read := range reads {
+		f := &flaky{fails: 100, err: context.Cause(ctx)}
+		if _, err := read(ctx, Steady(f)); !errors.Is(err, ErrConnectionLoss) || f.calls != 1 {
+			t.Errorf("%s: error %v after %d calls, want the cause after 1", name, err, f.calls)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package drivers
 
 import (
 	"context"
-	"errors"
 	"sync"
 )
 
@@ -175,7 +174,7 @@ type persistent struct {
 }
 
 func (p persistent) WatchNode(ctx context.Context, path string, w Watch) (stop func(), err error) {
-	err = Repeat(func() (err error) {
+	err = Repeat(ctx, func() (err error) {
 		stop, err = p.watcher.WatchNode(ctx, path, w)
 		return err
 	})
@@ -183,7 +182,7 @@ func (p persistent) WatchNode(ctx context.Context, path string, w Watch) (stop f
 }
 
 func (p persistent) WatchTree(ctx context.Context, path string, w Watch) (stop func(), err error) {
-	err = Repeat(func() (err error) {
+	err = Repeat(ctx, func() (err error) {
 		stop, err = p.watcher.WatchTree(ctx, path, w)
 		return err
 	})
@@ -191,20 +190,9 @@ func (p persistent) WatchTree(ctx context.Context, path string, w Watch) (stop f
 }
 
 func (p persistent) ResumeTree(ctx context.Context, path string, w Watch) (stop func(), err error) {
-	err = Repeat(func() (err error) {
+	err = Repeat(ctx, func() (err error) {
 		stop, err = ResumeTree(ctx, p.watcher, path, w)
 		return err
 	})
 	return stop, err
-}
-
-// Repeat calls write again after each [ErrConnectionLoss], until it is answered. It is
-// for a write that does no harm if it is executed twice, and whose caller treats finding
-// it executed already as success.
-func Repeat(write func() error) error {
-	for {
-		if err := write(); !errors.Is(err, ErrConnectionLoss) {
-			return err
-		}
-	}
 }

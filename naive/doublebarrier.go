@@ -79,7 +79,7 @@ func (b *DoubleBarrier) enter(ctx context.Context) error {
 
 // ready stores "ready" as the data of the double barrier's node.
 func (b *DoubleBarrier) ready(ctx context.Context) error {
-	return drivers.Repeat(func() error {
+	return drivers.Repeat(ctx, func() error {
 		_, err := b.conn.Set(ctx, b.dir, []byte("ready"), drivers.AnyVersion)
 		return err
 	})

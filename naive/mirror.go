@@ -128,7 +128,7 @@ func (m *Mirror) drop(name string) {
 // Create makes a node. Only one client at a time may change the nodes: one that
 // exists already was created by a call of which the reply was lost.
 func (m *Mirror) Create(ctx context.Context, name string, data []byte) error {
-	err := drivers.Repeat(func() error {
+	err := drivers.Repeat(ctx, func() error {
 		_, err := m.conn.Create(ctx, path.Join(m.dir, name), data, 0)
 		return err
 	})
@@ -142,7 +142,7 @@ func (m *Mirror) Create(ctx context.Context, name string, data []byte) error {
 // writes again.
 func (m *Mirror) Set(ctx context.Context, name string, data []byte) (version int32, err error) {
 	var stat drivers.Stat
-	err = drivers.Repeat(func() (err error) {
+	err = drivers.Repeat(ctx, func() (err error) {
 		stat, err = m.conn.Set(ctx, path.Join(m.dir, name), data, drivers.AnyVersion)
 		return err
 	})
@@ -155,7 +155,7 @@ func (m *Mirror) Set(ctx context.Context, name string, data []byte) (version int
 // Delete removes a node. One that does not exist was deleted by a call of which
 // the reply was lost.
 func (m *Mirror) Delete(ctx context.Context, name string) error {
-	err := drivers.Repeat(func() error {
+	err := drivers.Repeat(ctx, func() error {
 		return m.conn.Delete(ctx, path.Join(m.dir, name), drivers.AnyVersion)
 	})
 	if err != nil && !errors.Is(err, drivers.ErrNoNode) {

@@ -174,15 +174,14 @@ func (l *PriorityLock) hold(ctx context.Context, line priorityLine) (held bool, 
 
 // ask writes this client's priority in the node, if the node still exists.
 func (l *PriorityLock) ask(ctx context.Context, node string) error {
-	for {
+	err := drivers.Repeat(ctx, func() error { // a second request does no harm
 		_, err := l.conn.Set(ctx, path.Join(l.dir, node), []byte(priorityOf(path.Base(l.node.Path()))), drivers.AnyVersion)
-		if errors.Is(err, drivers.ErrNoNode) {
-			return nil
-		}
-		if !errors.Is(err, drivers.ErrConnectionLoss) { // else ask again: a second request does no harm
-			return err
-		}
+		return err
+	})
+	if errors.Is(err, drivers.ErrNoNode) {
+		return nil
 	}
+	return err
 }
 
 // Revoked is for the holder: it returns when a more urgent client has asked the

@@ -139,12 +139,10 @@ func (l *RevocableLock) Revoke(ctx context.Context) error {
 
 // ask writes a request in the node.
 func (l *RevocableLock) ask(ctx context.Context, node string) error {
-	for {
+	return drivers.Repeat(ctx, func() error { // a second request does no harm
 		_, err := l.conn.Set(ctx, node, []byte(unlock), drivers.AnyVersion)
-		if !errors.Is(err, drivers.ErrConnectionLoss) { // else ask again: a second request does no harm
-			return err
-		}
-	}
+		return err
+	})
 }
 
 // Token is like [SharedLock.Token].

@@ -56,7 +56,7 @@ func (t *Transaction) Vote(ctx context.Context, commit bool) error {
 		vote = "commit"
 	}
 	// 2. Write the vote to this site's own node.
-	err := drivers.Repeat(func() error {
+	err := drivers.Repeat(ctx, func() error {
 		_, err := t.conn.Set(ctx, path.Join(t.path, t.mine), []byte(vote), 0)
 		return err
 	})

@@ -27,7 +27,7 @@ func NewBarrier(conn drivers.Conn, path string) *Barrier {
 // Set closes the barrier: it creates the barrier's node. If Set fails, it can
 // be called again.
 func (b *Barrier) Set(ctx context.Context) error {
-	err := drivers.Repeat(func() error {
+	err := drivers.Repeat(ctx, func() error {
 		_, err := b.conn.Create(ctx, b.path, nil, 0)
 		return err
 	})
@@ -65,7 +65,7 @@ func (b *Barrier) wait(ctx context.Context) error {
 // Open opens the barrier: it deletes the barrier's node, so that all clients
 // that wait, now or later, proceed. If Open fails, it can be called again.
 func (b *Barrier) Open(ctx context.Context) error {
-	err := drivers.Repeat(func() error { return b.conn.Delete(ctx, b.path, drivers.AnyVersion) })
+	err := drivers.Repeat(ctx, func() error { return b.conn.Delete(ctx, b.path, drivers.AnyVersion) })
 	if err != nil && !errors.Is(err, drivers.ErrNoNode) {
 		return fmt.Errorf("open barrier %s: %w", b.path, err)
 	}

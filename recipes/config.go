@@ -54,7 +54,7 @@ func (c *Config) follow(ctx context.Context, see func(value []byte)) error {
 // lost, Set writes again, over a change that another client has made in
 // between.
 func (c *Config) Set(ctx context.Context, value []byte) error {
-	err := drivers.Repeat(func() error {
+	err := drivers.Repeat(ctx, func() error {
 		_, err := c.conn.Set(ctx, c.node, value, drivers.AnyVersion)
 		return err
 	})

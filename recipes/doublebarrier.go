@@ -78,7 +78,7 @@ func (b *DoubleBarrier) enter(ctx context.Context) error {
 
 // ready creates the node ready, unless another client has.
 func (b *DoubleBarrier) ready(ctx context.Context) error {
-	err := drivers.Repeat(func() error {
+	err := drivers.Repeat(ctx, func() error {
 		_, err := b.conn.Create(ctx, path.Join(b.dir, "ready"), nil, 0)
 		return err
 	})

@@ -68,17 +68,16 @@ func (n *Names) Bind(ctx context.Context, name string, value []byte) error {
 }
 
 func (n *Names) bind(ctx context.Context, node string, value []byte) error {
-	for {
-		// 1. Set the data of the name's node, or create the node if it does not
-		// exist.
+	// 1. Set the data of the name's node, or create the node if it does not
+	// exist.
+	set := func() error {
 		_, err := n.conn.Set(ctx, node, value, drivers.AnyVersion)
 		if errors.Is(err, drivers.ErrNoNode) {
 			_, err = n.conn.Create(ctx, node, value, 0)
 		}
-		// 2. Repeat if the reply was lost, or if the node was created in
-		// between.
-		if !errors.Is(err, drivers.ErrConnectionLoss) && !errors.Is(err, drivers.ErrNodeExists) {
-			return err
-		}
+		return err
 	}
+	// 2. Repeat if the reply was lost, or if the node was created in
+	// between.
+	return drivers.Repeat(ctx, set, drivers.ErrNodeExists)
 }

@@ -141,15 +141,14 @@ func (l *RevocableLock) Revoke(ctx context.Context) error {
 
 // ask writes a request in the node, if the node still exists.
 func (l *RevocableLock) ask(ctx context.Context, node string) error {
-	for {
+	err := drivers.Repeat(ctx, func() error { // a second request does no harm
 		_, err := l.conn.Set(ctx, node, []byte(unlock), drivers.AnyVersion)
-		if errors.Is(err, drivers.ErrNoNode) {
-			return nil
-		}
-		if !errors.Is(err, drivers.ErrConnectionLoss) { // else ask again: a second request does no harm
-			return err
-		}
+		return err
+	})
+	if errors.Is(err, drivers.ErrNoNode) {
+		return nil
 	}
+	return err
 }
 
 // Token is like [SharedLock.Token].

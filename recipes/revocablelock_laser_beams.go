@@ -80,18 +80,15 @@ func (l *LaserBeamLock) depose(ctx context.Context, node string) error {
 // burn deletes the node, if it still exists, and reports whether it may have
 // deleted it: not even a lost reply leaves the node there.
 func burn(ctx context.Context, conn drivers.Conn, node string) (deleted bool, err error) {
-	for doubt := false; ; doubt = true {
-		err := conn.Delete(ctx, node, drivers.AnyVersion)
-		switch {
-		case errors.Is(err, drivers.ErrConnectionLoss):
-		case err == nil, errors.Is(err, drivers.ErrNoNode) && doubt:
-			return true, nil
-		case errors.Is(err, drivers.ErrNoNode):
-			return false, nil
-		default:
-			return false, err
-		}
+	attempts := 0
+	err = drivers.Repeat(ctx, func() error {
+		attempts++
+		return conn.Delete(ctx, node, drivers.AnyVersion)
+	})
+	if errors.Is(err, drivers.ErrNoNode) {
+		return attempts > 1, nil
 	}
+	return err == nil, err
 }
 
 // Deposed returns how many holders this client has deposed so far. It includes

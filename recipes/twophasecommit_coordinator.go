@@ -134,7 +134,7 @@ func (c *Coordinator) publish(ctx context.Context, commit bool) (bool, error) {
 	if commit {
 		decision = "commit"
 	}
-	err := drivers.Repeat(func() error {
+	err := drivers.Repeat(ctx, func() error {
 		_, err := c.conn.Set(ctx, c.path, []byte(decision), 0)
 		return err
 	})

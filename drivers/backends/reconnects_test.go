@@ -48,7 +48,7 @@ func rearmsMany(t *testing.T, s drivers.Service) bool {
 		check(t, err)
 	}
 	close(change)
-	check(t, drivers.Repeat(func() error { return c.(drivers.Flusher).Flush(t.Context()) }))
+	check(t, drivers.Repeat(t.Context(), func() error { return c.(drivers.Flusher).Flush(t.Context()) }))
 	return fired.Load() == watches
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/backends"
 	"github.com/stampede-bench/stampede/drivers/cluster"
+	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
 // keeps reports, for each backend, whether a restarted server has its nodes after a kill.
@@ -25,6 +26,7 @@ var keeps = map[string]bool{
 
 // A single server is stopped, resumed, killed and restarted.
 func TestMember(t *testing.T) {
+	testenv.SkipIfShort(t)
 	for url, kept := range keeps {
 		t.Run(url, func(t *testing.T) {
 			s, tmp := openWith(t, url, backends.Options{Divisible: true})
@@ -53,6 +55,7 @@ func TestMember(t *testing.T) {
 // TestMemberStoppedFromOutside stops a server behind the ensemble's back. Close lets it go on, so that it cleans
 // up and ends, and need not be killed.
 func TestMemberStoppedFromOutside(t *testing.T) {
+	testenv.SkipIfShort(t)
 	for url := range keeps {
 		t.Run(url, func(t *testing.T) {
 			s, tmp := openWith(t, url, backends.Options{})
@@ -179,7 +182,7 @@ func create(t *testing.T, s drivers.Service, path string) {
 	t.Helper()
 	c := dial(t, s)
 	defer c.Close()
-	err := drivers.Repeat(func() error {
+	err := drivers.Repeat(t.Context(), func() error {
 		_, err := c.Create(t.Context(), path, nil, 0)
 		return err
 	})

@@ -15,6 +15,7 @@ import (
 // A session leaves a member that accepts messages and does not answer, before the lease ends:
 // its ephemeral node stays, and its watches fire.
 func TestSilentMemberIsLeft(t *testing.T) {
+	testenv.SkipIfShort(t)
 	s := quick(t)
 	member := s.config.Endpoints[0]
 	ice := make(chan struct{})
@@ -83,7 +84,7 @@ func TestStoppedFollowerLosesNoSession(t *testing.T) {
 	}
 	stopFollower(t, e.Members())
 	for i, c := range all {
-		err := drivers.Repeat(func() error {
+		err := drivers.Repeat(t.Context(), func() error {
 			_, err := c.Create(t.Context(), fmt.Sprintf("/n%d", i), nil, drivers.Sequential)
 			return err
 		})

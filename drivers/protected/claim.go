@@ -254,20 +254,20 @@ func remove(ctx context.Context, c drivers.Conn, item string) (data []byte, gone
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), drivers.DefaultSessionTimeout)
 	defer cancel()
-	lost := false
-	for {
-		switch err := c.Delete(ctx, item, drivers.AnyVersion); {
-		case err == nil:
-			return data, false, nil
-		case errors.Is(err, drivers.ErrConnectionLoss):
-			lost = true
-		case errors.Is(err, drivers.ErrNoNode) && lost:
-			return data, true, nil
-		case errors.Is(err, drivers.ErrNoNode):
-			return nil, false, err
-		default:
-			return data, false, fmt.Errorf("take %s: %w: %w", path.Base(item), drivers.ErrInDoubt, err)
-		}
+	attempts := 0
+	err = drivers.Repeat(ctx, func() error {
+		attempts++
+		return c.Delete(ctx, item, drivers.AnyVersion)
+	})
+	switch {
+	case err == nil:
+		return data, false, nil
+	case errors.Is(err, drivers.ErrNoNode) && attempts > 1: // an attempt whose reply was lost may have removed it
+		return data, true, nil
+	case errors.Is(err, drivers.ErrNoNode):
+		return nil, false, err
+	default:
+		return data, false, fmt.Errorf("take %s: %w: %w", path.Base(item), drivers.ErrInDoubt, err)
 	}
 }
 

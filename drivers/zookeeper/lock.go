@@ -222,18 +222,17 @@ func (l *libraryLock) cleanUp(ctx context.Context, a *attempt, swept chan<- stru
 // sweep removes the node if it exists. It only fails when the session has ended, and its node
 // with it.
 func (l *libraryLock) sweep(ctx context.Context, a *attempt) error {
-	for {
+	err := drivers.Repeat(ctx, func() error {
 		child, err := l.find(ctx, a)
-		if err == nil {
-			err = l.conn.Delete(ctx, l.path+"/"+child.Name, drivers.AnyVersion)
-		}
-		if err == nil || errors.Is(err, drivers.ErrNoNode) {
-			return nil
-		}
-		if !errors.Is(err, drivers.ErrConnectionLoss) {
+		if err != nil {
 			return err
 		}
+		return l.conn.Delete(ctx, l.path+"/"+child.Name, drivers.AnyVersion)
+	})
+	if errors.Is(err, drivers.ErrNoNode) {
+		return nil
 	}
+	return err
 }
 
 // find finds the node by its GUID.

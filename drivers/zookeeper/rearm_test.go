@@ -89,7 +89,7 @@ func TestManyWatchesAreUnsupported(t *testing.T) {
 		synctest.Wait()
 		m.set(false, false)
 		time.Sleep(time.Second) // of the fake clock: the session has connected again
-		if err := drivers.Repeat(func() error { return c.Flush(t.Context()) }); err != nil {
+		if err := drivers.Repeat(t.Context(), func() error { return c.Flush(t.Context()) }); err != nil {
 			t.Error(err)
 		}
 		if n := fired.Load(); n == 0 || n == 3000 {

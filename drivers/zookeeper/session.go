@@ -3,7 +3,6 @@ package zookeeper
 import (
 	"cmp"
 	"context"
-	"errors"
 	"net"
 	"sync"
 	"time"
@@ -118,16 +117,13 @@ func (c *Conn) established(ctx context.Context) error {
 
 // insist repeats a call until the connection lasts until its answer.
 func (c *Conn) insist(ctx context.Context, r request) error {
-	for {
+	return drivers.Repeat(ctx, func() error {
 		k, err := c.do(ctx, r)
 		if err == nil {
 			c.calls.put(k)
-			return nil
 		}
-		if !errors.Is(err, drivers.ErrConnectionLoss) {
-			return err
-		}
-	}
+		return err
+	})
 }
 
 // listener is the Conn as the probe of its own connections.

@@ -201,18 +201,16 @@ func (c *fanoutWriter) set(ctx context.Context, due time.Time, ticket *openloop.
 	if !repeated {
 		u = c.tracker.issue(due, ticket)
 	}
-	for {
+	err := drivers.Repeat(ctx, func() error {
 		_, err := c.slot.Conn.Set(ctx, c.node, check.UpdateData(u.number), int32(u.number-1))
 		if errors.Is(err, drivers.ErrBadVersion) && repeated {
 			err = nil
 		}
-		if repeated = true; errors.Is(err, drivers.ErrConnectionLoss) {
-			continue
-		}
-		if err != nil {
-			return fmt.Errorf("set %s: %w", c.node, err)
-		}
-		break
+		repeated = true
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("set %s: %w", c.node, err)
 	}
 	now := time.Now()
 	c.tracker.acknowledge(u, now)

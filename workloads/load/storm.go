@@ -232,7 +232,7 @@ func (b *ordinaryClient) writeUntil(
 			woke = time.Now()
 		}
 		began := time.Now()
-		if err := drivers.Repeat(func() error {
+		if err := drivers.Repeat(ctx, func() error {
 			_, err := b.slot.Conn.Set(ctx, round.Path, nil, drivers.AnyVersion)
 			return err
 		}); err != nil {

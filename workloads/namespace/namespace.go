@@ -51,7 +51,7 @@ func (n Path) NewBase() string { return string(n) + "/" + randomName() }
 // MakeBase creates the node of one run, whose path NewBase chose. If it fails it may have created something.
 func (n Path) MakeBase(ctx context.Context, c drivers.Conn, base string) error {
 	for {
-		err := drivers.Repeat(func() error {
+		err := drivers.Repeat(ctx, func() error {
 			_, err := c.Create(ctx, string(n), []byte(marker), 0)
 			return err
 		})
@@ -162,12 +162,12 @@ func RemoveTree(ctx context.Context, c drivers.Conn, path string) (removed int, 
 
 // remove deletes a node. If a reply is lost it tries again, and the node may be gone by then.
 func remove(ctx context.Context, c drivers.Conn, path string) error {
-	return drivers.Repeat(func() error { return c.Delete(ctx, path, drivers.AnyVersion) })
+	return drivers.Repeat(ctx, func() error { return c.Delete(ctx, path, drivers.AnyVersion) })
 }
 
 // CreateNode creates a node that no other client creates.
 func CreateNode(ctx context.Context, c drivers.Conn, path string, data []byte, mode drivers.Mode) error {
-	err := drivers.Repeat(func() error {
+	err := drivers.Repeat(ctx, func() error {
 		_, err := c.Create(ctx, path, data, mode)
 		return err
 	})

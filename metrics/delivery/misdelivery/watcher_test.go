@@ -168,14 +168,14 @@ func (w *watcher) create(path string) {
 }
 
 func (w *watcher) set(path string) {
-	must(w.t, drivers.Repeat(func() error {
+	must(w.t, drivers.Repeat(w.ctx, func() error {
 		_, err := w.writer.Set(w.ctx, w.base+path, nil, drivers.AnyVersion)
 		return err
 	}))
 }
 
 func (w *watcher) delete(path string) {
-	must(w.t, drivers.Repeat(func() error {
+	must(w.t, drivers.Repeat(w.ctx, func() error {
 		err := w.writer.Delete(w.ctx, w.base+path, drivers.AnyVersion)
 		if errors.Is(err, drivers.ErrNoNode) { // a repeated one finds it deleted
 			return nil

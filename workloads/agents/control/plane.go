@@ -71,7 +71,7 @@ func (p *Plane) Close() error {
 func (p *Plane) Lost() <-chan struct{} { return p.conn.Done() }
 
 func (p *Plane) create(ctx context.Context, node string, data []byte, mode drivers.Mode) error {
-	return drivers.Repeat(func() error {
+	return drivers.Repeat(ctx, func() error {
 		_, err := p.conn.Create(ctx, node, data, mode)
 		return err
 	})
