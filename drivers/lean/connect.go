@@ -30,10 +30,17 @@ func (c *Conn) connect(ctx context.Context) (*link, error) {
 			return l, nil
 		case ensemble.Refusal(err), errors.Is(err, errExpired), errors.Is(err, drivers.ErrRefused):
 			return nil, c.ensemble.Unreachable(err, nil)
-		case last == nil || ctx.Err() == nil:
+		case last == nil || !ended(ctx):
 			last = err
 		}
 	}
+}
+
+// ended reports whether the context has ended, or its deadline has passed: a connection that the deadline cuts off
+// may fail before the context says so.
+func ended(ctx context.Context) bool {
+	deadline, ok := ctx.Deadline()
+	return ctx.Err() != nil || ok && !time.Now().Before(deadline)
 }
 
 // pause waits for d, and reports whether the context is still active.
