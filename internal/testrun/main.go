@@ -1,11 +1,15 @@
 // Testrun runs go test on many packages, which share one Apache ZooKeeper and one etcd member.
-// At the end it reports the duration of each package, the slow tests, and the skipped tests with their
+// At the end it reports the duration of each package, the slowest tests, and the skipped tests with their
 // reasons.
 //
-//	go run ./internal/testrun [go test flags] [packages]
+//	go run ./internal/testrun [go test flags, as -flag=value] [packages]
 //
-// Its exit code is that of go test. If no ZooKeeper is installed, it says so, and the tests
-// that need one are skipped, or fail with REQUIRE_BACKENDS=all.
+// A few failed tests are run once more, each alone. One that passes then is reported as FLAKY, a fault of
+// the test that is to be mended, and does not fail the run. A data race, a panic or a
+// package that does not compile is never run again.
+//
+// The exit code is 0 if every test passed, and else that of go test. If no ZooKeeper is installed,
+// testrun says so, and the tests that need one are skipped, or fail with REQUIRE_BACKENDS=all.
 package main
 
 import (
@@ -47,9 +51,31 @@ func run(ctx context.Context, args []string) (code int, err error) {
 	return test(ctx, args, shared.environment())
 }
 
-// test runs go test and reports its output. It passes an interrupt on: go test then ends its
-// tests and prints their output.
+// test runs go test, and the tests that failed once more, and reports on both. It passes an interrupt on: go test
+// then ends its tests and prints their output.
 func test(ctx context.Context, args, environment []string) (code int, err error) {
+	began := time.Now()
+	all := newReport(os.Stdout)
+	code, err = goTest(ctx, all, args, environment)
+	for _, f := range all.repeatable() {
+		if err != nil || ctx.Err() != nil {
+			break
+		}
+		alone := newReport(os.Stdout)
+		var again int
+		if again, err = goTest(ctx, alone, f.command(args), environment); again == 0 && alone.passed > 0 {
+			all.passedAlone(f)
+		}
+	}
+	all.finish(time.Since(began))
+	if all.failed == 0 && all.flaky > 0 && err == nil {
+		code = 0
+	}
+	return code, err
+}
+
+// goTest runs go test with the arguments and returns its exit code.
+func goTest(ctx context.Context, r *report, args, environment []string) (code int, err error) {
 	command := exec.CommandContext(ctx, "go", append([]string{"test", "-json"}, args...)...)
 	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
 	command.Env = append(os.Environ(), environment...)
@@ -58,11 +84,9 @@ func test(ctx context.Context, args, environment []string) (code int, err error)
 	if err != nil {
 		return 1, err
 	}
-	began := time.Now()
 	if err := command.Start(); err != nil {
 		return 1, err
 	}
-	r := newReport(os.Stdout)
 	err = r.read(events)
 	var failed *exec.ExitError
 	if e := command.Wait(); errors.As(e, &failed) {
@@ -70,7 +94,6 @@ func test(ctx context.Context, args, environment []string) (code int, err error)
 	} else {
 		err = errors.Join(err, e)
 	}
-	r.finish(time.Since(began))
 	return code, err
 }
 

@@ -34,7 +34,8 @@ type report struct {
 	skipped  map[string][]string // test names by reason
 	passed   int
 	failed   int
-	broken   map[string]bool // packages with a failed test
+	failures []*failure
+	flaky    int // tests that failed and then passed alone
 }
 
 // A timing is the duration of a package's tests.
@@ -47,7 +48,7 @@ type timing struct {
 func newReport(out io.Writer) *report {
 	return &report{
 		out: out, output: map[string][]string{}, builds: map[string][]string{},
-		skipped: map[string][]string{}, broken: map[string]bool{},
+		skipped: map[string][]string{},
 	}
 }
 
@@ -100,8 +101,7 @@ func (r *report) endTest(e event) {
 	case "pass":
 		r.passed++
 	case "fail":
-		r.failed++
-		r.broken[e.Package] = true
+		r.fail(e, output)
 		fmt.Fprint(r.out, strings.Join(said(output), ""))
 	case "skip":
 		why := reason(output)
@@ -121,7 +121,7 @@ func (r *report) endPackage(e event) {
 		return
 	case "fail":
 		verdict = "FAIL"
-		if !r.broken[e.Package] {
+		if !slices.ContainsFunc(r.failures, func(f *failure) bool { return f.pkg == e.Package }) {
 			r.failed++
 		}
 		fmt.Fprint(r.out, strings.Join(r.builds[e.FailedBuild], ""), strings.Join(said(output), ""))
@@ -130,18 +130,28 @@ func (r *report) endPackage(e event) {
 	r.packages = append(r.packages, t)
 }
 
-// slow is the number of seconds from which a test is listed.
-const slow = 10
+// listed is the number of tests that are listed, the slowest ones, and budget the time that all packages
+// together should take in make test.
+const (
+	listed = 40
+	budget = 300 * time.Second
+)
 
 // finish prints the summary: the packages and the slow tests with the slowest first, the skipped tests,
 // and the number of tests and subtests.
 func (r *report) finish(took time.Duration) {
 	fmt.Fprintf(r.out, "\n%d packages in %s, the slowest first:\n", len(r.packages), took.Round(time.Second))
 	list(r.out, r.packages)
-	r.tests = slices.DeleteFunc(r.tests, func(t timing) bool { return t.seconds < slow })
+	sum := 0.0
+	for _, p := range r.packages {
+		sum += p.seconds
+	}
+	fmt.Fprintf(r.out, "together %.0f s; make test should take %.0f s\n", sum, budget.Seconds())
+	r.tests = slices.DeleteFunc(r.tests, func(t timing) bool { return t.seconds < 0.05 }) // it would be listed as 0.0 s
 	if len(r.tests) > 0 {
-		fmt.Fprintf(r.out, "\ntests of %d s or more, the slowest first:\n", slow)
-		list(r.out, r.tests)
+		fmt.Fprintf(r.out, "\nthe slowest tests:\n")
+		slices.SortStableFunc(r.tests, longer)
+		list(r.out, r.tests[:min(listed, len(r.tests))])
 	}
 	total := 0
 	for _, why := range slices.Sorted(maps.Keys(r.skipped)) {
@@ -152,16 +162,22 @@ func (r *report) finish(took time.Duration) {
 			fmt.Fprintf(r.out, "  %s\n", line)
 		}
 	}
+	if r.flaky > 0 {
+		fmt.Fprintf(r.out, "\n%d FLAKY: see above\n", r.flaky)
+	}
 	fmt.Fprintf(r.out, "\n%d passed, %d failed, %d skipped\n", r.passed, r.failed, total)
 }
 
 // list prints timings, the longest first.
 func list(out io.Writer, all []timing) {
-	slices.SortStableFunc(all, func(a, b timing) int { return cmp.Compare(b.seconds, a.seconds) })
+	slices.SortStableFunc(all, longer)
 	for _, t := range all {
 		fmt.Fprintf(out, "  %8s  %s\n", t, t.name)
 	}
 }
+
+// longer sorts the longest timing first.
+func longer(a, b timing) int { return cmp.Compare(b.seconds, a.seconds) }
 
 // String returns the time in seconds, or "(cached)" for a cached result.
 func (t timing) String() string {

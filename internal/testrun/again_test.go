@@ -1,0 +1,87 @@
+package main
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// reportOf reads the events of go test in testdata.
+func reportOf(t *testing.T, events string) (*report, *strings.Builder) {
+	t.Helper()
+	page := new(strings.Builder)
+	r := newReport(page)
+	if err := r.read(strings.NewReader(events)); err != nil {
+		t.Fatal(err)
+	}
+	return r, page
+}
+
+// Of the failed tests those are run again that neither raced nor panicked.
+func TestOnlyFailedTestsAreRunAgain(t *testing.T) {
+	const failed, pkg = `{"Action":"fail","Package":"github.com/stampede-bench/stampede/a","Test":`, `{"Action":"output","Package":"github.com/stampede-bench/stampede/a","Test":`
+	for _, c := range []struct {
+		name, events string
+		want         []string
+	}{
+		{"a subtest and its parent", failed + `"TestA/one"}` + "\n" + failed + `"TestA"}`, []string{"TestA"}},
+		{"a data race", pkg + `"TestA","Output":"WARNING: DATA RACE\n"}` + "\n" + failed + `"TestA"}`, nil},
+		{"a race that the detector told of elsewhere", pkg + `"TestA","Output":"    testing.go:1: race detected during execution of test\n"}` + "\n" + failed + `"TestA"}`, nil},
+		{"a panic", pkg + `"TestA","Output":"panic: boom\n"}` + "\n" + failed + `"TestA"}` + "\n" + failed + `"TestB"}`, []string{"TestB"}},
+		{"a panic of a subtest", pkg + `"TestA/x","Output":"panic: boom [recovered]\n"}` + "\n" + failed + `"TestA/x"}` + "\n" + failed + `"TestA"}`, nil},
+	} {
+		r, _ := reportOf(t, c.events+"\n")
+		var got []string
+		for _, f := range r.repeatable() {
+			got = append(got, f.test)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+// Many failures have a cause in the code, and so none of them is run again.
+func TestManyFailuresAreNotRunAgain(t *testing.T) {
+	var events strings.Builder
+	for i := range mostAgain + 1 {
+		events.WriteString(`{"Action":"fail","Package":"a","Test":"Test` + strings.Repeat("A", i+1) + `"}` + "\n")
+	}
+	if r, _ := reportOf(t, events.String()); len(r.repeatable()) > 0 {
+		t.Errorf("%d tests are run again", len(r.repeatable()))
+	}
+}
+
+func TestATestIsRunAloneWithTheFlagsOfTheRun(t *testing.T) {
+	f := failure{pkg: "github.com/stampede-bench/stampede/a", test: "TestA"}
+	got := f.command([]string{"-short", "-timeout=5m", "./...", "./b"})
+	want := []string{"-short", "-timeout=5m", "-count=1", "-p=1", "-parallel=1", "-run=^TestA$", "github.com/stampede-bench/stampede/a"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// A test that passed alone counts as passed and is named. The others stay failed.
+func TestReportOfFlakyTests(t *testing.T) {
+	events, err := os.ReadFile("testdata/events.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, page := reportOf(t, string(events))
+	passed, failed := r.passed, r.failed
+	for _, f := range r.repeatable() {
+		r.passedAlone(f)
+	}
+	r.finish(75 * time.Second)
+	for _, line := range []string{"FLAKY bad TestBad: it failed beside other tests, and passed alone\n", "\n1 FLAKY: see above\n"} {
+		if !strings.Contains(page.String(), line) {
+			t.Errorf("the report has no %q:\n%s", line, page)
+		}
+	}
+	// TestBad and its subtest passed; the packages that did not compile and that ended early have still failed.
+	if r.passed != passed+2 || r.failed != failed-2 || r.failed != 2 {
+		t.Errorf("%d passed, %d failed; before %d, %d", r.passed, r.failed, passed, failed)
+	}
+}
