@@ -49,7 +49,7 @@ FUZZED ?= .
 SOAK ?= 50
 RECIPES ?= lock,election
 
-.PHONY: help run test check race soak break holders delivery incidents fuzz lint bench bench-servers bench-ensembles aa observe-aa observe-suites duet-power twins docs man completion lab lab-down deps
+.PHONY: help run test check race soak break holders delivery incidents fuzz lint bench bench-servers bench-ensembles aa observe-aa observe-suites duet-power twins docs man completion lab lab-down deps deps-short
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 16
@@ -57,9 +57,9 @@ help: ## list the targets
 run: ## the lock in both forms on the native server; ARGS=… are flags of stampede run
 	$(GO) run ./cmd/stampede run $(ARGS)
 
-test: deps ## go test -short with one ZooKeeper and one etcd, in some minutes; every change must pass it
-	$(GO) test $(RACE) -short -timeout=10m $(RACED)
-	$(TESTRUN) -short -timeout=20m ./...
+test: deps-short ## go test -short with one ZooKeeper and one etcd, in some minutes; every change must pass it
+	$(GO) test $(RACE) -short -timeout=5m $(RACED)
+	$(TESTRUN) -short -timeout=5m ./...
 
 check: deps ## all tests, those of concurrency under the race detector, faults on ensembles, linters, the gate, fuzzing; three quarters of an hour
 	$(GO) build -o $(PLAIN) ./cmd/stampede
@@ -156,3 +156,6 @@ completion: ## write .build/completion, the completion of bash, fish and zsh, fo
 
 deps:
 	@scripts/install-test-deps
+
+deps-short:
+	@scripts/install-test-deps short
