@@ -18,6 +18,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/prometheus/procfs"
 	"golang.org/x/sys/unix"
+
+	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
 // burn is the environment variable that turns this test binary into a process that uses
@@ -91,6 +93,7 @@ func burner(t *testing.T, c *exec.Cmd, d time.Duration) (end func()) {
 // The processor time of processes started by this one is separated from that of other programs,
 // exactly except for the resolution of the kernel's ticks, even after a process has ended.
 func TestMachineSeparatesStartedProcesses(t *testing.T) {
+	testenv.SkipIfShort(t)
 	const used = 300 * time.Millisecond
 	for _, ended := range []bool{false, true} {
 		s := StartSampler()
@@ -114,6 +117,7 @@ func TestMachineSeparatesStartedProcesses(t *testing.T) {
 // The memory that a started process fills, and the bytes that it has the disk write, are at least what
 // is known of it.
 func TestMachineMeasuresMemoryAndWrites(t *testing.T) {
+	testenv.SkipIfShort(t)
 	s := StartSampler()
 	c := exec.Command(os.Args[0])
 	c.Env = append(os.Environ(), fillFile+"="+filepath.Join(t.TempDir(), "file"))
@@ -132,6 +136,7 @@ func TestMachineMeasuresMemoryAndWrites(t *testing.T) {
 // One of three measurements is enough: while other tests use the disk, the kernel's counters of idle
 // time and of waiting for the disk are not read at one moment, so a period may count twice.
 func TestMachineSeparatesOtherPrograms(t *testing.T) {
+	testenv.SkipIfShort(t)
 	const used = 300 * time.Millisecond
 	for range 3 {
 		m, took := beside(t, used)
@@ -167,6 +172,7 @@ func beside(t *testing.T, d time.Duration) (m *Machine, took float64) {
 
 // Two threads restricted to the same processor wait for each other.
 func TestMachineCountsWaitingThreads(t *testing.T) {
+	testenv.SkipIfShort(t)
 	if threadsWaited() == nil {
 		t.Skip("the kernel does not count for how long threads wait")
 	}

@@ -4,6 +4,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
 // overtaken opens and closes windows while four others ask whether moments are in them, and returns how
@@ -54,6 +56,7 @@ func overtaken(open, end func(*Window)) (wrong int) {
 // opening and closing interleave with the questions. An edge that is read from the clock, and stored a
 // moment later, is found.
 func TestNothingIsOvertakenByTheEdges(t *testing.T) {
+	testenv.SkipIfShort(t)
 	if n := overtaken((*Window).OpenNow, (*Window).CloseNow); n > 0 {
 		t.Errorf("%d moments were overtaken", n)
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/cmd/stampede/duet"
+	"github.com/stampede-bench/stampede/internal/testenv"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/workloads/namespace"
@@ -20,6 +21,7 @@ import (
 // TestAbDuetMeasuresInTheSameSeconds checks that the windows of a pair coincide, that the sides have
 // disjoint processors, which they exchange in the middle, and that counts are as exact as by turns.
 func TestAbDuetMeasuresInTheSameSeconds(t *testing.T) {
+	testenv.SkipIfShort(t)
 	needsTwoProcessors(t)
 	const window = 600 * time.Millisecond
 	// The bound holds for most pairs on a machine that runs other tests; on an idle one they are within a
@@ -77,6 +79,7 @@ func needsTwoProcessors(t *testing.T) {
 // TestAbDuetInterrupted checks that an interrupted duet decides nothing and leaves nothing behind, both
 // while it measures and while one side waits for the other.
 func TestAbDuetInterrupted(t *testing.T) {
+	testenv.SkipIfShort(t)
 	needsTwoProcessors(t)
 	for name, candidate := range map[string]string{"measuring": "lock", "waiting": "lock warmup=1h"} {
 		t.Run(name, func(t *testing.T) {

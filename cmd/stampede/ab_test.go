@@ -143,6 +143,7 @@ func later(to, from net.Conn, by time.Duration) {
 // TestAbInterrupted checks that an interrupted ab writes the pairs that it has, decides nothing and
 // leaves nothing behind, both if it does the runs itself and if other programs do.
 func TestAbInterrupted(t *testing.T) {
+	testenv.SkipIfShort(t)
 	for _, c := range []struct{ name, variant string }{{"itself", ""}, {"programs", program(t) + " "}} {
 		t.Run(c.name, func(t *testing.T) {
 			addr, watcher := given(t)

@@ -7,12 +7,14 @@ import (
 	"testing"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/internal/testenv"
 	"github.com/stampede-bench/stampede/workloads/namespace"
 )
 
 // TestCleanAfterAKilledRun checks that clean leaves the nodes of a run alone while the run is
 // alive. It removes the nodes of a killed run once the service has expired its session.
 func TestCleanAfterAKilledRun(t *testing.T) {
+	testenv.SkipIfShort(t)
 	addr, watcher := given(t)
 	url := "zookeeper://" + addr + "?session-timeout=1s"
 	ctx, cancel := context.WithTimeout(t.Context(), patience)

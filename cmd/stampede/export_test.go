@@ -12,12 +12,15 @@ import (
 	collector "go.opentelemetry.io/proto/otlp/collector/metrics/v1"
 	v1 "go.opentelemetry.io/proto/otlp/metrics/v1"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
 // TestMetricsAreSentToWhereTheEnvironmentSays checks that the metrics of runs and sweeps are pushed
 // when they end, if the environment says where, and that a collector that rejects them does not
 // make the command fail.
 func TestMetricsAreSentToWhereTheEnvironmentSays(t *testing.T) {
+	testenv.SkipIfShort(t)
 	for command, rate := range map[string]string{"run": "", "sweep": "", "run --rate 200": "200/s"} {
 		t.Run(command, func(t *testing.T) {
 			var sent *collector.ExportMetricsServiceRequest // the last

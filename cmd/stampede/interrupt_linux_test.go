@@ -11,12 +11,14 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/stampede-bench/stampede/internal/testenv"
 	"github.com/stampede-bench/stampede/workloads/namespace"
 )
 
 // TestClosedTerminal checks that a run whose terminal is closed, which is the end of all its output to
 // people, removes its nodes, writes its result and exits with the code of SIGHUP.
 func TestClosedTerminal(t *testing.T) {
+	testenv.SkipIfShort(t)
 	heedHangup(t)
 	addr, watcher := given(t)
 	file := filepath.Join(t.TempDir(), "run.json")

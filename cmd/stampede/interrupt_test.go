@@ -17,6 +17,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/server"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
+	"github.com/stampede-bench/stampede/internal/testenv"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/workloads/namespace"
 )
@@ -25,6 +26,7 @@ import (
 // it measured, removes its nodes and exits with the code of the signal. A run that was started with
 // SIGHUP ignored continues after it.
 func TestInterrupted(t *testing.T) {
+	testenv.SkipIfShort(t)
 	heedHangup(t)
 	for name, c := range map[string]struct {
 		under   []string // the command that starts stampede

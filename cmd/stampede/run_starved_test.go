@@ -12,12 +12,14 @@ import (
 
 	"github.com/stampede-bench/stampede/cmd/stampede/cli"
 	"github.com/stampede-bench/stampede/cmd/stampede/duet"
+	"github.com/stampede-bench/stampede/internal/testenv"
 	"github.com/stampede-bench/stampede/results"
 )
 
 // TestStarvedGeneratorSaysSo checks that a load generator that does not get CPU half of the time
 // reports that it did not measure the service alone.
 func TestStarvedGeneratorSaysSo(t *testing.T) {
+	testenv.SkipIfShort(t)
 	c := exec.CommandContext(t.Context(), "stampede", "run", "--form", "predecessor", "--clients", "4",
 		"--rate", "100", "--duration", "2s", "--no-save", "--quiet")
 	var out bytes.Buffer
@@ -46,6 +48,7 @@ func TestStarvedGeneratorSaysSo(t *testing.T) {
 // TestOtherProgramsAreNamed checks that a machine on which other programs keep every processor busy
 // is reported as such, also by the warning's code, and that a threshold that a time fails is invalid there.
 func TestOtherProgramsAreNamed(t *testing.T) {
+	testenv.SkipIfShort(t)
 	for range 2 * runtime.NumCPU() {
 		hog := exec.CommandContext(t.Context(), "timeout", "120", "sh", "-c", "while :; do :; done")
 		hog.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -61,6 +64,7 @@ func TestOtherProgramsAreNamed(t *testing.T) {
 // TestOtherProgramOnTheOnlyProcessor checks that another program which takes the one processor that a
 // run may use is named, however many more the machine has.
 func TestOtherProgramOnTheOnlyProcessor(t *testing.T) {
+	testenv.SkipIfShort(t)
 	all, err := duet.Processors()
 	if err != nil {
 		t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/server"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
+	"github.com/stampede-bench/stampede/internal/testenv"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
 )
@@ -21,6 +22,7 @@ import (
 // TestServiceGone checks that a run whose service has gone for good ends by itself when its sessions have
 // ended, with exit code 1, says so in its result, and keeps what it measured.
 func TestServiceGone(t *testing.T) {
+	testenv.SkipIfShort(t)
 	for name, length := range map[string][]string{
 		"a number of rounds": {"--rounds", "1000000000"}, "a duration": {"--duration", "1h"}, "an open loop": {"--duration", "1h", "--rate", "200"},
 		"a fault that explains nothing": {"--duration", "3s", "--fault", "at=0s cut client=1"},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/etcd/library"
+	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
 var errTired = errors.New("tired")
@@ -117,6 +118,7 @@ func (f *forgetter) Message(m drivers.Message) {
 // The defect that library.DoubleBarrier describes: a client that watches from a compacted
 // revision enters before all clients have arrived.
 func TestLibraryDoubleBarrierLetsInTooEarly(t *testing.T) {
+	testenv.SkipIfShort(t)
 	s := quick(t)
 	admin := dial(t, s, drivers.Options{})
 	create(t, admin, "/barrier", 0)
@@ -129,6 +131,7 @@ func TestLibraryDoubleBarrierLetsInTooEarly(t *testing.T) {
 // The defect that library.SharedLock describes: a writer that waits for the second reader ahead
 // of it, after etcd has compacted the revision of its key, retries in a busy loop.
 func TestLibrarySharedLockLooksWithoutEnd(t *testing.T) {
+	testenv.SkipIfShort(t)
 	s := quick(t)
 	admin := dial(t, s, drivers.Options{})
 	create(t, admin, "/lock", 0)

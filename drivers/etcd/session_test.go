@@ -46,6 +46,7 @@ func (f frozen) Write(p []byte) (int, error) {
 
 // A client that lost its session knows it before another client can take its place.
 func TestLossIsKnownBeforeTheLeaseEnds(t *testing.T) {
+	testenv.SkipIfShort(t)
 	s := quick(t)
 	ice := make(chan struct{})
 	freezing := service(t, Config{Endpoints: s.config.Endpoints, Prefix: s.config.Prefix, Dial: func(ctx context.Context, address string) (net.Conn, error) {
@@ -142,6 +143,7 @@ func TestWriteOfAFormerConnectionIsRefused(t *testing.T) {
 
 // A read finds the changes that the server has compacted while the session was disconnected.
 func TestWatchesOutliveCompaction(t *testing.T) {
+	testenv.SkipIfShort(t)
 	s := quick(t)
 	away, back := make(chan struct{}), make(chan struct{})
 	opened := 0

@@ -14,6 +14,7 @@ import (
 	pb "go.etcd.io/raft/v3/raftpb"
 
 	"github.com/stampede-bench/stampede/drivers/server/raftlog"
+	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
 // replaceDirectory puts a copy of a directory in place of another.
@@ -37,6 +38,7 @@ func (s *Server) joins() bool {
 // with an empty directory does, so that it and another that lacks the write cannot elect a leader. A member
 // that starts with its own directory does not.
 func TestACopiedDirectoryJoins(t *testing.T) {
+	testenv.SkipIfShort(t)
 	e := newTrio(t)
 	leader := e.leader()
 	a := (leader + 1) % 3
@@ -69,6 +71,7 @@ func TestACopiedDirectoryJoins(t *testing.T) {
 // TestAForeignDirectoryIsRefused starts a member with the directory of a member of another ensemble. It serves
 // nobody. Each member says why, and the others continue to serve.
 func TestAForeignDirectoryIsRefused(t *testing.T) {
+	testenv.SkipIfShort(t)
 	other := newTrio(t)
 	other.leader()
 	other.await(2)
@@ -98,6 +101,7 @@ func TestAForeignDirectoryIsRefused(t *testing.T) {
 // TestAnOlderProgramIsRefused starts a member whose log has an entry of a version that no program knows. It does not start,
 // and says what it found and what to do. Its files stay as they are.
 func TestAnOlderProgramIsRefused(t *testing.T) {
+	testenv.SkipIfShort(t)
 	e := newTrio(t)
 	e.leader()
 	e.await(2)
@@ -162,6 +166,7 @@ func filesOf(t *testing.T, dir string) map[string]string {
 // it has confirmed a write: each file over the existing one, with its inode; the log alone; and the place alone with
 // it. The member joins. One that was only started again does not.
 func TestARestoredFileJoins(t *testing.T) {
+	testenv.SkipIfShort(t)
 	over := func(from, to string) error { // keeps the inode of a file that exists
 		text, err := os.ReadFile(from)
 		if err != nil {
@@ -214,6 +219,7 @@ func TestARestoredFileJoins(t *testing.T) {
 // TestAMemberSaysWhyItDoesNotServe starts one member of three: it needs a majority. It then starts another one with an
 // empty directory: that needs all members, and the first one says that it hears of it.
 func TestAMemberSaysWhyItDoesNotServe(t *testing.T) {
+	testenv.SkipIfShort(t)
 	e := newTrio(t)
 	e.leader()
 	for i := range e.servers {

@@ -18,6 +18,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/server/fourletter"
 	"github.com/stampede-bench/stampede/drivers/server/raftlog"
 	"github.com/stampede-bench/stampede/drivers/wire"
+	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
 // A trio is an ensemble of three members in this process.
@@ -195,6 +196,7 @@ func create(t *testing.T, c *zk.Conn, path string) {
 // Clients of all members write at the same time, while the leader is stopped and started again. Each sees its
 // own writes, and all members end with the same nodes.
 func TestEnsembleServesAllItsClients(t *testing.T) {
+	testenv.SkipIfShort(t)
 	e := newTrio(t)
 	e.leader()
 	const writers, writes = 6, 60
@@ -243,6 +245,7 @@ func TestEnsembleServesAllItsClients(t *testing.T) {
 
 // A session that moves to another member keeps its ephemeral node, and its former connection ends.
 func TestSessionMovesBetweenMembers(t *testing.T) {
+	testenv.SkipIfShort(t)
 	e := newTrio(t)
 	e.leader()
 	first := dialRaw(t, e.await(0))
@@ -266,6 +269,7 @@ func TestSessionMovesBetweenMembers(t *testing.T) {
 
 // Four-letter words show the roles.
 func TestWordsShowRoles(t *testing.T) {
+	testenv.SkipIfShort(t)
 	e := newTrio(t)
 	leader := e.leader()
 	for i := range e.servers {
@@ -314,6 +318,7 @@ func askWord(t *testing.T, address, word string) string {
 
 // TestStatsOfMembers checks that one member leads two others, which are synced in time and do not lead.
 func TestStatsOfMembers(t *testing.T) {
+	testenv.SkipIfShort(t)
 	e := newTrio(t)
 	leader := e.leader()
 	until(t, "the leader has two synced followers", func() bool {

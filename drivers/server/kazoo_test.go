@@ -12,12 +12,14 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
 	"github.com/stampede-bench/stampede/drivers/server"
+	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
 // Programs that use kazoo with all its recipes get the same results from the native server as from
 // Apache ZooKeeper, and through a proxy that observes them: the output in the text file beside each
 // program.
 func TestKazoo(t *testing.T) {
+	testenv.SkipIfShort(t)
 	python := kazooPython(t)
 	secure := backendtest.SecureNative(t, server.Options{})
 	servers := map[string][]string{
@@ -25,9 +27,8 @@ func TestKazoo(t *testing.T) {
 		"native observed": {observed(t, backendtest.Native(t, server.Options{}))},
 		"native over TLS": {secure.Address, secure.Security.CA, secure.Security.Cert},
 		"zookeeper":       {apacheFor(t, "kazoo")},
-	}
-	if !testing.Short() {
-		servers["zookeeper observed"] = []string{observed(t, backendtest.ZooKeeper(t, ""))}
+
+		"zookeeper observed": {observed(t, backendtest.ZooKeeper(t, ""))},
 	}
 	texts, err := filepath.Glob("testdata/kazoo/*.txt")
 	if err != nil || len(texts) == 0 {

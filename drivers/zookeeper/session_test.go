@@ -190,6 +190,7 @@ func TestLostReplies(t *testing.T) {
 }
 
 func TestDialUnreachable(t *testing.T) {
+	testenv.SkipIfShort(t)
 	address := testenv.Address(t)
 	s, err := New(Config{Servers: []string{address}})
 	if err != nil {

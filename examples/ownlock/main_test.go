@@ -8,6 +8,7 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/backends"
+	"github.com/stampede-bench/stampede/internal/testenv"
 	"github.com/stampede-bench/stampede/workloads/recipe"
 	"github.com/stampede-bench/stampede/workloads/recipetest"
 )
@@ -30,6 +31,7 @@ func TestPatientLock(t *testing.T) {
 // TestOwnLock builds and runs the example, and checks that it prints its own lock beside the
 // others and reports no safety violation.
 func TestOwnLock(t *testing.T) {
+	testenv.SkipIfShort(t)
 	program := filepath.Join(t.TempDir(), "ownlock")
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, ".").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
+	"github.com/stampede-bench/stampede/internal/testenv"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/metrics/export"
 	"github.com/stampede-bench/stampede/metrics/fanout"
@@ -43,6 +44,7 @@ func BenchmarkOff(b *testing.B) {
 // An operation causes no allocation, neither in a run without a collector nor in one that is
 // registered with a collector without readers.
 func TestOffAllocatesNothing(t *testing.T) {
+	testenv.SkipIfShort(t)
 	s := backendtest.InProcess(t)
 	var c export.Collector
 	for name, watch := range map[string]func(*workloads.Live){"off": nil, "handed over": watching(&c, true)} {

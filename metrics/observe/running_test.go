@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
+	"github.com/stampede-bench/stampede/internal/testenv"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/metrics/observation"
 	"github.com/stampede-bench/stampede/metrics/observe"
@@ -18,15 +19,12 @@ import (
 // TestEveryFormIsRecognisedWhileItRuns runs each form without pauses between its steps, as
 // stampede run does: the order in which an observer sees two sessions differs from run to run.
 func TestEveryFormIsRecognisedWhileItRuns(t *testing.T) {
-	counts := []int{2, 8}
-	if !testing.Short() {
-		counts = append(counts, 32)
-	}
+	testenv.SkipIfShort(t)
 	for _, f := range catalog.Forms() {
 		if f.Family == workloads.Load || f.Client == "clientv3" {
 			continue
 		}
-		for _, clients := range counts {
+		for _, clients := range []int{2, 8, 32} {
 			t.Run(fmt.Sprint(f, "/", clients), func(t *testing.T) {
 				rec, r := observeRun(t, f, clients)
 				switch f.Recipe {

@@ -13,6 +13,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/server"
 	"github.com/stampede-bench/stampede/drivers/traffic"
 	"github.com/stampede-bench/stampede/drivers/traffic/proxy"
+	"github.com/stampede-bench/stampede/internal/testenv"
 	"github.com/stampede-bench/stampede/metrics/recovery"
 	"github.com/stampede-bench/stampede/results/units"
 )
@@ -163,6 +164,7 @@ func (s *service) outcome(t *testing.T) recovery.Outcome {
 // TestRealSessionsAreResumed breaks the connections of a library that sets its watches again by itself. All watches fire
 // afterwards.
 func TestRealSessionsAreResumed(t *testing.T) {
+	testenv.SkipIfShort(t)
 	s := newService(t)
 	admin, all := s.begin(t)
 	s.fault(recovery.Disconnected, false)
@@ -184,6 +186,7 @@ func TestRealSessionsAreResumed(t *testing.T) {
 // TestRealSessionsAreReplaced has the service be down until it has ended the sessions. Of the new ones, one registers and
 // watches again, one only registers, and one does neither.
 func TestRealSessionsAreReplaced(t *testing.T) {
+	testenv.SkipIfShort(t)
 	s := newService(t)
 	admin, all := s.begin(t)
 	s.fault(recovery.Expired, true)

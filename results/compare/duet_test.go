@@ -66,6 +66,7 @@ func TestDuetUnderNoise(t *testing.T) {
 // A duet whose runs take all of their noise from each other detects less than pairs by turns, whose runs
 // have none of it. The simulation must be able to show this.
 func TestDuetCanBeWorse(t *testing.T) {
+	testenv.SkipIfShort(t)
 	turns := newExperiment(quiet)
 	turns.own, turns.taken = 0.04, 0.12
 	duet := turns

@@ -95,6 +95,7 @@ const sweepsSimulated = 400
 
 // The interval of a law's peak does so too, and a peak well within the levels is shown.
 func TestPeakIntervalsCover(t *testing.T) {
+	testenv.SkipIfShort(t)
 	testenv.SkipIfRaced(t)
 	for _, law := range []stats.USL{truth, {Alpha: 0.3, Beta: 0.001, Gamma: 12}, {Alpha: 0.001, Beta: 0.001, Gamma: 900}} {
 		for _, repeat := range []int{1, 3, 10} {
@@ -125,6 +126,7 @@ func peakOf(t *testing.T, levels []stats.Level) stats.Peak {
 
 // On curves that never fall, a peak is claimed in at most one of twenty sweeps.
 func TestNoPeakIsClaimedOfASaturatingCurve(t *testing.T) {
+	testenv.SkipIfShort(t)
 	testenv.SkipIfRaced(t)
 	for name, curve := range map[string]func(float64) float64{
 		"contention alone":       stats.USL{Alpha: 0.05, Gamma: 1000}.Value,

@@ -277,6 +277,7 @@ func checkHerd(t *testing.T, p workloads.Plan, r *metrics.Record) {
 // TestTimesAreWithinTheirError compares times of agents on the coordinator's clock with the truth, which is
 // known since all clocks here are of one machine.
 func TestTimesAreWithinTheirError(t *testing.T) {
+	testenv.SkipIfShort(t)
 	s := newStage(t, 2)
 	for _, a := range s.agents {
 		began := a.now()
@@ -372,6 +373,7 @@ type kept struct{ drivers.Service }
 func (kept) Close() error { return nil }
 
 func TestALostCoordinatorEndsItsAgents(t *testing.T) {
+	testenv.SkipIfShort(t)
 	service := backendtest.Own(t, "native:")
 	s := newStage(t, 2)
 	s.running(t, service, "lock/predecessor")
@@ -401,6 +403,7 @@ func TestAFailureOfOneAgentEndsTheRun(t *testing.T) {
 }
 
 func TestAnInterruptedRunEndsOnAllAgents(t *testing.T) {
+	testenv.SkipIfShort(t)
 	service := backendtest.Own(t, "native:")
 	s := newStage(t, 2)
 	for _, form := range []string{"lock/predecessor", "barrier/watch", "config/watch", "queue/relist", "fanout/one-shot"} {

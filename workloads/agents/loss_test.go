@@ -76,6 +76,7 @@ func wantLoss(t *testing.T, o outcome) {
 }
 
 func TestALostAgentEndsTheRun(t *testing.T) {
+	testenv.SkipIfShort(t)
 	service := backendtest.Own(t, "native:")
 	s := newStageOn(t, 3, member(t))
 	p := planOf(t, service, "lock/predecessor", 6)
@@ -115,6 +116,7 @@ func TestALostAgentEndsABarrier(t *testing.T) {
 
 // TestARunContinueWithoutALostAgent also has a next run, which the agents that are left do.
 func TestARunContinueWithoutALostAgent(t *testing.T) {
+	testenv.SkipIfShort(t)
 	service := backendtest.Own(t, "native:")
 	s := newStageOn(t, 3, member(t))
 	s.fleet.continues = true
@@ -147,6 +149,7 @@ func TestARunContinueWithoutALostAgent(t *testing.T) {
 
 // TestAnAgentIsLostBeforeTheWindow has agents that wait for the clients of one that is not there any more.
 func TestAnAgentIsLostBeforeTheWindow(t *testing.T) {
+	testenv.SkipIfShort(t)
 	service := backendtest.Own(t, "native:")
 	s := newStageOn(t, 3, member(t))
 	s.fleet.continues = true
@@ -159,6 +162,7 @@ func TestAnAgentIsLostBeforeTheWindow(t *testing.T) {
 }
 
 func TestNoAgentIsLeft(t *testing.T) {
+	testenv.SkipIfShort(t)
 	service := backendtest.Own(t, "native:")
 	s := newStageOn(t, 2, member(t))
 	s.fleet.continues = true
@@ -195,6 +199,7 @@ func TestARunThatCannotBeginIsWithdrawn(t *testing.T) {
 
 // TestAnAgentIsLostBeforeItKnowsTheRun has an agent that does not answer when the run is announced.
 func TestAnAgentIsLostBeforeItKnowsTheRun(t *testing.T) {
+	testenv.SkipIfShort(t)
 	service := backendtest.Own(t, "native:")
 	s := newStageOn(t, 2, member(t))
 	s.agents[1].Plane.Close()

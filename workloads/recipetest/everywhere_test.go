@@ -28,8 +28,8 @@ func TestMain(m *testing.M) {
 // everywhere checks all forms of a recipe, which must be those of the catalogue in its order.
 // It runs them in bubbles, on ZooKeeper and on etcd. The first two, mostly the recipe and a naive form, also run
 // on an ensemble of native servers, and the first over the sockets of one native server, because the others would
-// see the same server. A form that a backend's client cannot run is skipped there. A short test run has only the
-// first form on ZooKeeper and etcd, and none on the ensemble.
+// see the same server. A form that a backend's client cannot run is skipped there. A short test run has the bubbles
+// only: on a socket a case with a session of a second depends on the machine.
 func everywhere[F recipetest.Form](t *testing.T, forms []F) {
 	recipe := path.Dir(forms[0].String())
 	var tested []string
@@ -51,7 +51,10 @@ func everywhere[F recipetest.Form](t *testing.T, forms []F) {
 		}
 		t.Run(tested[i]+"/in process", func(t *testing.T) { recipetest.RunInBubbles(t, open, form) })
 	}
-	t.Run(tested[0]+"/native", func(t *testing.T) { recipetest.Run(t, backendtest.Shared(t, "native:"), forms[0]) })
+	t.Run(tested[0]+"/native", func(t *testing.T) {
+		testenv.SkipIfShort(t)
+		recipetest.Run(t, backendtest.Shared(t, "native:"), forms[0])
+	})
 	for _, backend := range []string{"zookeeper:", "etcd:", threeNative} {
 		on := forms
 		if backend == threeNative {
@@ -59,9 +62,7 @@ func everywhere[F recipetest.Form](t *testing.T, forms []F) {
 		}
 		for i, form := range on {
 			t.Run(tested[i]+"/"+strings.TrimSuffix(backend, ":"), func(t *testing.T) {
-				if i > 0 || backend == threeNative {
-					testenv.SkipIfShort(t)
-				}
+				testenv.SkipIfShort(t)
 				row := listed(form.String())
 				service := backendtest.Shared(t, urlFor(t, backend, row))
 				if service = row.ServiceFor(service); service == nil {

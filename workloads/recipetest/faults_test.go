@@ -10,6 +10,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/backends"
 	"github.com/stampede-bench/stampede/drivers/cluster/faults"
 	"github.com/stampede-bench/stampede/internal/bubble"
+	"github.com/stampede-bench/stampede/internal/testenv"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/naive"
 	"github.com/stampede-bench/stampede/workloads"
@@ -21,6 +22,7 @@ import (
 // which strike where the form is weak. The correct forms pass all schedules that expose one of
 // their mutants.
 func TestMutantsUnderFaults(t *testing.T) {
+	testenv.SkipIfShort(t)
 	all := families()
 	for _, recipe := range slices.Sorted(maps.Keys(all)) {
 		f := all[recipe]

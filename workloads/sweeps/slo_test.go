@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/internal/testenv"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/workloads"
@@ -70,6 +71,7 @@ func queueRun(t *testing.T, s drivers.Service, rate float64, window time.Duratio
 // stays below the limit. It must be 90 to 105 % of the rate at which the theory of queues says so, for every
 // seed.
 func TestSearchFindsTheLoadOfTheory(t *testing.T) {
+	testenv.SkipIfShort(t)
 	seeds := uint64(20)
 	if testing.Short() {
 		seeds = 2

@@ -103,7 +103,7 @@ func schedules(t *testing.T) int {
 	text := os.Getenv("SCHEDULES")
 	if text == "" {
 		if testing.Short() {
-			return 300
+			return 100
 		}
 		return 3000
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/server/logfile"
 	"github.com/stampede-bench/stampede/drivers/server/tree"
 	"github.com/stampede-bench/stampede/drivers/wire"
+	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
 // writerDirectory is the environment variable that makes a process of this test write to the
@@ -35,6 +36,7 @@ const kills = 20
 // leaves all the state that it knew to be on disk, possibly some of its later transactions, and
 // nothing else.
 func TestKilledWriter(t *testing.T) {
+	testenv.SkipIfShort(t)
 	rounds := kills
 	if n, err := strconv.Atoi(os.Getenv("KILLS")); err == nil {
 		rounds = n

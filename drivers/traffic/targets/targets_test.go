@@ -24,6 +24,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/traffic/etcd"
 	"github.com/stampede-bench/stampede/drivers/traffic/proxy"
 	"github.com/stampede-bench/stampede/drivers/traffic/targets"
+	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
 func TestMain(m *testing.M) { backendtest.Main(m) }
@@ -267,6 +268,7 @@ func (r *record) latest() string {
 
 // TestTargets names clients by their order, their process and their ephemeral nodes.
 func TestTargets(t *testing.T) {
+	testenv.SkipIfShort(t)
 	s := newStage(t, "native", backendtest.Native(t, server.Options{}))
 	var conns []drivers.Conn
 	for i := range 3 {

@@ -14,6 +14,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
 	"github.com/stampede-bench/stampede/drivers/cluster/faults"
 	"github.com/stampede-bench/stampede/drivers/traffic/proxy"
+	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
 // onTheWire has a test for each verb that clients of a program can be hit by. Each shows by requests, replies and connections that
@@ -38,6 +39,7 @@ func untested(tests map[faults.Verb]func(*testing.T, *stage)) (verbs []string) {
 
 // TestEachVerbOnTheWire tests the verbs on each backend, and fails if one has no test.
 func TestEachVerbOnTheWire(t *testing.T) {
+	testenv.SkipIfShort(t)
 	for _, verb := range untested(onTheWire) {
 		t.Errorf("%s has no test on the wire", verb)
 	}
@@ -175,6 +177,7 @@ func holds(t *testing.T, s *stage) {
 // TestAnswersBehindANotification has etcd confirm a watch on a stream by which a notification is held back: what the stream
 // says comes in order, so that the client has the watch after the notification.
 func TestAnswersBehindANotification(t *testing.T) {
+	testenv.SkipIfShort(t)
 	s := newStage(t, "etcd", backendtest.SharedEtcd(t))
 	c := s.library(t, nil)
 	first, second := s.keys(t)
@@ -314,6 +317,7 @@ func (s *stage) again(t *testing.T) string {
 // TestServersOnTheWire breaks servers that were started: a killed one closes the connections of its clients, and one that is
 // stopped says nothing until it continues.
 func TestServersOnTheWire(t *testing.T) {
+	testenv.SkipIfShort(t)
 	for scheme, url := range map[string]string{"native": "native:?durability=fsync", "zookeeper": "zookeeper:", "etcd": "etcd:?durability=no-fsync"} {
 		t.Run(scheme, func(t *testing.T) {
 			service := backendtest.Own(t, url).(drivers.Ensemble)

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
 // listen returns a socket on loopback that is closed after the test.
@@ -51,6 +53,7 @@ func dial(t *testing.T, address string, now func() Moment) *Client {
 // TestLoopback estimates a clock that is five hours and a drift off that of the coordinator, by real packets.
 // Both are made from one real clock, so the truth is known.
 func TestLoopback(t *testing.T) {
+	testenv.SkipIfShort(t)
 	for _, rate := range []PPM{150, -150} {
 		machine := StartClock()
 		const apart = 5 * hour

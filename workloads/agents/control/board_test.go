@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
 // A poster is a process that uses a board.
@@ -36,6 +38,7 @@ func newPosters(t testing.TB, n int, connect func() *Plane) (all []poster) {
 // TestMessagesArriveInOrder has three processes that post at the same time, more than one sheet of a process that
 // is slow to read should keep.
 func TestMessagesArriveInOrder(t *testing.T) {
+	testenv.SkipIfShort(t)
 	m := start(t)
 	posters := newPosters(t, 3, func() *Plane { return connect(t, m) })
 	const messages = 300
