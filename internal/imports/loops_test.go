@@ -3,13 +3,10 @@ package imports
 import (
 	"fmt"
 	"go/ast"
-	"go/parser"
 	"go/token"
 	"io/fs"
 	"os"
-	"path"
 	"slices"
-	"strings"
 	"testing"
 	"testing/fstest"
 )
@@ -21,27 +18,14 @@ var ending = []string{"Cause", "Err", "Pause", "Sync", "look"}
 // a loop never ends once its context was cancelled because of a lost connection: each call then
 // returns that cause at once.
 func endless(root fs.FS) (found []string, err error) {
-	err = fs.WalkDir(root, ".", func(file string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || path.Ext(file) != ".go" || strings.HasSuffix(file, "_test.go") {
-			return err
-		}
-		text, err := fs.ReadFile(root, file)
-		if err != nil {
-			return err
-		}
-		files := token.NewFileSet()
-		parsed, err := parser.ParseFile(files, file, text, parser.SkipObjectResolution)
-		if err != nil {
-			return err
-		}
+	err = eachFile(root, func(file string, positions *token.FileSet, parsed *ast.File) {
 		ast.Inspect(parsed, func(n ast.Node) bool {
 			loop, ok := n.(*ast.ForStmt)
 			if ok && mentions(loop, "ErrConnectionLoss") && !slices.ContainsFunc(ending, func(name string) bool { return mentions(loop, name) }) {
-				found = append(found, fmt.Sprintf("%s:%d", file, files.Position(loop.Pos()).Line))
+				found = append(found, fmt.Sprintf("%s:%d", file, positions.Position(loop.Pos()).Line))
 			}
 			return true
 		})
-		return nil
 	})
 	return found, err
 }
