@@ -10,7 +10,7 @@ import (
 type failure struct {
 	pkg, test string // test has no subtest in its name
 	count     int    // of the test and the subtests that failed
-	final     bool   // it is not run again: it met a data race or a panic
+	final     bool   // it is not run again: it met a data race, or the process ended before its tests
 }
 
 // mostAgain is the number of failed tests up to which they are run again. More of them have a cause in the code.
@@ -28,8 +28,16 @@ func (r *report) fail(e event, output []string) {
 	f := r.failures[at]
 	f.count++
 	f.final = f.final || slices.ContainsFunc(output, func(line string) bool {
-		return strings.Contains(line, "DATA RACE") || strings.Contains(line, "race detected") || strings.HasPrefix(strings.TrimSpace(line), "panic: ")
+		return strings.Contains(line, "DATA RACE") || strings.Contains(line, "race detected")
 	})
+}
+
+// endedEarly fails a package as a whole, by a panic for instance: some of its tests were not run.
+func (r *report) endedEarly(pkg string) {
+	r.failed++
+	for _, f := range r.failures {
+		f.final = f.final || f.pkg == pkg
+	}
 }
 
 // repeatable returns the failed tests that are to be run again.

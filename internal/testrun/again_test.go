@@ -19,9 +19,13 @@ func reportOf(t *testing.T, events string) (*report, *strings.Builder) {
 	return r, page
 }
 
-// Of the failed tests those are run again that neither raced nor panicked.
+// Of the failed tests those are run again that did not race, in packages whose other tests were run too.
 func TestOnlyFailedTestsAreRunAgain(t *testing.T) {
-	const failed, pkg = `{"Action":"fail","Package":"github.com/stampede-bench/stampede/a","Test":`, `{"Action":"output","Package":"github.com/stampede-bench/stampede/a","Test":`
+	const (
+		failed = `{"Action":"fail","Package":"github.com/stampede-bench/stampede/a","Test":`
+		pkg    = `{"Action":"output","Package":"github.com/stampede-bench/stampede/a","Test":`
+		ends   = `{"Action":"output","Package":"github.com/stampede-bench/stampede/a",`
+	)
 	for _, c := range []struct {
 		name, events string
 		want         []string
@@ -29,8 +33,9 @@ func TestOnlyFailedTestsAreRunAgain(t *testing.T) {
 		{"a subtest and its parent", failed + `"TestA/one"}` + "\n" + failed + `"TestA"}`, []string{"TestA"}},
 		{"a data race", pkg + `"TestA","Output":"WARNING: DATA RACE\n"}` + "\n" + failed + `"TestA"}`, nil},
 		{"a race that the detector told of elsewhere", pkg + `"TestA","Output":"    testing.go:1: race detected during execution of test\n"}` + "\n" + failed + `"TestA"}`, nil},
-		{"a panic", pkg + `"TestA","Output":"panic: boom\n"}` + "\n" + failed + `"TestA"}` + "\n" + failed + `"TestB"}`, []string{"TestB"}},
-		{"a panic of a subtest", pkg + `"TestA/x","Output":"panic: boom [recovered]\n"}` + "\n" + failed + `"TestA/x"}` + "\n" + failed + `"TestA"}`, nil},
+		{"a package with all its tests run", failed + `"TestA"}` + "\n" + ends + `"Output":"FAIL\n"}` + "\n" + `{"Action":"fail","Package":"github.com/stampede-bench/stampede/a"}`, []string{"TestA"}},
+		{"a panic", pkg + `"TestA","Output":"panic: boom\n"}` + "\n" + failed + `"TestA"}` + "\n" + ends + `"Output":"FAIL\ta\t0.1s\n"}` + "\n" + `{"Action":"fail","Package":"github.com/stampede-bench/stampede/a"}`, nil},
+		{"an exit after a failed test", failed + `"TestA"}` + "\n" + ends + `"Output":"exit status 3\n"}` + "\n" + `{"Action":"fail","Package":"github.com/stampede-bench/stampede/a"}`, nil},
 	} {
 		r, _ := reportOf(t, c.events+"\n")
 		var got []string

@@ -109,8 +109,8 @@ func (r *report) endTest(e event) {
 	}
 }
 
-// endPackage counts a package that fails without a failed test, because it does not
-// compile or its process ends early, as one failure.
+// endPackage counts a package that does not compile, or whose process ends before its tests, as one failure. The
+// tests of any other one end with a line of their own.
 func (r *report) endPackage(e event) {
 	output := r.output[e.Package+" "]
 	cached := slices.ContainsFunc(output, func(o string) bool { return strings.Contains(o, "(cached)") })
@@ -121,8 +121,8 @@ func (r *report) endPackage(e event) {
 		return
 	case "fail":
 		verdict = "FAIL"
-		if !slices.ContainsFunc(r.failures, func(f *failure) bool { return f.pkg == e.Package }) {
-			r.failed++
+		if !slices.Contains(output, "FAIL\n") {
+			r.endedEarly(e.Package)
 		}
 		fmt.Fprint(r.out, strings.Join(r.builds[e.FailedBuild], ""), strings.Join(said(output), ""))
 	}
