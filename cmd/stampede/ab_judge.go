@@ -113,7 +113,7 @@ func (j *comparison) writeRules(w io.Writer, gated int) {
 	if j.flags.confirm {
 		rows = append(rows, []string{"confirms", fmt.Sprintf("a regression by %d further pairs", j.flags.pairs)})
 	}
-	_ = render.WriteColumns(w, "  ", rows) // what is announced on standard error may get lost
+	_ = render.WriteColumns(w, "  ", rows) // nobody may be reading standard error
 }
 
 // run runs the pairs, and as many again if --confirm is given and there is a regression.

@@ -20,8 +20,8 @@ type course struct {
 	last  time.Time       // when the latest run ended
 }
 
-// begin starts a course of runs, of which the given number was done before. The course uses time as the
-// measure of the work only if it is known for every run.
+// begin starts a course of runs. The first done of them are finished already. The course measures work in time
+// only if the time of every run is known.
 func (c *course) begin(work []time.Duration, done int) {
 	now := time.Now()
 	*c = course{work: work, timed: !slices.Contains(work, 0), begun: done, ended: done, since: now, last: now}
@@ -30,7 +30,7 @@ func (c *course) begin(work []time.Duration, done int) {
 	}
 }
 
-// beginCounted starts a course of runs of which only the proportions of their times are known.
+// beginCounted starts a course of runs whose times are known only in proportion to each other.
 func (c *course) beginCounted(work []time.Duration) {
 	c.begin(work, 0)
 	c.timed = false

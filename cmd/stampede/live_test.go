@@ -164,8 +164,8 @@ func TestLivePage(t *testing.T) {
 	}
 }
 
-// reportOf checks that the page has finished and that its links open and keep the report, although nobody
-// answers any more.
+// reportOf checks that the page has finished and that its links open and keep the report, although the server
+// no longer answers.
 func reportOf(t *testing.T, page context.Context) {
 	t.Helper()
 	const says = `[document.querySelector("#state .text").textContent, document.querySelector("#end b").textContent, document.getElementById("save").download.endsWith(".html"), document.getElementById("stop").checkVisibility()].join(" ")`

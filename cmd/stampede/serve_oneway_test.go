@@ -72,7 +72,7 @@ func (l *peerLink) pass(from net.Conn, address string) {
 	io.Copy(from, to)
 }
 
-// mute holds back what is sent from now on, or sends it.
+// mute stops or restores what the link sends. What is sent meanwhile is kept.
 func (l *peerLink) mute(muted bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -80,7 +80,7 @@ func (c *Selection) writePlan(w io.Writer, heading string, as *Security, p Annou
 		}
 	}
 	rows = append(rows, []string{"duration", p.Duration}, []string{"connect as", as.summary()})
-	_ = render.WriteColumns(w, "  ", rows) // what is announced on standard error may get lost
+	_ = render.WriteColumns(w, "  ", rows) // nobody may be reading standard error
 }
 
 // Requests describes how many requests a round of the forms takes with the most clients, by the cost model: a
@@ -176,7 +176,7 @@ func (c *Selection) furtherSessions() string {
 	return fmt.Sprintf(" plus %d further sessions", c.further)
 }
 
-// Announcement describes the runs of the forms, each of which is run this number of times at each level.
+// Announcement describes the runs of the forms, each repeated this many times at each level.
 func (f *Flags) Announcement(forms []catalog.Choice, times int) Announcement {
 	runs := len(f.Clients) * len(forms) * times
 	settings := f.Run.Settings
