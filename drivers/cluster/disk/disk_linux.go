@@ -70,7 +70,9 @@ func Remove(below string) error {
 			_ = unix.IoctlSetInt(int(f.Fd()), fiThaw, 0) // fails if it is not frozen
 			f.Close()
 		}
-		if err := unix.Unmount(m.dir, 0); err != nil {
+		// A killed process closes its files one by one, the pipe by which its end is known maybe before the last one
+		// here: the file system leaves the tree at once, and ends with that file.
+		if err := unix.Unmount(m.dir, unix.MNT_DETACH); err != nil {
 			errs = append(errs, fmt.Errorf("unmount %s: %w", m.dir, err))
 		}
 	}

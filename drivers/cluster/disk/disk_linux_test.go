@@ -111,3 +111,19 @@ func TestRemoveThaws(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A file that a killed process has not closed yet does not keep the file system in the tree.
+func TestRemoveBesideAnOpenFile(t *testing.T) {
+	dir := made(t)
+	open, err := os.Create(filepath.Join(dir, "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer open.Close()
+	if err := disk.Remove(filepath.Dir(dir)); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("%v, %v: the file system is left", left, err)
+	}
+}
