@@ -15,17 +15,6 @@ TESTRUN = $(GO) run ./internal/testrun
 # tests do not link etcd, so that they compile and end in seconds.
 RACED = ./drivers/cluster/partition ./drivers/wire ./internal/bubble ./metrics ./workloads/openloop
 
-# Packages that make check runs without the race detector: simulations and matrices that take many times as long
-# under it, tests that start programs for most of their time, and logs that one goroutine writes. The other packages it
-# runs under the detector, and the recipes' suite too, in short.
-UNRACED = ./cmd/... ./dashboards/... ./docker/... ./docs/... ./examples/... ./internal/... ./naive/... ./recipes/... ./results/... \
-	./metrics ./drivers/server/replica $(SEQUENTIAL) $(MATRICES)
-SEQUENTIAL = ./drivers/server/raftlog ./drivers/server/wal
-MATRICES = ./workloads/catalog ./workloads/check ./workloads/recipetest ./workloads/sweeps
-
-# The packages of the raced step that take longest. They begin first, so that none of them runs alone at the end.
-LONGEST = ./workloads/agents ./workloads
-
 # The program by which tests start members of etcd without the race detector: etcd is
 # not under test.
 PLAIN = .build/stampede
@@ -49,10 +38,10 @@ FUZZED ?= .
 SOAK ?= 50
 RECIPES ?= lock,election
 
-.PHONY: help run test check race soak break holders delivery incidents fuzz lint bench bench-servers bench-ensembles aa observe-aa observe-suites duet-power twins docs man completion lab lab-down deps deps-short
+.PHONY: help run test check checks race soak break holders delivery incidents fuzz lint bench bench-once gate bench-servers bench-ensembles aa observe-aa observe-suites duet-power twins docs man completion lab lab-down deps deps-short
 
 help: ## list the targets
-	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 16
+	@sed -n 's/^\([a-z%-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 16
 
 run: ## the lock in both forms on the native server; ARGS=… are flags of stampede run
 	$(GO) run ./cmd/stampede run $(ARGS)
@@ -61,20 +50,14 @@ test: deps-short ## go test -short with one ZooKeeper and one etcd, in some minu
 	$(GO) test $(RACE) -short -timeout=5m $(RACED)
 	$(TESTRUN) -short -timeout=5m ./...
 
-check: deps ## all tests, those of concurrency under the race detector, faults on ensembles, linters, the gate, fuzzing; three quarters of an hour
-	$(GO) build -o $(PLAIN) ./cmd/stampede
-	$(TESTRUN) -count=1 -timeout=60m $(UNRACED)
-	PLAIN_STAMPEDE=$(abspath $(PLAIN)) $(TESTRUN) $(RACE) -count=1 -timeout=60m $(LONGEST) \
-		$$($(GO) list ./drivers/... ./metrics/... ./workloads/... | grep -vxF "$$($(GO) list $(SEQUENTIAL) $(MATRICES))")
-	PLAIN_STAMPEDE=$(abspath $(PLAIN)) $(TESTRUN) $(RACE) -short -count=1 -timeout=60m ./workloads/recipetest
-	$(MAKE) soak SOAK=2 RECIPES=all
-	$(MAKE) lint
-	$(GO) test -run='^$$' -bench=. -benchtime=1x \
-		$$(grep -rl --include='*_test.go' '^func Benchmark' . | xargs -n 1 dirname | sort -u | grep -vx './cmd/stampede\|./workloads/catalog')
-	@code=0; scripts/gate || code=$$?; \
-		[ $$code != 97 ] || { echo "warning: the gate could not measure, because the machine is too busy; its counts pass"; code=0; }; exit $$code
-	$(MAKE) fuzz FUZZTIME=10s FUZZED='./drivers/wire ./drivers/server ./drivers/lean'
-	$(MAKE) fuzz FUZZTIME=5s FUZZED='./drivers/etcd ./drivers/traffic ./metrics/observe ./drivers/cluster/faults ./results/gate ./workloads/scenario ./results'
+check: deps ## all parts of the check, one after the other; more than an hour. CONTRIBUTING.md lists them
+	$(TESTRUN) check
+
+check-%: deps ## one part of the check, in less than ten minutes on two cores
+	$(TESTRUN) check $*
+
+checks: ## how long ago each part of the check was run, and how it ended
+	@$(TESTRUN) checks
 
 race: deps ## the concurrent packages COUNT (20) times under the race detector
 	$(GO) test -race -count=$(COUNT) -timeout=60m $(CONCURRENT)
@@ -110,6 +93,14 @@ delivery: deps ## ROUNDS (10000) rounds of all forms on all backends, also with 
 incidents: deps ## each incident TIMES (20) times: its symptom shows each time, and never in its fixed form; half an hour
 	TIMES=$(or $(TIMES),20) $(GO) test -count=1 -timeout=2h -v -run 'TestDocumentation/shown' ./cmd/stampede
 
+bench-once: ## each benchmark once, to see that it works
+	$(GO) test -run='^$$' -bench=. -benchtime=1x \
+		$$(grep -rl --include='*_test.go' '^func Benchmark' . | xargs -n 1 dirname | sort -u | grep -vx './cmd/stampede\|./workloads/catalog')
+
+gate: ## the gate of this project on itself; it passes where the machine is too busy to compare times
+	@code=0; scripts/gate || code=$$?; \
+		[ $$code != 97 ] || { echo "warning: the gate could not measure, because the machine is too busy; its counts pass"; code=0; }; exit $$code
+
 bench-servers: deps ## compare the native server with Apache ZooKeeper and with floors, in some minutes
 	$(GO) run ./internal/serverbench
 
@@ -138,8 +129,8 @@ lab: ## start every service, Prometheus and Grafana in containers, run a scenari
 lab-down: ## take down the containers of a make lab that was killed
 	@scripts/lab down
 
-docs: ## write the list of packages, the schemas of results and of scenario files, the pages of recipes, systems and incidents, the manual and the forms that observe recognises; review the changes
-	$(GO) test ./internal/imports -run TestContributing -update
+docs: ## write the lists of packages and of parts of the check, the schemas of results and of scenario files, the pages of recipes, systems and incidents, the manual and the forms that observe recognises; review the changes
+	$(GO) test ./internal/imports ./internal/parts -run TestContributing -update
 	$(GO) test ./results/schema -update
 	$(GO) test ./metrics/observe -run TestMatrixIsCurrent -update
 	$(GO) test ./cmd/stampede -run 'TestDocumentation/(recipes|manual|schema|systems|incidents)' -update

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"os"
 	"strconv"
 	"strings"
@@ -208,8 +209,11 @@ func settledVersion(c *zk.Conn, path string) (int32, error) {
 	}
 }
 
+// isCut reports whether the connection was lost. The client returns what the socket says if that happens while it
+// writes the request.
 func isCut(err error) bool {
-	return errors.Is(err, zk.ErrConnectionClosed) || errors.Is(err, zk.ErrNoServer)
+	var socket *net.OpError
+	return errors.Is(err, zk.ErrConnectionClosed) || errors.Is(err, zk.ErrNoServer) || errors.As(err, &socket)
 }
 
 type mute struct{}

@@ -8,7 +8,11 @@ package testenv
 
 import (
 	"os"
+	"runtime/debug"
+	"strings"
 	"testing"
+
+	"github.com/stampede-bench/stampede/internal/parts"
 )
 
 // The environment variables with the addresses of the shared servers, as host:port.
@@ -24,27 +28,35 @@ func Server(variable string) (address string, ok bool) {
 	return address, address != ""
 }
 
-// SkipIfShort skips a long test: go test -short and make test skip it, go test and make check
-// run it.
+// SkipIfShort skips a test that make test leaves out: one that real time or chance decides, that needs a program
+// which not every machine has, or that takes long. Its reason names the part of make check that runs the test.
 func SkipIfShort(t testing.TB) {
 	t.Helper()
 	if testing.Short() {
-		t.Skip(Long)
+		t.Skip("left to make check-" + part(t))
 	}
 }
 
-// Long is the reason given for a skipped long test.
-const Long = "long test, left to make check"
-
 // SkipIfRaced skips a test that the race detector makes ten times slower: a simulation in one goroutine,
-// or one of as many sessions as the machine carries. The check target of the Makefile must run it without
-// the detector, which TestCheckRunsWhatTheRaceDetectorSkips verifies.
+// or one of as many sessions as the machine carries. Its part of make check must run it without the detector, which a
+// test of package parts verifies.
 func SkipIfRaced(t testing.TB) {
 	t.Helper()
 	if raced {
-		t.Skip(Simulation)
+		t.Skip("too slow under the race detector: make check-" + part(t) + " runs it without")
 	}
 }
 
-// Simulation is the reason given for a test skipped under the race detector.
-const Simulation = "too slow under the race detector: make check runs it without"
+// part returns the part of make check that has a test of the package under test.
+func part(t testing.TB) string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		t.Fatal("this binary does not say which package it tests")
+	}
+	path := strings.TrimSuffix(strings.TrimPrefix(info.Path, info.Main.Path+"/"), ".test")
+	row, ok := parts.RowOf(path, t.Name())
+	if !ok {
+		t.Fatalf("no part of make check runs %s of %s: see internal/parts", t.Name(), path)
+	}
+	return row.Part
+}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,9 +9,20 @@ import (
 
 // A failure is a test that failed, with its subtests.
 type failure struct {
-	pkg, test string // test has no subtest in its name
+	pkg, test string // test has no subtest in its name; it is empty for a package whose process ended early
+	message   string // the first line of what it said
 	count     int    // of the test and the subtests that failed
 	final     bool   // it is not run again: it met a data race, or the process ended before its tests
+	flaky     bool   // it passed alone
+}
+
+// String names the test, with its message.
+func (f *failure) String() string {
+	name := strings.TrimSpace(short(f.pkg) + " " + f.test)
+	if f.message == "" {
+		return name
+	}
+	return name + ": " + f.message
 }
 
 // mostAgain is the number of failed tests up to which they are run again. More of them have a cause in the code.
@@ -27,25 +39,42 @@ func (r *report) fail(e event, output []string) {
 	}
 	f := r.failures[at]
 	f.count++
+	f.message = cmp.Or(f.message, first(output))
 	f.final = f.final || slices.ContainsFunc(output, func(line string) bool {
 		return strings.Contains(line, "DATA RACE") || strings.Contains(line, "race detected")
 	})
 }
 
 // endedEarly fails a package as a whole, by a panic for instance: some of its tests were not run.
-func (r *report) endedEarly(pkg string) {
+func (r *report) endedEarly(pkg string, output []string) {
 	r.failed++
+	r.failures = append(r.failures, &failure{pkg: pkg, message: first(output), count: 1})
 	for _, f := range r.failures {
 		f.final = f.final || f.pkg == pkg
 	}
 }
 
-// repeatable returns the failed tests that are to be run again.
-func (r *report) repeatable() (again []*failure) {
-	if len(r.failures) > mostAgain {
+// first returns the first line that a test or a package printed itself, without the place in the source.
+func first(output []string) string {
+	for _, line := range said(output) {
+		line = strings.TrimSpace(line)
+		if line == "" || line == "PASS" || strings.HasPrefix(line, "--- ") || strings.HasPrefix(line, "#") {
+			continue
+		}
+		if _, after, ok := strings.Cut(line, ".go:"); ok {
+			_, line, _ = strings.Cut(after, ": ")
+		}
+		return line
+	}
+	return ""
+}
+
+// repeatable returns those of the failed tests that are to be run again.
+func repeatable(failed []*failure) (again []*failure) {
+	if len(failed) > mostAgain {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(r.failures), func(f *failure) bool { return f.final })
+	return slices.DeleteFunc(slices.Clone(failed), func(f *failure) bool { return f.final })
 }
 
 // command returns the arguments by which go test runs the test alone, with the flags of the whole run.
@@ -62,6 +91,6 @@ func (f *failure) command(args []string) (alone []string) {
 func (r *report) passedAlone(f *failure) {
 	r.failed -= f.count
 	r.passed += f.count
-	r.flaky++
+	f.flaky = true
 	fmt.Fprintf(r.out, "FLAKY %s %s: it failed beside other tests, and passed alone\n", short(f.pkg), f.test)
 }

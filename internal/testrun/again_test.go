@@ -39,7 +39,7 @@ func TestOnlyFailedTestsAreRunAgain(t *testing.T) {
 	} {
 		r, _ := reportOf(t, c.events+"\n")
 		var got []string
-		for _, f := range r.repeatable() {
+		for _, f := range repeatable(r.failures) {
 			got = append(got, f.test)
 		}
 		if !slices.Equal(got, c.want) {
@@ -54,8 +54,8 @@ func TestManyFailuresAreNotRunAgain(t *testing.T) {
 	for i := range mostAgain + 1 {
 		events.WriteString(`{"Action":"fail","Package":"a","Test":"Test` + strings.Repeat("A", i+1) + `"}` + "\n")
 	}
-	if r, _ := reportOf(t, events.String()); len(r.repeatable()) > 0 {
-		t.Errorf("%d tests are run again", len(r.repeatable()))
+	if r, _ := reportOf(t, events.String()); len(repeatable(r.failures)) > 0 {
+		t.Errorf("%d tests are run again", len(repeatable(r.failures)))
 	}
 }
 
@@ -76,7 +76,7 @@ func TestReportOfFlakyTests(t *testing.T) {
 	}
 	r, page := reportOf(t, string(events))
 	passed, failed := r.passed, r.failed
-	for _, f := range r.repeatable() {
+	for _, f := range repeatable(r.failures) {
 		r.passedAlone(f)
 	}
 	r.finish(75 * time.Second)

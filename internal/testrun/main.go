@@ -3,6 +3,11 @@
 // reasons.
 //
 //	go run ./internal/testrun [go test flags, as -flag=value] [packages]
+//	go run ./internal/testrun check [parts]
+//	go run ./internal/testrun checks
+//
+// The second runs parts of make check, or all, and adds a line for each to .ci/checks.jsonl: what passed, on
+// which commit. The third lists the newest line of each part.
 //
 // A few failed tests are run once more, each alone. One that passes then is reported as FLAKY, a fault of
 // the test that is to be mended, and does not fail the run. A data race, a panic or a
@@ -13,6 +18,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,35 +47,58 @@ func main() {
 	os.Exit(code)
 }
 
-// run starts the servers, runs go test with the arguments, and stops the servers.
+// run carries out what the arguments ask for and returns the exit code.
 func run(ctx context.Context, args []string) (code int, err error) {
+	if len(args) > 0 {
+		switch args[0] {
+		case "check":
+			return check(ctx, args[1:])
+		case "checks":
+			return 0, listChecks(os.Stdout)
+		}
+	}
+	r, began := newReport(os.Stdout), time.Now()
+	code, err = besideServers(ctx, r, [][]string{args}, nil)
+	r.finish(time.Since(began))
+	return code, err
+}
+
+// besideServers starts the servers, runs go test with each list of arguments, and stops the servers. It returns the
+// first exit code that is not 0.
+func besideServers(ctx context.Context, r *report, calls [][]string, environment []string) (code int, err error) {
 	shared, err := startServers(ctx)
 	if err != nil {
 		return 1, err
 	}
 	defer func() { err = errors.Join(err, shared.close()) }()
-	return test(ctx, args, shared.environment())
+	environment = append(shared.environment(), environment...)
+	for _, args := range calls {
+		c, err := test(ctx, r, args, environment)
+		code = cmp.Or(code, c)
+		if err != nil || ctx.Err() != nil {
+			return code, err
+		}
+	}
+	return code, nil
 }
 
-// test runs go test, and the tests that failed once more, and reports on both. It passes an interrupt on: go test
-// then ends its tests and prints their output.
-func test(ctx context.Context, args, environment []string) (code int, err error) {
-	began := time.Now()
-	all := newReport(os.Stdout)
-	code, err = goTest(ctx, all, args, environment)
-	for _, f := range all.repeatable() {
+// test runs go test, and the tests that failed once more. It passes an interrupt on: go test then ends its tests and
+// prints their output.
+func test(ctx context.Context, r *report, args, environment []string) (code int, err error) {
+	before, failed := len(r.failures), r.failed
+	code, err = goTest(ctx, r, args, environment)
+	for _, f := range repeatable(r.failures[before:]) {
 		if err != nil || ctx.Err() != nil {
 			break
 		}
 		alone := newReport(os.Stdout)
 		var again int
 		if again, err = goTest(ctx, alone, f.command(args), environment); again == 0 && alone.passed > 0 {
-			all.passedAlone(f)
+			r.passedAlone(f)
 		}
 	}
-	all.finish(time.Since(began))
-	if all.failed == 0 && all.flaky > 0 && err == nil {
-		code = 0
+	if r.failed == failed && len(r.failures) > before && err == nil {
+		code = 0 // each failed test passed alone
 	}
 	return code, err
 }

@@ -34,8 +34,7 @@ type report struct {
 	skipped  map[string][]string // test names by reason
 	passed   int
 	failed   int
-	failures []*failure
-	flaky    int // tests that failed and then passed alone
+	failures []*failure // also those that passed alone
 }
 
 // A timing is the duration of a package's tests.
@@ -122,7 +121,7 @@ func (r *report) endPackage(e event) {
 	case "fail":
 		verdict = "FAIL"
 		if !slices.Contains(output, "FAIL\n") {
-			r.endedEarly(e.Package)
+			r.endedEarly(e.Package, append(slices.Clone(r.builds[e.FailedBuild]), output...))
 		}
 		fmt.Fprint(r.out, strings.Join(r.builds[e.FailedBuild], ""), strings.Join(said(output), ""))
 	}
@@ -153,19 +152,25 @@ func (r *report) finish(took time.Duration) {
 		slices.SortStableFunc(r.tests, longer)
 		list(r.out, r.tests[:min(listed, len(r.tests))])
 	}
-	total := 0
 	for _, why := range slices.Sorted(maps.Keys(r.skipped)) {
-		tests := r.skipped[why]
-		total += len(tests)
 		fmt.Fprintf(r.out, "\nskipped, %s:\n", why)
-		for _, line := range folded(tests) {
+		for _, line := range folded(r.skipped[why]) {
 			fmt.Fprintf(r.out, "  %s\n", line)
 		}
 	}
-	if r.flaky > 0 {
-		fmt.Fprintf(r.out, "\n%d FLAKY: see above\n", r.flaky)
+	if flaky := len(r.flaky()); flaky > 0 {
+		fmt.Fprintf(r.out, "\n%d FLAKY: see above\n", flaky)
+	}
+	total := 0
+	for _, tests := range r.skipped {
+		total += len(tests)
 	}
 	fmt.Fprintf(r.out, "\n%d passed, %d failed, %d skipped\n", r.passed, r.failed, total)
+}
+
+// flaky returns the tests that failed and then passed alone.
+func (r *report) flaky() []*failure {
+	return slices.DeleteFunc(slices.Clone(r.failures), func(f *failure) bool { return !f.flaky })
 }
 
 // list prints timings, the longest first.
