@@ -2,8 +2,6 @@ package cluster_test
 
 import (
 	"errors"
-	"fmt"
-	"net"
 	"strings"
 	"sync"
 	"testing"
@@ -15,63 +13,16 @@ import (
 	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
-// A program that uses go-zookeeper sees three native servers as one service: what is written at one is
-// there at the others after a sync.
-func TestGoZooKeeperOnThreeServers(t *testing.T) {
-	testenv.SkipIfShort(t)
-	s, _ := open(t, "native:?servers=3")
-	for i, from := range s.Members() {
-		path := fmt.Sprint("/from-", i)
-		connect(t, from.Address()).create(t, path, []byte(path))
-		for _, at := range s.Members() {
-			c := connect(t, at.Address())
-			if _, err := c.Sync(path); err != nil {
-				t.Fatal(err)
-			}
-			if data, _, err := c.Get(path); err != nil || string(data) != path {
-				t.Errorf("member %s wrote %s, and member %s reads %q, %v", from.Name(), path, at.Name(), data, err)
-			}
-		}
-	}
-}
-
-// When the server of a session is killed, go-zookeeper continues the session at another one, whether
-// it knows the servers by address or by name.
-func TestGoZooKeeperFailsOver(t *testing.T) {
-	testenv.SkipIfShort(t)
-	for name, host := range map[string]string{"by address": "127.0.0.1", "by name": "localhost"} {
-		t.Run(name, func(t *testing.T) {
-			s, _ := open(t, "native:?servers=3")
-			c := connect(t, on(t, host, s.Members())...)
-			session := c.SessionID()
-			c.create(t, "/kept", []byte("data"))
-			for range 2 { // of which one is the leader sooner or later
-				m := c.member(t, s)
-				if err := m.Kill(); err != nil {
-					t.Fatal(err)
-				}
-				c.await(t, zk.StateHasSession)
-				if c.SessionID() != session {
-					t.Errorf("session %x, want %x", c.SessionID(), session)
-				}
-				if data, _, err := c.Get("/kept"); err != nil || string(data) != "data" {
-					t.Errorf("%q, %v, want what was written", data, err)
-				}
-				if err := m.Restart(t.Context()); err != nil {
-					t.Fatal(err)
-				}
-				leader(t, s, s.Members()...)
-			}
-		})
-	}
-}
-
 // Without a majority go-zookeeper is refused by the server that is left, and keeps its session until the
 // majority is back, even if that takes longer than the session's time-out.
 func TestGoZooKeeperWithoutAMajority(t *testing.T) {
 	testenv.SkipIfShort(t)
 	s, _ := open(t, "native:?servers=3")
-	c := connect(t, on(t, "127.0.0.1", s.Members())...)
+	var addresses []string
+	for _, m := range s.Members() {
+		addresses = append(addresses, m.Address())
+	}
+	c := connect(t, addresses...)
 	session := c.SessionID()
 	var killed []drivers.Member
 	for range 2 {
@@ -119,19 +70,6 @@ func TestReconfigIsDisabled(t *testing.T) {
 			}
 		})
 	}
-}
-
-// on returns the members' addresses with another name of this host.
-func on(t *testing.T, host string, members []drivers.Member) (all []string) {
-	t.Helper()
-	for _, m := range members {
-		_, port, err := net.SplitHostPort(m.Address())
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, net.JoinHostPort(host, port))
-	}
-	return all
 }
 
 // A goClient is a session of go-zookeeper.
