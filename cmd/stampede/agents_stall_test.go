@@ -11,13 +11,13 @@ import (
 )
 
 // A stallingProxy is in front of a server. It stalls the connection by which the nth request of a kind comes: the
-// server executes the request, and its answer waits until the proxy is released.
+// server executes the request, and its answer waits until the test ends.
 type stallingProxy struct {
-	addr     string // of the proxy
-	server   string
-	ops      []int32
-	stalled  chan struct{} // closed when the server has executed the request
-	released chan struct{}
+	addr    string // of the proxy
+	server  string
+	ops     []int32
+	stalled chan struct{} // closed when the server has executed the request
+	ended   <-chan struct{}
 
 	mu   sync.Mutex
 	left int // requests until the one that stalls its connection
@@ -30,7 +30,7 @@ func startStalling(t *testing.T, server string, nth int, ops ...int32) *stalling
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &stallingProxy{addr: l.Addr().String(), server: server, ops: ops, left: nth, stalled: make(chan struct{}), released: make(chan struct{})}
+	p := &stallingProxy{addr: l.Addr().String(), server: server, ops: ops, left: nth, stalled: make(chan struct{}), ended: t.Context().Done()}
 	t.Cleanup(func() { l.Close() })
 	go func() {
 		for {
@@ -102,21 +102,19 @@ func (p *stallingProxy) isNth(op int32) bool {
 	return p.left == 0
 }
 
-// passAnswers passes the answers of the server. Once stall is closed they wait until the proxy is released.
+// passAnswers passes the answers of the server. Once stall is closed they wait until the test ends.
 func (p *stallingProxy) passAnswers(to io.Writer, from io.Reader, stall chan struct{}) {
 	buffer := make([]byte, 64<<10)
-	for waited := false; ; {
+	for {
 		n, err := from.Read(buffer)
 		if err != nil {
 			return
 		}
 		select {
 		case <-stall:
-			if !waited {
-				waited = true
-				close(p.stalled)
-				<-p.released
-			}
+			close(p.stalled)
+			<-p.ended
+			return
 		default:
 		}
 		if _, err := to.Write(buffer[:n]); err != nil {

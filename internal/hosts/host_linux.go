@@ -78,14 +78,6 @@ func (h *Host) Command(ctx context.Context, name string, args ...string) *exec.C
 	return c
 }
 
-// Run runs a command on the host.
-func (h *Host) Run(t *testing.T, name string, args ...string) {
-	t.Helper()
-	if out, err := h.Command(t.Context(), name, args...).CombinedOutput(); err != nil {
-		t.Fatalf("%s %s: %v: %s", name, strings.Join(args, " "), err, out)
-	}
-}
-
 // inNamespace calls a function in the host's network namespace. Sockets that it opens stay there.
 func (h *Host) inNamespace(f func() error) (err error) {
 	runtime.LockOSThread()
@@ -109,21 +101,4 @@ func (h *Host) inNamespace(f func() error) (err error) {
 		}
 	}()
 	return f()
-}
-
-// Plug gives the host an interface with the address, such as 10.0.0.5/24, on the switch of another host,
-// or on its own.
-func (h *Host) Plug(t *testing.T, hub *Host, address string) {
-	t.Helper()
-	if h == hub {
-		h.Run(t, "ip", "link", "add", "switch", "type", "bridge")
-		h.Run(t, "ip", "address", "add", address, "dev", "switch")
-		h.Run(t, "ip", "link", "set", "switch", "up")
-		return
-	}
-	port, pid := fmt.Sprintf("port-%d", h.pid), strconv.Itoa(h.pid)
-	hub.Run(t, "ip", "link", "add", port, "type", "veth", "peer", "name", "eth0", "netns", pid)
-	hub.Run(t, "ip", "link", "set", port, "master", "switch", "up")
-	h.Run(t, "ip", "address", "add", address, "dev", "eth0")
-	h.Run(t, "ip", "link", "set", "eth0", "up")
 }

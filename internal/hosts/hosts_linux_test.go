@@ -123,34 +123,6 @@ func TestALinkIsTheOnlyWay(t *testing.T) {
 	}
 }
 
-// TestHostsOnASwitch sends a packet from one host to another, and none reaches them from outside.
-func TestHostsOnASwitch(t *testing.T) {
-	hub, other := Start(t, time.Second), Start(t, time.Second)
-	hub.Plug(t, hub, "10.0.0.1/24")
-	other.Plug(t, hub, "10.0.0.2/24")
-	var at net.PacketConn
-	err := hub.inNamespace(func() (err error) {
-		at, err = net.ListenPacket("udp", "10.0.0.1:0")
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer at.Close()
-	from, err := dial(other, "udp", at.LocalAddr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer from.Close()
-	if _, err := from.Write([]byte("hello")); err != nil {
-		t.Fatal(err)
-	}
-	got := make([]byte, 10)
-	if n, sender, err := at.ReadFrom(got); err != nil || string(got[:n]) != "hello" || sender.String() != from.LocalAddr().String() {
-		t.Errorf("got %q from %v, %v", got[:n], sender, err)
-	}
-}
-
 // TestNothingIsLeft ends a test that has a host with a process on it.
 func TestNothingIsLeft(t *testing.T) {
 	var sleeper *exec.Cmd

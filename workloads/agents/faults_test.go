@@ -35,37 +35,6 @@ func whats(all []metrics.Break) (texts []string) {
 	return texts
 }
 
-// TestFaultsOfServers kills the leader of an ensemble, which agents cannot do.
-func TestFaultsOfServers(t *testing.T) {
-	testenv.SkipIfShort(t)
-	service := backendtest.Own(t, "etcd:?servers=3")
-	s := newStage(t, 2)
-	p := planOf(t, service, "lock/predecessor", 6)
-	p.Duration = 8 * time.Second
-	p = withFaults(t, p, "at=2s kill leader for=2s")
-	r, _, err := s.fleet.Run(t.Context(), p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(r.Breaks) != 2 || !strings.HasPrefix(r.Breaks[0].What, "kill member") || !strings.HasPrefix(r.Breaks[1].What, "restart member") || len(r.Recoveries) != 1 {
-		t.Fatalf("breaks %+v and %d recoveries", r.Breaks, len(r.Recoveries))
-	}
-	if at := r.Breaks[0].At; at < 2*time.Second || at > 4*time.Second {
-		t.Errorf("the kill came after %v, want 2 s", at)
-	}
-	v := r.Recoveries[0]
-	if v.Led == nil || v.Noticed == nil || v.Disconnected == 0 || v.Before == 0 || v.Counts.RPCs == 0 {
-		t.Errorf("led %v, noticed %v, %d disconnected, %v grants/s before, %d requests", v.Led, v.Noticed, v.Disconnected, v.Before, v.Counts.RPCs)
-	}
-	if r.FaultsError <= 0 || r.FaultsError > 50*time.Millisecond {
-		t.Errorf("times are wrong by up to %v", r.FaultsError)
-	}
-	if r.Rounds == 0 || r.Safety.Violations > 0 || !r.Disturbed {
-		t.Errorf("%d rounds, safety %+v, disturbed %v", r.Rounds, r.Safety, r.Disturbed)
-	}
-	nothingLeft(t, service)
-}
-
 // TestFaultsOfClients injects faults into clients by number, of which each agent has some. All agents together do
 // what one process does.
 func TestFaultsOfClients(t *testing.T) {
