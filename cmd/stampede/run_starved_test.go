@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"os/exec"
-	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -45,24 +44,9 @@ func TestStarvedGeneratorSaysSo(t *testing.T) {
 	}
 }
 
-// TestOtherProgramsAreNamed checks that a machine on which other programs keep every processor busy
-// is reported as such, also by the warning's code, and that a threshold that a time fails is invalid there.
-func TestOtherProgramsAreNamed(t *testing.T) {
-	testenv.SkipIfShort(t)
-	for range 2 * runtime.NumCPU() {
-		hog := exec.CommandContext(t.Context(), "timeout", "120", "sh", "-c", "while :; do :; done")
-		hog.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-		hog.Cancel = func() error { return syscall.Kill(-hog.Process.Pid, syscall.SIGKILL) }
-		if err := hog.Start(); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { hog.Wait() }) // the context ends first
-	}
-	namesOthers(t, func(*exec.Cmd) error { return nil })
-}
-
-// TestOtherProgramOnTheOnlyProcessor checks that another program which takes the one processor that a
-// run may use is named, however many more the machine has.
+// TestOtherProgramOnTheOnlyProcessor checks that another program which takes the one processor that a run may use is
+// named, also by the warning's code, however many more the machine has, and that a threshold that a time fails is
+// invalid there.
 func TestOtherProgramOnTheOnlyProcessor(t *testing.T) {
 	testenv.SkipIfShort(t)
 	all, err := duet.Processors()
@@ -78,16 +62,6 @@ func TestOtherProgramOnTheOnlyProcessor(t *testing.T) {
 	if err := duet.Move(hog.Process.Pid, only); err != nil {
 		t.Fatal(err)
 	}
-	run := namesOthers(t, func(c *exec.Cmd) error { return duet.Move(c.Process.Pid, only) })
-	if got := run.Generator.Machine.Cores; got != 1 {
-		t.Errorf("shares are of %g processors, want the one that the run may use", got)
-	}
-}
-
-// namesOthers does a run, calls started when its process has started, and checks what the run says of
-// other programs.
-func namesOthers(t *testing.T, started func(*exec.Cmd) error) results.Run {
-	t.Helper()
 	c := exec.CommandContext(t.Context(), "stampede", "run", "--form", "predecessor", "--clients", "4", "--duration", "1s",
 		"--no-save", "--quiet", "--threshold", "handoff.p50<1us", "--output", "json")
 	var out bytes.Buffer
@@ -95,7 +69,7 @@ func namesOthers(t *testing.T, started func(*exec.Cmd) error) results.Run {
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
-	if err := started(c); err != nil {
+	if err := duet.Move(c.Process.Pid, only); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.Wait(); c.ProcessState.ExitCode() != cli.ExitInvalid {
@@ -105,12 +79,15 @@ func namesOthers(t *testing.T, started func(*exec.Cmd) error) results.Run {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, all := range [][]results.Warning{f.Runs[0].Warnings, f.Runs[0].Doubts} {
+	run := f.Runs[0]
+	for _, all := range [][]results.Warning{run.Warnings, run.Doubts} {
 		if !slices.ContainsFunc(all, func(w results.Warning) bool {
 			return w.Code == "cpu-others" && strings.HasPrefix(w.Text, "other programs used ")
 		}) {
 			t.Errorf("nothing of other programs in %+v", all)
 		}
 	}
-	return f.Runs[0]
+	if got := run.Generator.Machine.Cores; got != 1 {
+		t.Errorf("shares are of %g processors, want the one that the run may use", got)
+	}
 }

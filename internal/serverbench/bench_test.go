@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
 	"github.com/stampede-bench/stampede/drivers/cluster/reexec"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
 	"github.com/stampede-bench/stampede/internal/testenv"
@@ -27,76 +26,6 @@ func tiny() scale {
 		watchers: 8, changes: 1,
 		sessions: 8, releases: 3, quiet: time.Millisecond,
 		parents: 2, children: 10,
-	}
-}
-
-// Every row has a figure for both sides, a release of a lock notifies one client, and no files
-// remain.
-func TestEveryRowHasFigures(t *testing.T) {
-	testenv.SkipIfShort(t)
-	if _, err := zookeeper.FindInstallation(); errors.Is(err, zookeeper.ErrNotInstalled) {
-		backendtest.Lacking(t, err)
-	}
-	t.Setenv("TMPDIR", t.TempDir())
-	b, err := open(t.Context(), tiny())
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := measure(t.Context(), b, io.Discard)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := b.close(); err != nil {
-		t.Error(err)
-	}
-	for _, row := range r.rows {
-		for _, v := range []float64{row.left.Value, row.right.Value, row.ratio.Value} {
-			if !(v > 0) || math.IsInf(v, 0) {
-				t.Errorf("%s: %+v, want figures above 0", row.what, row.comparison)
-			}
-		}
-		if strings.HasPrefix(row.what, "notifications") && (row.left.Value != 1 || row.right.Value != 1) {
-			t.Errorf("%s: %+v, want 1 on both", row.what, row.comparison)
-		}
-	}
-	if len(r.rows) != 24 {
-		t.Errorf("%d rows, want 24", len(r.rows))
-	}
-	if left, err := os.ReadDir(os.Getenv("TMPDIR")); err != nil || len(left) > 0 {
-		t.Errorf("left behind: %v (%v)", left, err)
-	}
-}
-
-// The same holds of the comparison of ensembles, in which elections are counted on one side only.
-func TestEnsemblesHaveFigures(t *testing.T) {
-	testenv.SkipIfShort(t)
-	if _, err := zookeeper.FindInstallation(); errors.Is(err, zookeeper.ErrNotInstalled) {
-		backendtest.Lacking(t, err)
-	}
-	t.Setenv("TMPDIR", t.TempDir())
-	sc := tiny()
-	sc.ensembles = true
-	b, err := open(t.Context(), sc)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := measure(t.Context(), b, io.Discard)
-	if err := errors.Join(err, b.close()); err != nil {
-		t.Fatal(err)
-	}
-	if len(r.rows) != 14 {
-		t.Fatalf("%+v, want 14 rows", r.rows)
-	}
-	for i, row := range r.rows {
-		if row.table != toZooKeeper {
-			t.Errorf("%s: in table %d, want that of ZooKeeper", row.what, row.table)
-		}
-		if i < 9 && (!(row.left.Value > 0 && row.right.Value > 0) || math.IsInf(row.ratio.Value, 0)) {
-			t.Errorf("%s: %+v, want figures above 0", row.what, row.comparison)
-		}
-	}
-	if left, err := os.ReadDir(os.Getenv("TMPDIR")); err != nil || len(left) > 0 {
-		t.Errorf("left behind: %v (%v)", left, err)
 	}
 }
 
