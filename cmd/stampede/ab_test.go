@@ -1,51 +1,16 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"io"
-	"net"
-	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stampede-bench/stampede/cmd/stampede/cli"
-	"github.com/stampede-bench/stampede/internal/testenv"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/archive"
-	"github.com/stampede-bench/stampede/workloads/namespace"
 )
-
-// TestAbFindsASlowdown checks that ab finds a slowdown: base and candidate go through a proxy, and the
-// proxy of the candidate delays every answer SLOWDOWN times as long. On an idle machine 1.2 is
-// enough. The default is 4: a busy machine delays both by less than that.
-func TestAbFindsASlowdown(t *testing.T) {
-	testenv.SkipIfShort(t)
-	times := 4.0
-	if text := os.Getenv("SLOWDOWN"); text != "" {
-		var err error
-		if times, err = strconv.ParseFloat(text, 64); err != nil {
-			t.Fatal(err)
-		}
-	}
-	const answer = 8 * time.Millisecond
-	server, _ := given(t)
-	base, slow := delaying(t, server, answer), delaying(t, server, time.Duration(times*float64(answer)))
-	c, code := ab(t, "zookeeper://"+base, "zookeeper://"+slow, "--metric", "rounds_per_s",
-		"--pairs", "10", "--clients", "2", "--hold", "0", "--warmup", "0", "--rounds", "10")
-	change := c.Changes[0]
-	if len(change.Ratios) != 10 || *change.P > 0.05 || change.Effect.High >= 0 || change.Effect.Value > -0.05 {
-		t.Errorf("ratios %.2f, p %v, %+v: want fewer rounds, by more than 5 %%", change.Ratios, *change.P, *change.Effect)
-	}
-	// If other machines take the processors away, ab reports that instead.
-	if doubtful := change.Verdict == results.Invalid; !doubtful && (change.Verdict != results.Regression || code != cli.ExitRegression) {
-		t.Errorf("%s, exit code %d: want a regression", change.Verdict, code)
-	}
-}
 
 // ab compares base and candidate and returns the result and the exit code.
 func ab(t *testing.T, base, other string, flags ...string) (results.Comparison, int) {
@@ -81,104 +46,6 @@ func TestAbRecordsTheOrderOfItsRuns(t *testing.T) {
 			t.Errorf("pair %d, new first %v: its runs are %d and %d in order, want %d and %d", i+1, newFirst, first.Order, second.Order, 2*i+1, 2*i+2)
 		}
 	}
-}
-
-// delaying returns the address of a proxy that forwards requests to the server immediately and
-// delays the server's answers.
-func delaying(t *testing.T, server string, by time.Duration) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { listener.Close() })
-	go func() {
-		for {
-			client, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			up, err := net.Dial("tcp", server)
-			if err != nil {
-				client.Close()
-				continue
-			}
-			go func() {
-				io.Copy(up, client)
-				up.Close()
-			}()
-			go later(client, up, by)
-		}
-	}()
-	return listener.Addr().String()
-}
-
-// later copies data and delays each piece by the same time.
-func later(to, from net.Conn, by time.Duration) {
-	type piece struct {
-		due  time.Time
-		text []byte
-	}
-	pieces := make(chan piece, 1024)
-	go func() {
-		defer close(pieces)
-		for {
-			text := make([]byte, 64<<10)
-			n, err := from.Read(text)
-			if n > 0 {
-				pieces <- piece{time.Now().Add(by), text[:n]}
-			}
-			if err != nil {
-				return
-			}
-		}
-	}()
-	for p := range pieces {
-		time.Sleep(time.Until(p.due))
-		to.Write(p.text)
-	}
-	to.Close()
-}
-
-// TestAbInterrupted checks that an interrupted ab writes the pairs that it has, decides nothing and
-// leaves nothing behind, both if it does the runs itself and if other programs do.
-func TestAbInterrupted(t *testing.T) {
-	testenv.SkipIfShort(t)
-	for _, c := range []struct{ name, variant string }{{"itself", ""}, {"programs", program(t) + " "}} {
-		t.Run(c.name, func(t *testing.T) {
-			addr, watcher := given(t)
-			file := filepath.Join(t.TempDir(), "ab.json")
-			var stderr bytes.Buffer
-			run := exec.CommandContext(t.Context(), "stampede", "ab", c.variant+"lock", c.variant+"lock", "--backend", "zookeeper://"+addr,
-				"--clients", "4", "--warmup", "0", "--duration", "1h", "-o", "json="+file)
-			run.Stderr, run.Dir = &stderr, filepath.Dir(file)
-			if err := run.Start(); err != nil {
-				t.Fatal(err)
-			}
-			awaitHolder(t, watcher)
-			if err := run.Process.Signal(syscall.SIGINT); err != nil {
-				t.Fatal(err)
-			}
-			var exit *exec.ExitError
-			if err := run.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 130 {
-				t.Errorf("%v, want exit code 130; stderr: %s", err, &stderr)
-			}
-			wantUndecided(t, file)
-			if _, there, err := watcher.Exists(t.Context(), namespace.Default, nil); err != nil || there {
-				t.Errorf("%s is there: %v, %v", namespace.Default, there, err)
-			}
-		})
-	}
-}
-
-// program returns a path of the stampede under test.
-func program(t *testing.T) string {
-	t.Helper()
-	path, err := exec.LookPath("stampede")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return path
 }
 
 func wantUndecided(t *testing.T, file string) {

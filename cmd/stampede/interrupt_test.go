@@ -34,8 +34,6 @@ func TestInterrupted(t *testing.T) {
 		code    int
 	}{
 		"interrupt":          {nil, []os.Signal{syscall.SIGINT}, 130},
-		"terminated":         {nil, []os.Signal{syscall.SIGTERM}, 143},
-		"hangup":             {nil, []os.Signal{syscall.SIGHUP}, 129},
 		"hangup under nohup": {[]string{"nohup"}, []os.Signal{syscall.SIGHUP, syscall.SIGTERM}, 143},
 	} {
 		t.Run(name, func(t *testing.T) {

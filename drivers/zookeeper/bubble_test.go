@@ -139,11 +139,12 @@ func TestCallsWaitForTheReconnect(t *testing.T) {
 	})
 }
 
-// The session's timeout starts with the disconnect.
+// The session's timeout starts with the disconnect, and ends the calls that wait for the reconnect.
 func TestLostAfterTheTimeout(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		m := new(memory)
-		c := dialMemory(t, m, drivers.Options{})
+		st := newStates()
+		c := dialMemory(t, m, drivers.Options{OnState: st.on})
 		w := newRecorder()
 		if _, _, err := c.Exists(t.Context(), "/a", w.watch); err != nil {
 			t.Fatal(err)
@@ -151,6 +152,9 @@ func TestLostAfterTheTimeout(t *testing.T) {
 		m.set(false, true)
 		synctest.Wait()
 		start := time.Now()
+		if _, _, err := c.Get(t.Context(), "/a", nil); !errors.Is(err, drivers.ErrSessionLost) {
+			t.Errorf("a call that waited for the reconnect: %v, want %v", err, drivers.ErrSessionLost)
+		}
 		<-c.Done()
 		if got := time.Since(start); got != 6*time.Second {
 			t.Errorf("lost after %v, want the 6s granted", got)
@@ -160,6 +164,7 @@ func TestLostAfterTheTimeout(t *testing.T) {
 			t.Errorf("event %+v, want Lost", e)
 		}
 		c.Close()
+		st.are(t, drivers.Disconnected, drivers.SessionGivenUp)
 	})
 }
 

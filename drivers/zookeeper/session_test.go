@@ -125,32 +125,6 @@ func TestCloseWhileDisconnected(t *testing.T) {
 	}
 }
 
-func TestDisconnectedForTheWholeTimeout(t *testing.T) {
-	f := onLocal(t)
-	st := newStates()
-	c, v := f.through(t, drivers.Options{OnState: st.on, SessionTimeout: 500 * time.Millisecond})
-	r := newRecorder()
-	if _, _, err := c.Get(f.ctx, f.root, r.watch); err != nil {
-		t.Fatal(err)
-	}
-	v.set(false, true)
-	v.cut()
-	<-st.more
-	waiting := make(chan error)
-	go func() {
-		_, _, err := c.Get(f.ctx, f.root, nil)
-		waiting <- err
-	}()
-	if err := <-waiting; !errors.Is(err, drivers.ErrSessionLost) {
-		t.Errorf("a call that waited for the reconnect: %v, want %v", err, drivers.ErrSessionLost)
-	}
-	c.Close()
-	if e := r.only(t); e.Type != drivers.Lost {
-		t.Errorf("event %+v, want Lost", e)
-	}
-	st.are(t, drivers.Disconnected, drivers.SessionGivenUp)
-}
-
 // The reply to a create is lost repeatedly: the node exists, and the session and its watches
 // survive.
 func TestLostReplies(t *testing.T) {
