@@ -50,6 +50,15 @@ func (s *script) ends(kind Kind, m *member, watches ...string) {
 	s.a.Fault(Fault{At: s.now, What: "test", Kind: kind, Clients: []string{fmt.Sprintf("192.0.2.%d:%d", m.pid, m.conn)}, Watches: watches})
 }
 
+// reconnect breaks the connection of a client, which has another one a second later and keeps its lease alive.
+func (s *script) reconnect(m *member) {
+	s.fault(Disconnected, 0)
+	m.cut()
+	s.pass(time.Second)
+	m.connect()
+	m.keepAlive(101)
+}
+
 // client connects a client with a key and a watch. Its process is not known if pid is 0.
 func (s *script) client(pid int) *member {
 	m := &member{script: s, pid: pid}
@@ -76,20 +85,12 @@ var etcdStories = []story{
 	}},
 	{"a connection breaks, and the client watches again", func(s *script) {
 		m := s.client(1)
-		s.fault(Disconnected, 0)
-		m.cut()
-		s.pass(time.Second)
-		m.connect()
-		m.keepAlive(101)
+		s.reconnect(m)
 		m.watchKeys("/app/")
 	}},
 	{"a connection breaks, and the client does not watch again", func(s *script) {
 		m := s.client(1)
-		s.fault(Disconnected, 0)
-		m.cut()
-		s.pass(time.Second)
-		m.connect()
-		m.keepAlive(101)
+		s.reconnect(m)
 	}},
 	{"the process is not known, and the lease tells whose the connection is", func(s *script) {
 		m := s.client(0)
@@ -246,11 +247,7 @@ var etcdStories = []story{
 		m := s.client(1)
 		m.do(drivers.Message{Op: drivers.OpUnwatch, Path: []byte("/app/"), Watch: true, Event: drivers.ChildrenChanged, Number: 1})
 		s.pass(time.Second)
-		s.fault(Disconnected, 0)
-		m.cut()
-		s.pass(time.Second)
-		m.connect()
-		m.keepAlive(101)
+		s.reconnect(m)
 	}},
 	{"a client ends its watch after the fault and goes on", func(s *script) {
 		m := s.client(1)
@@ -326,11 +323,7 @@ var etcdStories = []story{
 		m := s.client(1)
 		m.watchKeys("/app/")
 		s.pass(time.Second)
-		s.fault(Disconnected, 0)
-		m.cut()
-		s.pass(time.Second)
-		m.connect()
-		m.keepAlive(101)
+		s.reconnect(m)
 		m.watchKeys("/app/")
 		s.pass(time.Minute)
 	}},
@@ -338,11 +331,7 @@ var etcdStories = []story{
 		m := s.client(1)
 		m.watchKeys("/app/")
 		s.pass(time.Second)
-		s.fault(Disconnected, 0)
-		m.cut()
-		s.pass(time.Second)
-		m.connect()
-		m.keepAlive(101)
+		s.reconnect(m)
 		m.watchKeys("/app/")
 		m.watchKeys("/app/")
 	}},
@@ -368,11 +357,7 @@ var etcdStories = []story{
 		m.watchKeys("/app/")
 		m.do(drivers.Message{Op: drivers.OpUnwatch, Path: []byte("/app/"), Watch: true, Event: drivers.ChildrenChanged, Number: 1})
 		s.pass(time.Second)
-		s.fault(Disconnected, 0)
-		m.cut()
-		s.pass(time.Second)
-		m.connect()
-		m.keepAlive(101)
+		s.reconnect(m)
 		m.watchKeys("/app/")
 	}},
 	{"two watches on a key were cancelled, whose ends are seen later, and one is back", func(s *script) {

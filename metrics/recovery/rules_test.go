@@ -50,6 +50,13 @@ func (s *script) expire(all ...*member) {
 	}
 }
 
+// comesBack has a new session register and watch what that of the first member had.
+func (m *member) comesBack() {
+	m.open(0)
+	m.own("/svc/1/m0")
+	m.watch("/app/config")
+}
+
 // disconnect breaks connections, and has each session resumed after 50 ms.
 func (s *script) disconnect(all ...*member) {
 	s.fault(Disconnected, 0, all...)
@@ -281,9 +288,7 @@ var stories = []story{
 	{"the program has everything back and ends", func(s *script) {
 		m := s.begin(1, 1)[0]
 		s.expire(m)
-		m.open(0)
-		m.own("/svc/1/m0")
-		m.watch("/app/config")
+		m.comesBack()
 		s.pass(time.Second)
 		m.close()
 		s.pass(time.Minute)
@@ -311,9 +316,7 @@ var stories = []story{
 		m.cut()
 		other.set("/app/config")
 		s.pass(time.Second)
-		m.open(0)
-		m.own("/svc/1/m0")
-		m.watch("/app/config")
+		m.comesBack()
 	}},
 	{"a change in the gap is missed", func(s *script) {
 		m, other := s.members(1, 1)[0], s.members(2, 1)[0]
@@ -437,9 +440,7 @@ var stories = []story{
 		m.drops(drivers.OpCreate)
 		m.cut()
 		s.pass(10 * time.Second)
-		m.open(0)
-		m.own("/svc/1/m0")
-		m.watch("/app/config")
+		m.comesBack()
 		s.pass(time.Minute)
 	}},
 	{"of three sessions one loses a reply, one sends no such request and one closes", func(s *script) {
@@ -513,18 +514,14 @@ var stories = []story{
 		m := s.begin(1, 1)[0]
 		for range 2 {
 			s.expire(m)
-			m.open(0)
-			m.own("/svc/1/m0")
-			m.watch("/app/config")
+			m.comesBack()
 			s.pass(10 * time.Second)
 		}
 	}},
 	{"it recovers from one fault of two", func(s *script) {
 		m := s.begin(1, 1)[0]
 		s.expire(m)
-		m.open(0)
-		m.own("/svc/1/m0")
-		m.watch("/app/config")
+		m.comesBack()
 		s.pass(10 * time.Second)
 		s.expire(m)
 		m.open(0)

@@ -47,13 +47,21 @@ func TestConfigRounds(t *testing.T) {
 }
 
 func TestConfigSurvivesLostSessions(t *testing.T) {
-	for name, loser := range map[string]int64{"of one who sets": 1, "of one who follows": 4} {
+	surviveLostSessions(t, func(t *testing.T, s drivers.Service, breaks func() bool) *metrics.Record {
+		return runConfig(t, s, func(c drivers.Conn, path string) recipe.Config {
+			return fragile{recipes.NewConfig(c, path), c, breaks()}
+		})
+	})
+}
+
+// surviveLostSessions checks runs in which the first client, which changes what others follow, or the fourth, which follows
+// it, loses its session. breaks says of each client whether it is the one.
+func surviveLostSessions(t *testing.T, run func(t *testing.T, s drivers.Service, breaks func() bool) *metrics.Record) {
+	for name, loser := range map[string]int64{"of one who changes": 1, "of one who follows": 4} {
 		t.Run(name, func(t *testing.T) {
 			runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
 				var opened atomic.Int64
-				r := runConfig(t, s, func(c drivers.Conn, path string) recipe.Config {
-					return fragile{recipes.NewConfig(c, path), c, opened.Add(1) == loser}
-				})
+				r := run(t, s, func() bool { return opened.Add(1) == loser })
 				if n := r.Errors[drivers.ErrSessionLost.Error()]; n != 1 {
 					t.Errorf("%d lost sessions counted, want 1", n)
 				}

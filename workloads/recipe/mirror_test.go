@@ -2,7 +2,6 @@ package recipe_test
 
 import (
 	"context"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -48,22 +47,11 @@ func TestMirrorRounds(t *testing.T) {
 }
 
 func TestMirrorSurvivesLostSessions(t *testing.T) {
-	for name, loser := range map[string]int64{"of one who changes": 1, "of one who follows": 4} {
-		t.Run(name, func(t *testing.T) {
-			runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
-				var opened atomic.Int64
-				r := runMirror(t, s, func(c drivers.Conn, path string) recipe.Mirror {
-					return brittle{recipes.NewMirror(c, path), c, opened.Add(1) == loser}
-				})
-				if n := r.Errors[drivers.ErrSessionLost.Error()]; n != 1 {
-					t.Errorf("%d lost sessions counted, want 1", n)
-				}
-				if r.Safety.Violations != 0 || r.WholeRounds < 50 {
-					t.Errorf("%d rounds, %q; want the others to go on, without a violation", r.WholeRounds, r.Safety.Details)
-				}
-			})
+	surviveLostSessions(t, func(t *testing.T, s drivers.Service, breaks func() bool) *metrics.Record {
+		return runMirror(t, s, func(c drivers.Conn, path string) recipe.Mirror {
+			return brittle{recipes.NewMirror(c, path), c, breaks()}
 		})
-	}
+	})
 }
 
 // A brittle mirror loses its session at the first deletion.

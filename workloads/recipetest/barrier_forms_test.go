@@ -12,12 +12,8 @@ import (
 
 func barrierForms() []recipetest.BarrierForm {
 	return []recipetest.BarrierForm{
-		{Name: "watch", New: func(c drivers.Conn, path string) recipe.Barrier {
-			return recipes.NewBarrier(c, path)
-		}},
-		{Name: "poll", New: func(c drivers.Conn, path string) recipe.Barrier {
-			return naive.NewBarrier(c, path)
-		}},
+		{Name: "watch", New: of[recipe.Barrier](recipes.NewBarrier)},
+		{Name: "poll", New: of[recipe.Barrier](naive.NewBarrier)},
 		{Name: "etcd-recipes", Library: recipetest.Library{"any replies are lost": noRetry},
 			New: func(c drivers.Conn, path string) recipe.Barrier {
 				return shipped[recipe.Barrier](c, "barrier", path, 0)

@@ -3,7 +3,6 @@ package recipetest_test
 import (
 	"testing"
 
-	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/naive"
 	"github.com/stampede-bench/stampede/recipes"
 	"github.com/stampede-bench/stampede/workloads/recipe"
@@ -12,15 +11,9 @@ import (
 
 func configForms() []recipetest.ConfigForm {
 	return []recipetest.ConfigForm{
-		{Name: "watch", New: func(c drivers.Conn, path string) recipe.Config {
-			return recipes.NewConfig(c, path)
-		}},
-		{Name: "persistent", New: func(c drivers.Conn, path string) recipe.Config {
-			return recipes.NewPersistentConfig(capable[drivers.PersistentWatcher](c), path)
-		}},
-		{Name: "poll", New: func(c drivers.Conn, path string) recipe.Config {
-			return naive.NewConfig(c, path)
-		}},
+		{Name: "watch", New: of[recipe.Config](recipes.NewConfig)},
+		{Name: "persistent", New: watching[recipe.Config](recipes.NewPersistentConfig)},
+		{Name: "poll", New: of[recipe.Config](naive.NewConfig)},
 	}
 }
 

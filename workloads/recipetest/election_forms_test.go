@@ -13,21 +13,11 @@ import (
 
 func electionForms() []recipetest.ElectionForm {
 	return []recipetest.ElectionForm{
-		{Name: "predecessor", New: func(c drivers.Conn, path string) recipe.Election {
-			return recipes.NewElection(c, path)
-		}},
-		{Name: "acknowledged", Acknowledged: true, New: func(c drivers.Conn, path string) recipe.Election {
-			return recipes.NewAcknowledgedElection(c, path)
-		}},
-		{Name: "watch-leader", New: func(c drivers.Conn, path string) recipe.Election {
-			return naive.NewElection(c, path)
-		}},
-		{Name: "children-watch", New: func(c drivers.Conn, path string) recipe.Election {
-			return naive.NewChildrenWatchElection(c, path)
-		}},
-		{Name: "one-node", New: func(c drivers.Conn, path string) recipe.Election {
-			return naive.NewOneNodeElection(c, path)
-		}},
+		{Name: "predecessor", New: of[recipe.Election](recipes.NewElection)},
+		{Name: "acknowledged", Acknowledged: true, New: of[recipe.Election](recipes.NewAcknowledgedElection)},
+		{Name: "watch-leader", New: of[recipe.Election](naive.NewElection)},
+		{Name: "children-watch", New: of[recipe.Election](naive.NewChildrenWatchElection)},
+		{Name: "one-node", New: of[recipe.Election](naive.NewOneNodeElection)},
 		{Name: "poll", ReadsFirst: true, New: func(c drivers.Conn, path string) recipe.Election {
 			return naive.NewPollElection(c, path, 5*time.Millisecond)
 		}},

@@ -123,6 +123,16 @@ func shipped[F any](c drivers.Conn, recipe, path string, clients int) F {
 	return capable[drivers.Librarian](c).LibraryForm(recipe, path, clients).(F)
 }
 
+// of returns the constructor of a form, which satisfies the recipe's interface, as one of that interface.
+func of[I, F any](open func(drivers.Conn, string) F) func(drivers.Conn, string) I {
+	return func(c drivers.Conn, path string) I { return any(open(c, path)).(I) }
+}
+
+// watching does that for a form that needs persistent watches.
+func watching[I, F any](open func(drivers.PersistentWatcher, string) F) func(drivers.Conn, string) I {
+	return func(c drivers.Conn, path string) I { return any(open(capable[drivers.PersistentWatcher](c), path)).(I) }
+}
+
 // capable returns a Conn as one that can do more. Its panic names what it cannot.
 func capable[S drivers.Conn](c drivers.Conn) S {
 	session, ok := drivers.Capability[S](c)

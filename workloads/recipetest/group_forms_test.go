@@ -3,7 +3,6 @@ package recipetest_test
 import (
 	"testing"
 
-	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/naive"
 	"github.com/stampede-bench/stampede/recipes"
 	"github.com/stampede-bench/stampede/workloads/recipe"
@@ -12,29 +11,17 @@ import (
 
 func groupForms() []recipetest.GroupForm {
 	return []recipetest.GroupForm{
-		{Recipe: "group", Name: "ring", Ring: true, New: func(c drivers.Conn, path string) recipe.Group {
-			return recipes.NewGroup(c, path)
-		}},
-		{Recipe: "group", Name: "recursive", New: func(c drivers.Conn, path string) recipe.Group {
-			return recipes.NewRecursiveGroup(capable[drivers.PersistentWatcher](c), path)
-		}},
-		{Recipe: "group", Name: "children-watch", New: func(c drivers.Conn, path string) recipe.Group {
-			return naive.NewGroup(c, path)
-		}},
+		{Recipe: "group", Name: "ring", Ring: true, New: of[recipe.Group](recipes.NewGroup)},
+		{Recipe: "group", Name: "recursive", New: watching[recipe.Group](recipes.NewRecursiveGroup)},
+		{Recipe: "group", Name: "children-watch", New: of[recipe.Group](naive.NewGroup)},
 	}
 }
 
 func mutualWatchForms() []recipetest.GroupForm {
 	return []recipetest.GroupForm{
-		{Recipe: "mutual-watch", Name: "one-watch", New: func(c drivers.Conn, path string) recipe.Group {
-			return recipes.NewMutualWatch(c, path)
-		}},
-		{Recipe: "mutual-watch", Name: "recursive", New: func(c drivers.Conn, path string) recipe.Group {
-			return recipes.NewRecursiveMutualWatch(capable[drivers.PersistentWatcher](c), path)
-		}},
-		{Recipe: "mutual-watch", Name: "watch-each", New: func(c drivers.Conn, path string) recipe.Group {
-			return naive.NewMutualWatch(c, path)
-		}},
+		{Recipe: "mutual-watch", Name: "one-watch", New: of[recipe.Group](recipes.NewMutualWatch)},
+		{Recipe: "mutual-watch", Name: "recursive", New: watching[recipe.Group](recipes.NewRecursiveMutualWatch)},
+		{Recipe: "mutual-watch", Name: "watch-each", New: of[recipe.Group](naive.NewMutualWatch)},
 	}
 }
 

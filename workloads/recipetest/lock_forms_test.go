@@ -13,15 +13,9 @@ import (
 
 func lockForms() []recipetest.LockForm {
 	return []recipetest.LockForm{
-		{Name: "predecessor", New: func(c drivers.Conn, path string) recipe.Lock {
-			return recipes.NewLock(c, path)
-		}},
-		{Name: "one-node", New: func(c drivers.Conn, path string) recipe.Lock {
-			return naive.NewLock(c, path)
-		}},
-		{Name: "children-watch", New: func(c drivers.Conn, path string) recipe.Lock {
-			return naive.NewChildrenWatchLock(c, path)
-		}},
+		{Name: "predecessor", New: of[recipe.Lock](recipes.NewLock)},
+		{Name: "one-node", New: of[recipe.Lock](naive.NewLock)},
+		{Name: "children-watch", New: of[recipe.Lock](naive.NewChildrenWatchLock)},
 		{Name: "poll", New: func(c drivers.Conn, path string) recipe.Lock {
 			return naive.NewPollLock(c, path, 5*time.Millisecond)
 		}},
@@ -36,15 +30,9 @@ func libraryLock(c drivers.Conn, path string) recipe.Lock {
 
 func sharedLockForms() []recipetest.SharedLockForm {
 	return []recipetest.SharedLockForm{
-		{Name: "nearest", New: func(c drivers.Conn, path string) recipe.SharedLock {
-			return recipes.NewSharedLock(c, path)
-		}},
-		{Name: "children-watch", New: func(c drivers.Conn, path string) recipe.SharedLock {
-			return naive.NewSharedLock(c, path)
-		}},
-		{Name: "lowest-write", New: func(c drivers.Conn, path string) recipe.SharedLock {
-			return naive.NewLowestWriteSharedLock(c, path)
-		}},
+		{Name: "nearest", New: of[recipe.SharedLock](recipes.NewSharedLock)},
+		{Name: "children-watch", New: of[recipe.SharedLock](naive.NewSharedLock)},
+		{Name: "lowest-write", New: of[recipe.SharedLock](naive.NewLowestWriteSharedLock)},
 		{Name: "etcd-recipes", Library: recipetest.Library{}, New: func(c drivers.Conn, path string) recipe.SharedLock {
 			return shipped[recipe.SharedLock](c, "shared-lock", path, 0)
 		}},
@@ -53,29 +41,21 @@ func sharedLockForms() []recipetest.SharedLockForm {
 
 func revocableLockForms() []recipetest.RevocableLockForm {
 	return []recipetest.RevocableLockForm{
-		{Name: "own-node", New: func(c drivers.Conn, path string) recipe.RevocableLock {
-			return recipes.NewRevocableLock(c, path)
-		}},
+		{Name: "own-node", New: of[recipe.RevocableLock](recipes.NewRevocableLock)},
 		{Name: "laser-beams", New: func(c drivers.Conn, path string) recipe.RevocableLock {
 			return recipes.NewLaserBeamLock(c, path, time.Millisecond)
 		}},
-		{Name: "shared-flag", New: func(c drivers.Conn, path string) recipe.RevocableLock {
-			return naive.NewRevocableLock(c, path)
-		}},
+		{Name: "shared-flag", New: of[recipe.RevocableLock](naive.NewRevocableLock)},
 	}
 }
 
 func priorityLockForms() []recipetest.PriorityLockForm {
 	return []recipetest.PriorityLockForm{
-		{Name: "nearest", New: func(c drivers.Conn, path string) recipe.PriorityLock {
-			return recipes.NewPriorityLock(c, path)
-		}},
+		{Name: "nearest", New: of[recipe.PriorityLock](recipes.NewPriorityLock)},
 		{Name: "laser-beams", New: func(c drivers.Conn, path string) recipe.PriorityLock {
 			return recipes.NewLaserBeamPriorityLock(c, path, time.Millisecond)
 		}},
-		{Name: "children-watch", New: func(c drivers.Conn, path string) recipe.PriorityLock {
-			return naive.NewPriorityLock(c, path)
-		}},
+		{Name: "children-watch", New: of[recipe.PriorityLock](naive.NewPriorityLock)},
 	}
 }
 

@@ -3,7 +3,6 @@ package recipetest_test
 import (
 	"testing"
 
-	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/naive"
 	"github.com/stampede-bench/stampede/recipes"
 	"github.com/stampede-bench/stampede/workloads/recipe"
@@ -12,15 +11,9 @@ import (
 
 func namesForms() []recipetest.NamesForm {
 	return []recipetest.NamesForm{
-		{Name: "cached", New: func(c drivers.Conn, path string) recipe.Names {
-			return recipes.NewNames(c, path)
-		}},
-		{Name: "recursive", New: func(c drivers.Conn, path string) recipe.Names {
-			return recipes.NewRecursiveNames(capable[drivers.PersistentWatcher](c), path)
-		}},
-		{Name: "lookup", New: func(c drivers.Conn, path string) recipe.Names {
-			return naive.NewNames(c, path)
-		}},
+		{Name: "cached", New: of[recipe.Names](recipes.NewNames)},
+		{Name: "recursive", New: watching[recipe.Names](recipes.NewRecursiveNames)},
+		{Name: "lookup", New: of[recipe.Names](naive.NewNames)},
 	}
 }
 
