@@ -264,8 +264,11 @@ func TestServeEnsembleRefusesWrongSettings(t *testing.T) {
 	}
 }
 
+// isCut reports whether the connection was lost. The client returns what the socket says if that happens while it
+// writes the request.
 func isCut(err error) bool {
-	return errors.Is(err, zk.ErrConnectionClosed) || errors.Is(err, zk.ErrNoServer)
+	var socket *net.OpError
+	return errors.Is(err, zk.ErrConnectionClosed) || errors.Is(err, zk.ErrNoServer) || errors.As(err, &socket)
 }
 
 type mute struct{}
