@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/stampede-bench/stampede/drivers/cluster/disk"
+	awaiting "github.com/stampede-bench/stampede/internal/await"
 	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
@@ -38,7 +39,7 @@ func TestNoDiskHangsForEver(t *testing.T) {
 				if err := run.Process.Signal(signal); err != nil {
 					t.Fatal(err)
 				}
-				<-ended
+				awaiting.Value(t, "the interrupted command ends", ended)
 				awaitNobody(t, tmp)
 				if left, err := os.ReadDir(tmp); err != nil || len(left) > 0 {
 					t.Errorf("left behind: %v, %v; stderr: %s", left, err, &stderr)

@@ -14,6 +14,7 @@ import (
 	"github.com/stampede-bench/stampede/cmd/stampede/spec"
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
+	awaiting "github.com/stampede-bench/stampede/internal/await"
 	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
@@ -54,7 +55,7 @@ func endPaperFailures(t *testing.T, e trio) {
 	if err := run.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
-	<-ended
+	awaiting.Value(t, "the interrupted command ends", ended)
 	if code := run.ProcessState.ExitCode(); code != 130 {
 		t.Errorf("exit code %d, want 130; stderr: %s", code, &stderr)
 	}

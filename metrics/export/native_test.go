@@ -5,7 +5,6 @@ import (
 	"net"
 	"strings"
 	"testing"
-	"time"
 
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
 	"github.com/stampede-bench/stampede/drivers/server"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
+	"github.com/stampede-bench/stampede/internal/await"
 	"github.com/stampede-bench/stampede/metrics/export"
 )
 
@@ -61,10 +61,11 @@ func TestNativeShowsWhatTheServerDid(t *testing.T) {
 func TestMembersHaveMetricsOfTheirOwn(t *testing.T) {
 	member := backendtest.Member(t)
 	const leads = "stampede.server.member.leads"
-	all := produced(t, export.Native(member))
-	for since := time.Now(); last(all[leads]) != 1 && time.Since(since) < time.Minute; time.Sleep(time.Millisecond) {
+	var all map[string]metricdata.Aggregation
+	await.True(t, "the member leads", func() bool {
 		all = produced(t, export.Native(member))
-	}
+		return last(all[leads]) == 1
+	})
 	for name, want := range map[string]int64{leads: 1, "stampede.server.member.elections": 1, "stampede.server.member.followers": 0,
 		"stampede.server.member.synced": 0, "stampede.server.member.proposals": 0} {
 		if got := last(all[name]); got != want {

@@ -12,6 +12,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/backends"
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
+	"github.com/stampede-bench/stampede/internal/await"
 	"github.com/stampede-bench/stampede/internal/testenv"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads"
@@ -361,7 +362,7 @@ func TestTheControlPlaneLosesItsLeader(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer members[leader].Restart(context.Background())
-	if err := <-ended; err != nil {
+	if err := await.Value(t, "the run ends", ended); err != nil {
 		t.Errorf("the run ended with %v", err)
 	}
 	nothingLeft(t, service)
@@ -379,7 +380,7 @@ func TestALostCoordinatorEndsItsAgents(t *testing.T) {
 	s.running(t, service, "lock/predecessor")
 	s.fleet.plane.Close() // as if it had died
 	for i, ended := range s.ended {
-		if err := <-ended; !errors.Is(err, ErrCoordinatorLost) {
+		if err := await.Value(t, "the agent ends", ended); !errors.Is(err, ErrCoordinatorLost) {
 			t.Errorf("agent %d ended with %v, want %v", i+1, err, ErrCoordinatorLost)
 		}
 	}
@@ -422,7 +423,7 @@ func TestAnInterruptedRunEndsOnAllAgents(t *testing.T) {
 	}
 	s.fleet.Close()
 	for i, ended := range s.ended {
-		if err := <-ended; err != nil {
+		if err := await.Value(t, "the agent ends", ended); err != nil {
 			t.Errorf("agent %d ended with %v", i+1, err)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
+	"github.com/stampede-bench/stampede/internal/await"
 	"github.com/stampede-bench/stampede/internal/testenv"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads"
@@ -42,6 +43,24 @@ func (s *stage) start(t *testing.T, p workloads.Plan) (ended chan outcome, told 
 	}()
 	s.awaitWindow(t)
 	return ended, told
+}
+
+// awaitTold waits until told is closed, which must be before the run ends.
+func awaitTold(t *testing.T, told chan struct{}, ended chan outcome) {
+	t.Helper()
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		select {
+		case <-told:
+		case o := <-ended:
+			t.Errorf("the run has ended, with %v, before the coordinator knew of two seconds of a2", o.err)
+		case <-t.Context().Done():
+		}
+	}()
+	if await.Value(t, "the coordinator knows of two seconds of a2", over); t.Failed() {
+		t.FailNow()
+	}
 }
 
 // lossOf returns the loss of the agent a2.
@@ -82,9 +101,9 @@ func TestALostAgentEndsTheRun(t *testing.T) {
 	p := planOf(t, service, "lock/predecessor", 6)
 	p.Duration = time.Minute
 	ended, told := s.start(t, p)
-	<-told
+	awaitTold(t, told, ended)
 	s.agents[1].Plane.Close() // as if it had died
-	o := <-ended
+	o := await.Value(t, "the run ends", ended)
 	if !errors.Is(o.err, ErrAgentLost) || !strings.Contains(o.err.Error(), "a2") {
 		t.Errorf("the run ended with %v, want that a2 is lost", o.err)
 	}
@@ -92,7 +111,7 @@ func TestALostAgentEndsTheRun(t *testing.T) {
 	if o.record.Duration > 30*time.Second {
 		t.Errorf("the run lasted %v", o.record.Duration)
 	}
-	if err := <-s.ended[1]; !errors.Is(err, ErrCutOff) {
+	if err := await.Value(t, "the agent ends", s.ended[1]); !errors.Is(err, ErrCutOff) {
 		t.Errorf("the agent ended with %v, want %v", err, ErrCutOff)
 	}
 	nothingLeft(t, service)
@@ -108,7 +127,7 @@ func TestALostAgentEndsABarrier(t *testing.T) {
 	p.Duration = time.Minute
 	ended, _ := s.start(t, p)
 	s.agents[1].Plane.Close()
-	if o := <-ended; !errors.Is(o.err, ErrAgentLost) || !strings.Contains(o.err.Error(), "a2") || o.record != nil {
+	if o := await.Value(t, "the run ends", ended); !errors.Is(o.err, ErrAgentLost) || !strings.Contains(o.err.Error(), "a2") || o.record != nil {
 		t.Errorf("got a record: %v, %v, want that a2 is lost", o.record != nil, o.err)
 	}
 	nothingLeft(t, service)
@@ -121,11 +140,11 @@ func TestARunContinueWithoutALostAgent(t *testing.T) {
 	s := newStageOn(t, 3, member(t))
 	s.fleet.continues = true
 	p := planOf(t, service, "lock/predecessor", 6)
-	p.Duration = 3 * time.Second
+	p.Duration = 10 * time.Second // the coordinator is told each second, which must have happened some times
 	ended, told := s.start(t, p)
-	<-told
+	awaitTold(t, told, ended)
 	s.agents[1].Plane.Close()
-	o := <-ended
+	o := await.Value(t, "the run ends", ended)
 	if o.err != nil {
 		t.Errorf("the run ended with %v", o.err)
 	}
@@ -172,7 +191,7 @@ func TestNoAgentIsLeft(t *testing.T) {
 	for _, a := range s.agents {
 		a.Plane.Close()
 	}
-	if o := <-ended; o.record != nil || !errors.Is(o.err, ErrAgentLost) {
+	if o := await.Value(t, "the run ends", ended); o.record != nil || !errors.Is(o.err, ErrAgentLost) {
 		t.Errorf("got %+v, %v, want no record, and %v", o.record, o.err, ErrAgentLost)
 	}
 	if _, _, err := s.fleet.Run(t.Context(), p); !errors.Is(err, ErrAgentLost) || !strings.Contains(err.Error(), "no agent is left") {
@@ -203,7 +222,7 @@ func TestAnAgentIsLostBeforeItKnowsTheRun(t *testing.T) {
 	service := backendtest.Own(t, "native:")
 	s := newStageOn(t, 2, member(t))
 	s.agents[1].Plane.Close()
-	<-s.ended[1]
+	await.Value(t, "the agent ends", s.ended[1])
 	if _, _, err := s.fleet.Run(t.Context(), planOf(t, service, "lock/predecessor", 4)); !errors.Is(err, ErrAgentLost) {
 		t.Errorf("got %v, want %v", err, ErrAgentLost)
 	}

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/stampede-bench/stampede/drivers/cluster/reexec"
+	"github.com/stampede-bench/stampede/internal/await"
 )
 
 func TestMain(m *testing.M) {
@@ -135,6 +136,15 @@ func TestChildHasAGroupOfItsOwn(t *testing.T) {
 	}
 }
 
+// endsOn sends a signal to a child that has told its address, and waits until the child has ended.
+func endsOn(t *testing.T, p *reexec.Process, signal syscall.Signal) {
+	t.Helper()
+	if err := syscall.Kill(p.PID(), signal); err != nil {
+		t.Fatal(err)
+	}
+	await.Value(t, "the child ends", p.Done())
+}
+
 func TestStopTwice(t *testing.T) {
 	p := start(t, "echo", "a")
 	for i := range 2 {
@@ -149,8 +159,7 @@ func TestStopTwice(t *testing.T) {
 
 func TestStopTellsOfAChildThatDied(t *testing.T) {
 	p := start(t, "echo", "a")
-	syscall.Kill(p.PID(), syscall.SIGKILL)
-	<-p.Done()
+	endsOn(t, p, syscall.SIGKILL)
 	for range 2 {
 		if err := p.Stop(); err == nil || err.Error() != "echo: signal: killed" {
 			t.Errorf("got %v, want to hear that it was killed", err)
@@ -160,8 +169,7 @@ func TestStopTellsOfAChildThatDied(t *testing.T) {
 
 func TestTerminatedChildEndsWell(t *testing.T) {
 	p := start(t, "echo", "a")
-	syscall.Kill(p.PID(), syscall.SIGTERM)
-	<-p.Done()
+	endsOn(t, p, syscall.SIGTERM)
 	if err := p.Stop(); err != nil {
 		t.Error(err)
 	}
@@ -214,9 +222,8 @@ func TestNothingOutlivesAKilledParent(t *testing.T) {
 		t.Fatalf("child and grandchild are gone before the end: %v", err)
 	default:
 	}
-	syscall.Kill(p.PID(), syscall.SIGKILL)
-	<-p.Done()
-	if err := <-alive; err != nil {
+	endsOn(t, p, syscall.SIGKILL)
+	if err := await.Value(t, "child and grandchild end", alive); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(kept); !errors.Is(err, os.ErrNotExist) {

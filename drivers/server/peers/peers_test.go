@@ -8,13 +8,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	pb "go.etcd.io/raft/v3/raftpb"
 	"google.golang.org/protobuf/testing/protocmp"
 
 	"github.com/stampede-bench/stampede/drivers/server/replica"
+	"github.com/stampede-bench/stampede/internal/await"
 )
 
 // A member keeps what arrives.
@@ -103,17 +103,19 @@ func (p *pair) dial(ctx context.Context, network, address string) (net.Conn, err
 }
 
 // heartbeat sends messages until one arrives, because those without a connection are dropped.
-func (p *pair) heartbeat(t *testing.T) replica.Message {
+func (p *pair) heartbeat(t *testing.T) (got replica.Message) {
 	t.Helper()
 	x := replica.Message{From: 1, To: 2, Raft: &pb.Message{Type: pb.MsgHeartbeat.Enum(), From: new(uint64(1)), To: new(uint64(2)), Term: new(uint64(3))}}
-	for {
+	await.True(t, "a heartbeat arrives", func() bool {
 		p.peers[0].Send([]replica.Message{x})
 		select {
-		case got := <-p.members[1].got:
-			return got
-		case <-time.After(10 * time.Millisecond): // the connection may not be there yet
+		case got = <-p.members[1].got:
+			return true
+		default: // the connection may not be there yet
+			return false
 		}
-	}
+	})
+	return got
 }
 
 // same returns the versions of members whose programs are the same.

@@ -24,6 +24,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/traffic/etcd"
 	"github.com/stampede-bench/stampede/drivers/traffic/proxy"
 	"github.com/stampede-bench/stampede/drivers/traffic/targets"
+	"github.com/stampede-bench/stampede/internal/await"
 	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
@@ -204,29 +205,10 @@ func (seen) Lease(time.Time, int64)              {}
 func (seen) Owner(traffic.Process)               {}
 func (seen) Close(time.Time)                     {}
 
-// await waits for a state.
-func await(t *testing.T, states chan drivers.State, want drivers.State) {
+// awaitState waits for a state.
+func awaitState(t *testing.T, states chan drivers.State, want drivers.State) {
 	t.Helper()
-	late := time.After(30 * time.Second)
-	for {
-		select {
-		case s := <-states:
-			if s == want {
-				return
-			}
-		case <-late:
-			t.Fatalf("the session did not become %v", want)
-		}
-	}
-}
-
-// eventually waits until a condition holds.
-func eventually(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	for began := time.Now(); !holds(); time.Sleep(time.Millisecond) {
-		if time.Since(began) > 30*time.Second {
-			t.Fatal(what)
-		}
+	for await.Value(t, fmt.Sprintf("the session becomes %v", want), states) != want {
 	}
 }
 
@@ -277,7 +259,7 @@ func TestTargets(t *testing.T) {
 		must(t, err)
 		conns = append(conns, c)
 	}
-	eventually(t, "the process was not found", func() bool { return len(s.Named(true, fmt.Sprint(os.Getpid()))) == 3 })
+	await.True(t, "the process was not found", func() bool { return len(s.Named(true, fmt.Sprint(os.Getpid()))) == 3 })
 	if len(s.Named(true, "no-such")) != 0 {
 		t.Error("a process that is none has clients")
 	}
@@ -294,7 +276,7 @@ func TestTargets(t *testing.T) {
 		}
 	}
 	must(t, conns[0].Close())
-	eventually(t, "a session that was closed is still a client", func() bool { return len(s.Clients()) == 2 })
+	await.True(t, "a session that was closed is still a client", func() bool { return len(s.Clients()) == 2 })
 	late, _ := s.client(t)
 	_, err := late.Create(t.Context(), "/node3", nil, drivers.Ephemeral)
 	must(t, err)
@@ -389,16 +371,16 @@ func TestBar(t *testing.T) {
 	s.Bar()
 	before := s.seen.connections()
 	s.do(t, "cut clients=all")
-	await(t, states, drivers.Disconnected)
+	awaitState(t, states, drivers.Disconnected)
 	s.Admit()
-	eventually(t, "it does not try", func() bool { return s.seen.connections() > before })
+	await.True(t, "it does not try", func() bool { return s.seen.connections() > before })
 	select {
 	case state := <-states:
 		t.Errorf("it became %v", state)
 	default:
 	}
 	s.Admit()
-	await(t, states, drivers.Connected)
+	awaitState(t, states, drivers.Connected)
 	_, _, err := c.Exists(t.Context(), "/", nil)
 	must(t, err)
 }

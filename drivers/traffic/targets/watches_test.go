@@ -16,6 +16,7 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
+	"github.com/stampede-bench/stampede/internal/await"
 )
 
 // library opens a client of etcd's own library through the proxy.
@@ -43,7 +44,7 @@ func next(t *testing.T, answers clientv3.WatchChan) (clientv3.WatchResponse, boo
 	select {
 	case r, open := <-answers:
 		return r, open
-	case <-time.After(30 * time.Second):
+	case <-time.After(await.Limit):
 		t.Fatal("the watch says nothing")
 		return clientv3.WatchResponse{}, false
 	}
@@ -76,7 +77,7 @@ func (s *stage) undisturbed(t *testing.T, c *clientv3.Client, other string, answ
 	if must(t, err); len(got.Kvs) != 1 {
 		t.Errorf("a read got %v", got.Kvs)
 	}
-	eventually(t, "the read was not seen", func() bool { return s.seen.count(drivers.Reply, drivers.OpGet, other) > 0 }) // the observer is behind
+	await.True(t, "the read was not seen", func() bool { return s.seen.count(drivers.Reply, drivers.OpGet, other) > 0 }) // the observer is behind
 	if n := s.seen.connections(); n != 1 {
 		t.Errorf("%d connections, want 1", n)
 	}
@@ -122,7 +123,7 @@ func TestCancelWatch(t *testing.T) {
 		t.Errorf("the watch goes on: %+v", r)
 	}
 	s.undisturbed(t, c, other, others)
-	eventually(t, "the server was not asked to cancel", func() bool { return s.seen.count(drivers.Reply, drivers.OpUnwatch, hit) == 1 })
+	await.True(t, "the server was not asked to cancel", func() bool { return s.seen.count(drivers.Reply, drivers.OpUnwatch, hit) == 1 })
 }
 
 // TestBreakStream breaks the stream of two watches, which etcd's library resumes by another stream of the same connection,
@@ -142,7 +143,7 @@ func TestBreakStream(t *testing.T) {
 		t.Errorf("got %+v, %v", r, open)
 	}
 	s.undisturbed(t, c, other, others)
-	eventually(t, "the watch was not armed again", func() bool { return s.seen.count(drivers.Reply, drivers.OpWatchNode, hit) == 2 })
+	await.True(t, "the watch was not armed again", func() bool { return s.seen.count(drivers.Reply, drivers.OpWatchNode, hit) == 2 })
 }
 
 // TestNoWatch hits a client that has none.
@@ -186,17 +187,13 @@ func TestFaultsOverTLS(t *testing.T) {
 		if _, err := c.Create(t.Context(), lost, nil, 0); err == nil {
 			t.Error("the reply was not lost")
 		}
-		await(t, states, drivers.Disconnected)
-		await(t, states, drivers.Connected)
+		awaitState(t, states, drivers.Disconnected)
+		awaitState(t, states, drivers.Connected)
 		if !exists(t, s.direct, lost) {
 			t.Error("the request was not executed")
 		}
 		s.do(t, "expire node="+mine)
-		select {
-		case <-c.Done():
-		case <-time.After(30 * time.Second):
-			t.Error("the client does not learn that its session has ended")
-		}
+		await.Value(t, "the client learns that its session has ended", c.Done())
 		if exists(t, s.direct, mine) {
 			t.Error("the node of the session that has ended is still there")
 		}
@@ -215,7 +212,7 @@ func TestFaultsOverTLS(t *testing.T) {
 		}
 		s.undisturbed(t, c, other, others)
 		s.do(t, "cut clients=all")
-		eventually(t, "the client does not connect again", func() bool {
+		await.True(t, "the client does not connect again", func() bool {
 			_, err := c.Put(t.Context(), other, "after")
 			return err == nil
 		})
