@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/stampede-bench/stampede/drivers/wire"
+	awaiting "github.com/stampede-bench/stampede/internal/await"
 	"github.com/stampede-bench/stampede/internal/testenv"
 	"github.com/stampede-bench/stampede/workloads/namespace"
 )
@@ -23,7 +24,7 @@ func TestACoordinatorKilledBeforeItAssignsTheRun(t *testing.T) {
 			f := startFleet(t, proxy.addr, 2, "--duration", "1m")
 			proxy.awaitStall(t)
 			f.kill(t, f.coordinator)
-			f.wait()
+			f.wait(t)
 			wantNoRun(t, addr)
 		})
 	}
@@ -41,7 +42,7 @@ func TestACoordinatorKilledInARunWithFaults(t *testing.T) {
 	f := startFleet(t, addr, 2, faultyFlags...)
 	awaitHolder(t, watcher)
 	f.kill(t, f.coordinator)
-	f.wait()
+	f.wait(t)
 	wantNoRun(t, addr)
 }
 
@@ -64,10 +65,10 @@ func TestAnAgentStalledWhileItRemovesTheRun(t *testing.T) {
 			ended <- i
 		}()
 	}
-	other := 1 - <-ended
+	other := 1 - awaiting.Value(t, "the agent that does not stall has removed the run, and ends", ended)
 	wantNoRun(t, addr)
 	f.kill(t, f.all[other])
-	<-ended
+	awaiting.Value(t, "the killed agent ends", ended)
 }
 
 // TestACoordinatorAndAllAgentsKilled leaves no process that could remove the run. stampede clean does.
@@ -81,7 +82,7 @@ func TestACoordinatorAndAllAgentsKilled(t *testing.T) {
 	for _, p := range f.all {
 		f.kill(t, p)
 	}
-	f.wait()
+	f.wait(t)
 	awaitGone(t, t.Context(), watcher, base+".alive")
 	wantCleaned(t, "native://"+addr, `(?m)^  `+base+`: removed \d+ nodes\n`)
 	wantNoRun(t, addr)

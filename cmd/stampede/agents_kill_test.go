@@ -16,6 +16,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/ensemble"
 	"github.com/stampede-bench/stampede/drivers/lean"
+	awaiting "github.com/stampede-bench/stampede/internal/await"
 	"github.com/stampede-bench/stampede/internal/testenv"
 	"github.com/stampede-bench/stampede/workloads/namespace"
 )
@@ -107,10 +108,16 @@ func (*fleetProcess) kill(t *testing.T, p *exec.Cmd) {
 }
 
 // wait waits until all processes have ended.
-func (f *fleetProcess) wait() {
-	<-f.read
+func (f *fleetProcess) wait(t *testing.T) {
+	t.Helper()
+	awaiting.Value(t, "the coordinator has written all", f.read)
 	for _, p := range f.all {
-		_ = p.Wait() // its exit code depends on when it was disturbed
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			_ = p.Wait() // its exit code depends on when it was disturbed
+		}()
+		awaiting.Value(t, fmt.Sprintf("%q ends", p.Args), ended)
 	}
 }
 

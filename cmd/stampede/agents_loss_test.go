@@ -2,8 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +11,7 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/cmd/stampede/cli"
+	awaiting "github.com/stampede-bench/stampede/internal/await"
 	"github.com/stampede-bench/stampede/internal/testenv"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
@@ -42,7 +41,7 @@ func TestTheResultSaysWhichAgentWasLost(t *testing.T) {
 			if err := f.all[1].Process.Kill(); err != nil {
 				t.Fatal(err)
 			}
-			f.wait()
+			f.wait(t)
 			if code := f.coordinator.ProcessState.ExitCode(); code != want.code || !strings.Contains(f.errors.String(), want.says) {
 				t.Errorf("exit code %d, want %d: %s", code, want.code, f.errors.String())
 			}
@@ -55,24 +54,16 @@ func TestTheResultSaysWhichAgentWasLost(t *testing.T) {
 // awaitWrites waits until the server has executed so many writes.
 func awaitWrites(t *testing.T, addr string, n int64) {
 	t.Helper()
-	for t.Context().Err() == nil {
-		c, err := net.Dial("tcp", addr)
-		if err != nil {
-			t.Fatal(err)
-		}
-		fmt.Fprint(c, "srvr")
-		answer, err := io.ReadAll(c)
-		c.Close()
-		_, after, found := strings.Cut(string(answer), "Zxid: 0x")
+	awaiting.True(t, fmt.Sprintf("the server has executed %d writes", n), func() bool {
+		answer := ask(t, addr, "srvr")
+		_, after, found := strings.Cut(answer, "Zxid: 0x")
 		zxid, _, _ := strings.Cut(after, "\n")
-		writes, e := strconv.ParseInt(zxid, 16, 64)
-		if err != nil || e != nil || !found {
+		writes, err := strconv.ParseInt(zxid, 16, 64)
+		if err != nil || !found {
 			t.Fatalf("the server answers %q, %v", answer, err)
 		}
-		if writes >= n {
-			return
-		}
-	}
+		return writes >= n
+	})
 }
 
 // wantLostAgent fails the test unless the result says that a2 was lost, what is missing with it, and that it

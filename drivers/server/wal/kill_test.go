@@ -19,12 +19,16 @@ import (
 )
 
 // writerDirectory is the environment variable that makes a process of this test write to the
-// journal in a directory until it is killed.
-const writerDirectory = "JOURNAL_OF_WRITER"
+// journal in a directory until it is killed, and writerSeed the one with the seed of what it writes.
+const writerDirectory, writerSeed = "JOURNAL_OF_WRITER", "SEED_OF_WRITER"
 
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(writerDirectory); dir != "" {
-		writeUntilKilled(dir)
+		seed, err := strconv.ParseUint(os.Getenv(writerSeed), 10, 64)
+		if err != nil {
+			panic(err)
+		}
+		writeUntilKilled(dir, rand.New(rand.NewPCG(seed, 0)))
 	}
 	os.Exit(m.Run())
 }
@@ -41,12 +45,17 @@ func TestKilledWriter(t *testing.T) {
 	if n, err := strconv.Atoi(os.Getenv("KILLS")); err == nil {
 		rounds = n
 	}
-	dir := t.TempDir()
+	seed := rand.Uint64()
+	if n, err := strconv.ParseUint(os.Getenv("SEED"), 10, 64); err == nil {
+		seed = n
+	}
+	t.Logf("SEED=%d", seed)
+	r, dir := rand.New(rand.NewPCG(seed, 0)), t.TempDir()
 	want := tree.New()
 	more := 0
 	// It is killed more often if by chance no kill fell between a write and its report.
 	for round := 0; round < rounds || more == 0 && round < 10*rounds; round++ {
-		known := killWriter(t, dir, 1+rand.IntN(300))
+		known := killWriter(t, dir, r)
 		j, err := Open(dir)
 		if err != nil {
 			t.Fatalf("round %d: %v", round, err)
@@ -74,10 +83,10 @@ func TestKilledWriter(t *testing.T) {
 
 // killWriter starts a writer and kills it after it has reported the durable zxid a given number of
 // times. It returns the last reported zxid.
-func killWriter(t *testing.T, dir string, lines int) (zxid int64) {
+func killWriter(t *testing.T, dir string, r *rand.Rand) (zxid int64) {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), os.Args[0])
-	c.Env = append(os.Environ(), writerDirectory+"="+dir)
+	c.Env = append(os.Environ(), writerDirectory+"="+dir, writerSeed+"="+strconv.FormatUint(r.Uint64(), 10))
 	c.Stderr = os.Stderr
 	out, err := c.StdoutPipe()
 	if err == nil {
@@ -88,7 +97,8 @@ func killWriter(t *testing.T, dir string, lines int) (zxid int64) {
 	}
 	defer c.Wait()
 	defer c.Process.Kill()
-	for scanner := bufio.NewScanner(out); lines > 0; lines-- {
+	scanner := bufio.NewScanner(out)
+	for range 1 + r.IntN(300) {
 		if !scanner.Scan() {
 			t.Fatal("the writer ended by itself")
 		}
@@ -101,7 +111,7 @@ func killWriter(t *testing.T, dir string, lines int) (zxid int64) {
 
 // writeUntilKilled applies transactions, saves snapshots when they are due, and reports the durable
 // zxid.
-func writeUntilKilled(dir string) {
+func writeUntilKilled(dir string, r *rand.Rand) {
 	j, err := openWith(logfile.System{}, dir, limits{log: 4 << 10, snapshot: 16 << 10, batch: 512, record: 1 << 20, pending: 2 << 10, pendingOf: 10})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -123,14 +133,14 @@ func writeUntilKilled(dir string) {
 	}()
 	for j.Err() == nil {
 		mu.Lock()
-		for range 1 + rand.IntN(20) {
+		for range 1 + r.IntN(20) {
 			x := randomTxn(j.Tree().Zxid() + 1)
 			waitForRoom(j)
 			j.Apply(x)
 		}
 		zxid := j.Tree().Zxid()
 		mu.Unlock()
-		if rand.IntN(3) > 0 && j.Await(zxid) == nil {
+		if r.IntN(3) > 0 && j.Await(zxid) == nil {
 			fmt.Println(zxid)
 		}
 	}
