@@ -117,6 +117,7 @@ func TestNoPanelNamesAMetricThatIsNot(t *testing.T) {
 }
 
 func TestPromtoolAcceptsTheRules(t *testing.T) {
+	testenv.SkipIfShort(t)
 	if _, err := exec.LookPath("promtool"); err != nil {
 		if os.Getenv("REQUIRE_BACKENDS") == "all" {
 			t.Fatal("no promtool: scripts/install-test-deps installs it")

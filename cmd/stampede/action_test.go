@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
 // An action is the content of action.yml.
@@ -105,6 +107,7 @@ func TestReleaseNamesItsArchivesAsObtainAsks(t *testing.T) {
 
 // TestGitLabTemplate runs the script of the template, against a repository and a release on this machine.
 func TestGitLabTemplate(t *testing.T) {
+	testenv.SkipIfShort(t)
 	if runtime.GOOS != "linux" && runtime.GOOS != "darwin" {
 		t.Skip("releases have archives for Linux and macOS")
 	}

@@ -15,11 +15,13 @@ import (
 
 	"github.com/stampede-bench/stampede/cmd/stampede/cli"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
+	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
 // documentedCommands executes the commands that the pages show, page by page, each page in its own
 // folder and in the page's order. Runs are as short as possible.
 func documentedCommands(t *testing.T) {
+	testenv.SkipIfShort(t)
 	typed := map[string]int{}
 	for _, page := range documents(t) {
 		text := contentOf(t, page)

@@ -5,8 +5,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
-
-	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
 // TestDocumentation checks that the documentation matches the program: pages are generated from it,
@@ -19,24 +17,16 @@ func TestDocumentation(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
-	t.Run("counts of all", long(readmeCountsAll))
+	t.Run("counts of all", readmeCountsAll)
 	t.Run("counts of the lock", readmeCountsTheLock)
-	t.Run("recipes", long(recipePages))
+	t.Run("recipes", recipePages)
 	t.Run("manual", manualPages)
 	t.Run("schema", publishedSchema)
-	t.Run("systems", long(systemsPage))
+	t.Run("systems", systemsPage)
 	t.Run("incidents", incidentsPage)
-	t.Run("shown incidents", long(shownIncidents))
+	t.Run("shown incidents", shownIncidents)
 	t.Run("wrong commands", wrongCommands)
-	t.Run("commands", long(documentedCommands))
-}
-
-// long wraps a test so that go test -short skips it.
-func long(test func(*testing.T)) func(*testing.T) {
-	return func(t *testing.T) {
-		testenv.SkipIfShort(t)
-		test(t)
-	}
+	t.Run("commands", documentedCommands)
 }
 
 // stampede returns what the program writes to standard output.

@@ -25,15 +25,9 @@ func TestGateScriptNeverPassesWhatIsInvalid(t *testing.T) {
 		stub := filepath.Join(folder, "stub")
 		executable(t, stub, `(IFS=,; echo "$*") >>"$CALLS"; [ "$1" = count ] || exit "$AB"`)
 		calls := filepath.Join(folder, "calls")
-		gate := exec.CommandContext(t.Context(), "bash", "../../scripts/gate")
-		gate.Env = append(os.Environ(), "PATH="+folder+":"+os.Getenv("PATH"), "STUB="+stub, "CALLS="+calls, "AB="+c.ab, "INCONCLUSIVE="+c.asked, "GITHUB_ACTIONS=",
-			"RECIPES=lock\nelection", "ARGUMENTS=--form predecessor\n--settings 'hold=1ms $(exit)'\n")
-		out, err := gate.CombinedOutput()
-		var exit *exec.ExitError
-		if err != nil && !errors.As(err, &exit) {
-			t.Fatal(err)
-		}
-		if got := gate.ProcessState.ExitCode(); got != c.want {
+		got, out := script(t, []string{"PATH=" + folder + ":" + os.Getenv("PATH"), "STUB=" + stub, "CALLS=" + calls, "AB=" + c.ab, "INCONCLUSIVE=" + c.asked, "GITHUB_ACTIONS=",
+			"RECIPES=lock\nelection", "ARGUMENTS=--form predecessor\n--settings 'hold=1ms $(exit)'\n"}, "gate")
+		if got != c.want {
 			t.Errorf("INCONCLUSIVE=%s, ab ends with %s: exit code %d, want %d: %s", c.asked, c.ab, got, c.want, out)
 		}
 		said, err := os.ReadFile(calls)
@@ -43,6 +37,19 @@ func TestGateScriptNeverPassesWhatIsInvalid(t *testing.T) {
 			t.Errorf("INCONCLUSIVE=%s: %v, called\n%swant\n%s", c.asked, err, said, want)
 		}
 	}
+}
+
+// script runs one of the project's scripts with variables, and returns its exit code and what it printed.
+func script(t *testing.T, variables []string, name string, args ...string) (code int, out string) {
+	t.Helper()
+	c := exec.CommandContext(t.Context(), "bash", append([]string{"../../scripts/" + name}, args...)...)
+	c.Env = append(os.Environ(), variables...)
+	said, err := c.CombinedOutput()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return c.ProcessState.ExitCode(), string(said)
 }
 
 func executable(t *testing.T, path, script string) {

@@ -16,6 +16,7 @@ import (
 	"github.com/stampede-bench/stampede/cmd/stampede/cli"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
 	"github.com/stampede-bench/stampede/internal/golden"
+	"github.com/stampede-bench/stampede/internal/testenv"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/figure"
 	"github.com/stampede-bench/stampede/workloads/catalog"
@@ -45,6 +46,7 @@ func incidentsPage(t *testing.T) {
 // starts, and on the others on which the file says that it was seen. A file names only servers on which it was seen.
 // The environment variable TIMES has each incident run so often, on the first of these servers only.
 func shownIncidents(t *testing.T) {
+	testenv.SkipIfShort(t)
 	times, err := strconv.Atoi(cmp.Or(os.Getenv("TIMES"), "1"))
 	if err != nil {
 		t.Fatal(err)

@@ -16,11 +16,14 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
 // TestObtainScript checks where scripts/obtain takes stampede from: from the release if the version is one, and from
 // Go where no file fits. What differs from its checksum is never used.
 func TestObtainScript(t *testing.T) {
+	testenv.SkipIfShort(t)
 	if runtime.GOOS != "linux" && runtime.GOOS != "darwin" {
 		t.Skip("releases have archives of this form for Linux and macOS")
 	}

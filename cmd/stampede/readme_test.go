@@ -8,12 +8,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/stampede-bench/stampede/internal/testenv"
 	"github.com/stampede-bench/stampede/results/render"
 	"github.com/stampede-bench/stampede/workloads/catalog"
 )
 
 // readmeCountsAll checks that the table of all recipes is the output of the command above it.
 func readmeCountsAll(t *testing.T) {
+	testenv.SkipIfShort(t)
 	const page, line = "../../docs/recipes/README.md", "stampede count all --clients 4,8,16,32,64"
 	_, text, found := strings.Cut(contentOf(t, page), "$ "+line+"\n…\n")
 	want, _, closed := strings.Cut(text, "```")

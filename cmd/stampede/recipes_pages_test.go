@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/stampede-bench/stampede/internal/golden"
+	"github.com/stampede-bench/stampede/internal/testenv"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/catalog"
@@ -24,6 +25,7 @@ const (
 // recipePages checks the page of each recipe. Below its head, a page is generated from the code and
 // from counts.
 func recipePages(t *testing.T) {
+	testenv.SkipIfShort(t)
 	settled := countedForms(t)
 	for _, recipe := range recipesOf(catalog.Forms()) {
 		path := recipeFolder + recipe + ".md"

@@ -15,7 +15,10 @@ import (
 // seedsOf runs a command and returns the seeds of its runs, and its file.
 func seedsOf(t *testing.T, line ...string) (seeds []uint64, file results.File) {
 	t.Helper()
-	c := exec.CommandContext(t.Context(), line[0], append(line[1:], "-o", "json", "--quiet")...)
+	if line[0] != "stampede" {
+		t.Fatalf("%q is not a command of stampede", line)
+	}
+	c := exec.CommandContext(t.Context(), "stampede", append(line[1:], "-o", "json", "--quiet")...)
 	var out, problems bytes.Buffer
 	c.Stdout, c.Stderr, c.Dir = &out, &problems, t.TempDir()
 	if err := c.Run(); err != nil {
@@ -35,7 +38,7 @@ func seedsOf(t *testing.T, line ...string) (seeds []uint64, file results.File) {
 // arrivals. The seed follows from the command's, so that the printed command has the same seeds
 // again.
 func TestEveryRunHasItsOwnSeed(t *testing.T) {
-	const short = " --hold 0 --warmup 0s --duration 20ms"
+	const short = " --hold 0 --warmup 0s --rounds 20"
 	for line, runs := range map[string]int{
 		"stampede sweep lock --form predecessor --clients 2,4 --rate 500 --arrival poisson --repeat 3" + short: 6,
 		"stampede run lock --form predecessor,one-node --clients 2,4" + short:                                  4,

@@ -50,10 +50,7 @@ func serve(t *testing.T, flags ...string) *serving {
 // end terminates the server and returns what it wrote to standard error.
 func (s *serving) end() string {
 	s.t.Helper()
-	s.cmd.Process.Signal(syscall.SIGTERM)
-	if err := s.cmd.Wait(); err != nil {
-		s.t.Error(err)
-	}
+	endsOn(s.t, s.cmd, syscall.SIGTERM)
 	return s.stderr.String()
 }
 

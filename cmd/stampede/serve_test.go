@@ -27,13 +27,19 @@ func TestServeEndsOnSignal(t *testing.T) {
 		t.Run(signal.String(), func(t *testing.T) {
 			cmd, addr := startServe(t, "127.0.0.1:0")
 			wantServed(t, addr)
-			if err := cmd.Process.Signal(signal); err != nil {
-				t.Fatal(err)
-			}
-			if err := cmd.Wait(); err != nil {
-				t.Errorf("%v, want exit code 0", err)
-			}
+			endsOn(t, cmd, signal)
 		})
+	}
+}
+
+// endsOn sends a signal to a server that has said that it serves. The server ends with success.
+func endsOn(t *testing.T, cmd *exec.Cmd, signal os.Signal) {
+	t.Helper()
+	if err := cmd.Process.Signal(signal); err != nil {
+		t.Error(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("%v, want exit code 0", err)
 	}
 }
 

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -77,17 +75,11 @@ func TestCompareSuitesScript(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			compare := exec.CommandContext(t.Context(), "bash", "../../scripts/compare-suites", folder, reports)
-			compare.Env = append(os.Environ(), "SERVER=native")
-			out, err := compare.CombinedOutput()
-			var exit *exec.ExitError
-			if err != nil && !errors.As(err, &exit) {
-				t.Fatal(err)
-			}
-			if got := compare.ProcessState.ExitCode(); got != c.code {
+			got, out := script(t, []string{"SERVER=native"}, "compare-suites", folder, reports)
+			if got != c.code {
 				t.Errorf("exit code %d, want %d: %s", got, c.code, out)
 			}
-			said := strings.Join(strings.Fields(string(out)), " ")
+			said := strings.Join(strings.Fields(out), " ")
 			for _, want := range c.says {
 				if !strings.Contains(said, want) {
 					t.Errorf("no %q in: %s", want, out)

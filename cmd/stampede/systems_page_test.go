@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/stampede-bench/stampede/internal/golden"
+	"github.com/stampede-bench/stampede/internal/testenv"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/charts"
 	"github.com/stampede-bench/stampede/workloads"
@@ -27,6 +28,7 @@ import (
 // systemsPage checks the page of all systems, which is generated from their table, the cost
 // models, and exact counts.
 func systemsPage(t *testing.T) {
+	testenv.SkipIfShort(t)
 	counted := countedSystems(t)
 	var page strings.Builder
 	page.WriteString(systemsHead)

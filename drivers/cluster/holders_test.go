@@ -58,6 +58,7 @@ func TestNoTwoHolders(t *testing.T) {
 
 // TestTwoHoldersAreSeen lets two clients hold one lock on two services that know nothing of each other.
 func TestTwoHoldersAreSeen(t *testing.T) {
+	testenv.SkipIfShort(t)
 	var conns []drivers.Conn
 	for range 2 {
 		s, _ := openWith(t, "native:?durability=memory", backends.Options{})

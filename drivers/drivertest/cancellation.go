@@ -77,12 +77,17 @@ func deadlinePasses(ctx context.Context, x *trial) {
 	defer cancel()
 	_, err := c.Create(passed, x.path("a"), nil, 0)
 	x.wants("create after the deadline", err, context.DeadlineExceeded)
-	soon, cancel := context.WithTimeout(ctx, time.Millisecond)
+	soon, cancel := soon(ctx)
 	defer cancel()
 	_, _, err = c.Get(soon, x.base, nil)
 	x.wants("get that is not answered by the deadline", err, context.DeadlineExceeded)
 	g.pass()
 	c.get(ctx, x.base, nil)
+}
+
+// soon returns a context for a call that is not answered before the deadline has passed, however late that is.
+func soon(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, time.Millisecond)
 }
 
 func cancelledWatch(ctx context.Context, x *trial) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
 )
@@ -159,7 +158,7 @@ func waitsForReconnect(ctx context.Context, x *trial) {
 	x.wants("the read whose reply was lost", err, drivers.ErrConnectionLoss)
 	x.reads(ctx, d, 1, "the disconnect")
 	x.await(ctx, away.stopped, "the session to reconnect")
-	soon, cancel := context.WithTimeout(ctx, time.Millisecond)
+	soon, cancel := soon(ctx)
 	defer cancel()
 	_, _, err = c.Get(soon, x.base, nil)
 	x.wants("a get that is given up while disconnected", err, context.DeadlineExceeded)

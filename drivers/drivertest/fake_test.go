@@ -76,9 +76,16 @@ func (f *fake) travel() {
 	if d == 0 {
 		return
 	}
+	f.pause(time.Duration(d) * time.Microsecond)
+}
+
+// pause waits, in a bubble: only slow fakes and those with bugs do. It reports false if the fake was closed first.
+func (f *fake) pause(d time.Duration) (over bool) {
 	select {
-	case <-time.After(time.Duration(d) * time.Microsecond):
+	case <-time.After(d):
+		return true
 	case <-f.stop:
+		return false
 	}
 }
 

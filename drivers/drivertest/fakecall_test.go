@@ -148,7 +148,7 @@ func (c *fakeConn) arm(k *fakeCall, m drivers.Message, w drivers.Watch, a answer
 	case armsLate:
 		// The read is done, the watch is not armed yet.
 		f.mu.Unlock()
-		time.Sleep(time.Microsecond)
+		f.pause(time.Microsecond)
 		f.mu.Lock()
 	case armsOnce:
 		if c.armed[p] {

@@ -184,10 +184,8 @@ func (c *fakeConn) take(p packet) {
 	case p.call == nil && c.f.bug == eventsLate:
 		c.delays++
 		go func(n int) {
-			select {
-			case <-time.After(time.Duration(10-n%10) * time.Millisecond):
+			if c.f.pause(time.Duration(10-n%10) * time.Millisecond) {
 				c.notified(p)
-			case <-c.f.stop:
 			}
 		}(c.delays)
 		return

@@ -62,7 +62,7 @@ func (f *fake) enter(k *fakeKeep, w *fakeWatch) {
 	switch f.bug {
 	case keepsLate:
 		go func() {
-			time.Sleep(20 * time.Microsecond)
+			f.pause(20 * time.Microsecond)
 			f.mu.Lock()
 			defer f.mu.Unlock()
 			f.keeps = append(f.keeps, k)

@@ -66,7 +66,7 @@ func (c *fakeConn) Set(ctx context.Context, p string, data []byte, version int32
 	m := drivers.Message{Op: drivers.OpSet, Path: []byte(p), Size: len(data)}
 	if c.f.bug == reordersWrites {
 		c.report(drivers.Message{Kind: drivers.Request, Op: drivers.OpSet})
-		time.Sleep(time.Duration(len(data)%2) * time.Millisecond)
+		c.f.pause(time.Duration(len(data)%2) * time.Millisecond)
 	}
 	err = c.call(ctx, m, nil, func() answer {
 		after, err := c.f.set(p, data, version)

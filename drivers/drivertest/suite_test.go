@@ -15,10 +15,9 @@ import (
 
 // TestPass shows that the suites pass on a service that keeps the contract.
 func TestPass(t *testing.T) {
-	right := func(*testing.T) drivers.Service { return newSlowFake(none) }
-	RunBubbled(t, right)
-	RunOrderedBubbled(t, right)
-	RunPersistentBubbled(t, right)
+	RunBubbled(t, func(*testing.T) drivers.Service { return newSlowFake(none) })
+	RunOrderedBubbled(t, func(*testing.T) drivers.Service { return newSlowFake(none) })
+	RunPersistentBubbled(t, func(*testing.T) drivers.Service { return newSlowFake(none) })
 }
 
 // TestPassShared shows the same with one service for all cases, in real time.

@@ -16,6 +16,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/lean"
 	"github.com/stampede-bench/stampede/drivers/wire"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
+	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
 // A client opens sessions through one of the libraries. The tests are the same for both.
@@ -37,6 +38,7 @@ type secured struct {
 }
 
 func TestSecure(t *testing.T) {
+	testenv.SkipIfShort(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	server := backendtest.SecureZooKeeper(t)

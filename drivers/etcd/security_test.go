@@ -11,10 +11,12 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
 	"github.com/stampede-bench/stampede/drivers/etcd"
+	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
 // Only its user can access what etcd protects, on this connection and the next.
 func TestCredentials(t *testing.T) {
+	testenv.SkipIfShort(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	member := backendtest.SecureEtcd(t)

@@ -8,6 +8,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
 	"github.com/stampede-bench/stampede/drivers/server"
 	"github.com/stampede-bench/stampede/drivers/wire"
+	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
 // A noPath is a request whose path is null, with what follows the path.
@@ -18,6 +19,7 @@ func (r noPath) Append(b []byte) []byte { return append(wire.AppendInt(b, -1), r
 // A request without a path fails as on ZooKeeper, and takes a zxid where it takes one there. It is not a request about
 // the root, which the empty path is.
 func TestNullPathsAreRefusedAsByZooKeeper(t *testing.T) {
+	testenv.SkipIfShort(t)
 	flag, version := wire.AppendBool(nil, false), wire.AppendInt(nil, -1)
 	open := wire.CreateRequest{Data: []byte("x"), ACL: []wire.ACL{wire.OpenACL()}}.Append(nil)[4:] // behind the path
 	requests := []request{

@@ -13,6 +13,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
 	"github.com/stampede-bench/stampede/drivers/server"
 	"github.com/stampede-bench/stampede/drivers/wire"
+	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
 var (
@@ -26,6 +27,7 @@ var (
 //
 //	go test -run SameAs -timeout 1h ./drivers/server -args -operations=100000 -seed=7
 func TestSameAsZooKeeper(t *testing.T) {
+	testenv.SkipIfShort(t)
 	all := &tally{seen: map[int32]map[wire.Err]int{}}
 	for left, seed := *operations, *seed; left > 0; left, seed = left-perServer, seed+1 {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) { compareOn(t, seed, min(left, perServer), all) })

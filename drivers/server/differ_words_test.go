@@ -11,11 +11,13 @@ import (
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
 	"github.com/stampede-bench/stampede/drivers/server"
 	"github.com/stampede-bench/stampede/drivers/wire"
+	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
 // TestWordsOfZooKeeper compares the four-letter words' answers after the same requests. It ignores
 // numbers, names and dates, and compares the lines' order where ZooKeeper defines one.
 func TestWordsOfZooKeeper(t *testing.T) {
+	testenv.SkipIfShort(t)
 	apache := backendtest.ZooKeeper(t, "")
 	p := newPair(t, backendtest.Native(t, server.Options{}), apache, 1)
 	p.ask(0, request{wire.OpCreate, wire.CreateRequest{Path: "/a", Data: []byte("x"), ACL: []wire.ACL{wire.OpenACL()}, Flags: wire.FlagEphemeral}})

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
 // Three ClickHouse servers replicate a table while leaders are killed. In the end each replica has each row
@@ -56,6 +58,7 @@ func patroniFailsOver(t *testing.T, lost, kills int) {
 // if KILLS says how many leaders to kill.
 func systemFailsOver(t *testing.T, program string, lost, kills int, needed ...string) (said string) {
 	t.Helper()
+	testenv.SkipIfShort(t)
 	if os.Getenv("KILLS") == "" {
 		t.Skip("KILLS is not set")
 	}

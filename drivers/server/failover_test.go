@@ -19,6 +19,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
 	"github.com/stampede-bench/stampede/drivers/server"
+	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
 // failoverTime limits each step of a program whose servers fail. Only a defect takes that long.
@@ -34,6 +35,7 @@ type failover struct {
 // startFailover starts three native servers, or with SERVER=zookeeper three Apache ZooKeepers.
 func startFailover(t *testing.T) *failover {
 	t.Helper()
+	testenv.SkipIfShort(t)
 	url := "native:?servers=3"
 	if os.Getenv("SERVER") == "zookeeper" {
 		url = "zookeeper:?servers=3"

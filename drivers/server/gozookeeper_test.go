@@ -20,13 +20,12 @@ import (
 // A program that uses go-zookeeper gets the same results from both servers, and through a proxy that
 // observes it.
 func TestGoZooKeeper(t *testing.T) {
+	testenv.SkipIfShort(t)
 	theirs := useGoZooKeeper(t, apacheFor(t, "go-zookeeper"))
 	ours := useGoZooKeeper(t, backendtest.Native(t, server.Options{}))
 	wantSame(t, theirs, ours)
 	wantSame(t, theirs, useGoZooKeeper(t, observed(t, backendtest.Native(t, server.Options{}))))
-	if !testing.Short() {
-		wantSame(t, theirs, useGoZooKeeper(t, observed(t, backendtest.ZooKeeper(t, ""))))
-	}
+	wantSame(t, theirs, useGoZooKeeper(t, observed(t, backendtest.ZooKeeper(t, ""))))
 }
 
 // A program that connects over TLS with a certificate also gets the same results, and the same

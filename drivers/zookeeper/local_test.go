@@ -15,6 +15,7 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers/cluster"
 	"github.com/stampede-bench/stampede/drivers/cluster/reexec"
+	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
 // requireLocal skips the test if no server can be started, or fails it if
@@ -30,6 +31,7 @@ func requireLocal(t testing.TB) {
 }
 
 func TestLocalServer(t *testing.T) {
+	testenv.SkipIfShort(t)
 	requireLocal(t)
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp)
@@ -93,6 +95,7 @@ func TestMemberMeetsATakenPort(t *testing.T) {
 
 // The JVM dies when the process between this one and the JVM is killed.
 func TestJVMGoesWithItsReaper(t *testing.T) {
+	testenv.SkipIfShort(t)
 	requireLocal(t)
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux ties a process to its parent")

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
 func TestWatchKinds(t *testing.T) {
@@ -169,6 +170,7 @@ func TestWatchesOfOnePath(t *testing.T) {
 // Reads that arm watches, changes, abandoned reads and Close run at the same time: the watch
 // of a read that succeeded is called once, the watch of a read that failed never.
 func TestWatchesWhileClosing(t *testing.T) {
+	testenv.SkipIfShort(t)
 	f := onLocal(t)
 	other := f.dial(t, drivers.Options{})
 	for range 20 {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
 // A corpusItem is what the test reads of an item of the corpus.
@@ -88,6 +90,7 @@ func TestCorpusCheckCanFail(t *testing.T) {
 
 func decodeCorpus(t *testing.T, folders ...string) (out []byte, err error) {
 	t.Helper()
+	testenv.SkipIfShort(t)
 	python, err := exec.LookPath("python3")
 	if err != nil {
 		t.Skip("no python3: the packets of the corpus are not decoded")

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
 // A Host is a host of its own for processes.
@@ -23,10 +25,11 @@ type Host struct {
 }
 
 // Start makes a host whose monotonic clock is ahead of the machine's. It has a loopback interface and no
-// other. The test is skipped where that is impossible; with REQUIRE_BACKENDS=all it fails if it is root on
+// other. The test is skipped in short, and where that is impossible; with REQUIRE_BACKENDS=all it fails if it is root on
 // Linux.
 func Start(t *testing.T, ahead time.Duration) *Host {
 	t.Helper()
+	testenv.SkipIfShort(t)
 	if os.Geteuid() != 0 {
 		t.Skip("hosts of a test need root")
 	}

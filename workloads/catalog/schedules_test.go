@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
 	"github.com/stampede-bench/stampede/drivers/ensemble"
 	"github.com/stampede-bench/stampede/drivers/lean"
 	"github.com/stampede-bench/stampede/drivers/server"
@@ -90,9 +91,7 @@ func seeds() uint64 {
 // ownForms returns all forms except those of client libraries, which may give up after a
 // lost reply.
 func ownForms(t *testing.T) []workloads.Form {
-	u := newUnsteady(t, 0)
-	defer u.server.Close()
-	return slices.DeleteFunc(served(t, u), func(f workloads.Form) bool { return f.Client != "" })
+	return slices.DeleteFunc(served(t, backendtest.InProcess(t)), func(f workloads.Form) bool { return f.Client != "" })
 }
 
 func underSchedule(t *testing.T, f workloads.Form, seed uint64) {

@@ -150,7 +150,7 @@ func (x *barrierTrial) compete(ctx context.Context, seed uint64, lose func(*rand
 			}
 		}
 		<-set
-		if err := drivers.Pause(ctx, upTo(rng, time.Millisecond)); err != nil {
+		if err := pause(ctx, upTo(rng, time.Millisecond)); err != nil {
 			return err
 		}
 		if i == clients {

@@ -208,7 +208,7 @@ func doubleBarrierSlowClient(ctx context.Context, x *doubleBarrierTrial) {
 		g.begin(ctx, g.barrier.Leave)
 	}
 	for slices.ContainsFunc(others, func(g *doubleBarrierClient) bool { return !g.parked() }) {
-		x.must(drivers.Pause(ctx, time.Millisecond))
+		x.must(pause(ctx, time.Millisecond))
 	}
 	releaseReply()
 	x.expect(ctx, true, late)
@@ -334,7 +334,7 @@ func (x *doubleBarrierTrial) compete(ctx context.Context, seed uint64, lose func
 	var w arrivals
 	x.concurrently(ctx, competitors, seed, lose, func(_ int, c *client, rng *rand.Rand) error {
 		g := x.member(c, dir, competitors)
-		if err := drivers.Pause(ctx, upTo(rng, time.Millisecond)); err != nil {
+		if err := pause(ctx, upTo(rng, time.Millisecond)); err != nil {
 			return err
 		}
 		w.arrive()
@@ -343,7 +343,7 @@ func (x *doubleBarrierTrial) compete(ctx context.Context, seed uint64, lose func
 		}
 		w.entered(g)
 		if rng.IntN(2) == 0 { // the others leave as soon as they can
-			if err := drivers.Pause(ctx, upTo(rng, time.Millisecond)); err != nil {
+			if err := pause(ctx, upTo(rng, time.Millisecond)); err != nil {
 				return err
 			}
 		}

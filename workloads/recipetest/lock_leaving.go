@@ -67,7 +67,7 @@ func (x *lockTrial) succeeds(ctx context.Context, line []*lockClient) {
 func (x *lockTrial) handsOver(ctx context.Context, others []*lockClient) {
 	x.Helper()
 	for !slices.ContainsFunc(others, (*lockClient).holds) {
-		if err := drivers.Pause(ctx, 10*time.Millisecond); err != nil {
+		if err := pause(ctx, 10*time.Millisecond); err != nil {
 			x.Fatalf("no client gets the lock: %v", err)
 		}
 		x.settle(ctx)

@@ -55,7 +55,7 @@ func (x *lockTrial) compete(ctx context.Context, clients, turns int, seed uint64
 
 // turn takes the lock once, for less than a millisecond. Whether it shares the lock is random.
 func (c *lockClient) turn(ctx context.Context, rng *rand.Rand) error {
-	if err := drivers.Pause(ctx, upTo(rng, time.Millisecond)); err != nil {
+	if err := pause(ctx, upTo(rng, time.Millisecond)); err != nil {
 		return err
 	}
 	c.share(rng.IntN(2) == 0)
@@ -63,10 +63,13 @@ func (c *lockClient) turn(ctx context.Context, rng *rand.Rand) error {
 		return err
 	}
 	c.x.guard.enter(c)
-	err := drivers.Pause(ctx, upTo(rng, time.Millisecond))
+	err := pause(ctx, upTo(rng, time.Millisecond))
 	c.x.guard.leave(c)
 	return errors.Join(err, c.lock.Release(ctx))
 }
+
+// pause lets other clients make steps, in an order that a bubble's seed or the machine chooses: no case depends on it.
+func pause(ctx context.Context, d time.Duration) error { return drivers.Pause(ctx, d) }
 
 func upTo(rng *rand.Rand, most time.Duration) time.Duration {
 	return time.Duration(rng.Int64N(int64(most)))

@@ -184,7 +184,7 @@ func urgentRequestsLost(ctx context.Context, x *lockTrial) {
 	holder.release(ctx)
 	x.settle(ctx)
 	for !first.acquire.returned() {
-		if err := drivers.Pause(ctx, 0); err != nil {
+		if err := pause(ctx, 0); err != nil {
 			x.Fatalf("Acquire does not return: %v", err)
 		}
 		x.settle(ctx)

@@ -197,7 +197,7 @@ func (tr *trade) note(err error) {
 // produce puts items whose names contain their producer, priority and number.
 func (tr *trade) produce(ctx context.Context, w *worker, rng *rand.Rand, producer int) error {
 	for n := range itemsOfEach {
-		if err := drivers.Pause(ctx, upTo(rng, time.Millisecond)); err != nil {
+		if err := pause(ctx, upTo(rng, time.Millisecond)); err != nil {
 			return err
 		}
 		priority := rng.IntN(ordinary)
@@ -217,7 +217,7 @@ func (tr *trade) produce(ctx context.Context, w *worker, rng *rand.Rand, produce
 func (tr *trade) consume(ctx context.Context, w *worker, rng *rand.Rand, recipe string) error {
 	newest := map[string]int{} // the number of the last item, by its origin
 	for {
-		if err := drivers.Pause(ctx, upTo(rng, time.Millisecond)); err != nil {
+		if err := pause(ctx, upTo(rng, time.Millisecond)); err != nil {
 			return err
 		}
 		item, err := w.queue.Take(ctx)

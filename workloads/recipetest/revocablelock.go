@@ -156,7 +156,7 @@ func requestsLost(ctx context.Context, x *lockTrial) {
 	listens.fails(ctx, nil)
 	line[0].release(ctx)
 	for !revokes.returned() {
-		if err := drivers.Pause(ctx, 0); err != nil {
+		if err := pause(ctx, 0); err != nil {
 			x.Fatalf("Revoke does not return: %v", err)
 		}
 		x.settle(ctx)

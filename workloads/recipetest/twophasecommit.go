@@ -294,7 +294,7 @@ func (x *commitTrial) compete(ctx context.Context, seed uint64, lose func(*rand.
 	commits := seed%2 == 0
 	decisions := make([]bool, competitors+1)
 	x.concurrently(ctx, competitors+1, seed, lose, func(i int, c *client, rng *rand.Rand) (err error) {
-		if err := drivers.Pause(ctx, upTo(rng, time.Millisecond)); err != nil {
+		if err := pause(ctx, upTo(rng, time.Millisecond)); err != nil {
 			return err
 		}
 		if i == competitors {
@@ -308,7 +308,7 @@ func (x *commitTrial) compete(ctx context.Context, seed uint64, lose func(*rand.
 		if err := v.Join(ctx); err != nil {
 			return err
 		}
-		if err := drivers.Pause(ctx, upTo(rng, time.Millisecond)); err != nil {
+		if err := pause(ctx, upTo(rng, time.Millisecond)); err != nil {
 			return err
 		}
 		err = v.conclude(ctx, commits || i != int(seed)%competitors)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stampede-bench/stampede/cmd/stampede/cli"
 	"github.com/stampede-bench/stampede/cmd/stampede/man"
+	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
 // program returns a program with text that roff would read in another way.
@@ -125,6 +126,7 @@ func TestWrite(t *testing.T) {
 
 // groff formats the pages without a warning, and prints what help says.
 func TestGroffHasNoWarnings(t *testing.T) {
+	testenv.SkipIfShort(t)
 	if _, err := exec.LookPath("groff"); err != nil {
 		t.Skip("groff is not installed")
 	}

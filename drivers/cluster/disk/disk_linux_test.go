@@ -10,6 +10,7 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers/cluster/disk"
 	"github.com/stampede-bench/stampede/drivers/cluster/reexec"
+	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
 func TestMain(m *testing.M) {
@@ -20,6 +21,7 @@ func TestMain(m *testing.M) {
 // made returns a directory with a file system of its own.
 func made(t *testing.T) string {
 	t.Helper()
+	testenv.SkipIfShort(t) // it needs losetup, mkfs and mount
 	if err := disk.Possible(); err != nil {
 		t.Skip(err)
 	}

@@ -422,6 +422,7 @@ func TestGatewayHeartbeats(t *testing.T) {
 // TestGatewayWithTLS has clients of the gateway and of gRPC on a member with TLS. They connect to the proxy
 // in the clear and with TLS, and those of the gateway also offer HTTP/2 to it.
 func TestGatewayWithTLS(t *testing.T) {
+	testenv.SkipIfShort(t)
 	member := backendtest.SecureEtcd(t)
 	behind, failed := member.Security.TLSConfig()
 	must(t, failed)

@@ -23,6 +23,7 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers/backends"
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
+	"github.com/stampede-bench/stampede/drivers/server"
 	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
@@ -95,9 +96,8 @@ func TestProgramsRegisterAndFollow(t *testing.T) {
 }
 
 func TestTheChecksCanFail(t *testing.T) {
-	service := start(t, native)
 	ctx, stop := context.WithCancel(t.Context())
-	registered := watchZooKeeper(ctx, t, service.Host, []string{"/other/member"})
+	registered := watchZooKeeper(ctx, t, backendtest.Native(t, server.Options{}), []string{"/other/member"})
 	stop()
 	if got := registered(); len(got) > 0 {
 		t.Errorf("registered %q, want nothing", got)

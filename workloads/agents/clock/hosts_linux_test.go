@@ -120,6 +120,7 @@ func TestAgentOnHost(t *testing.T) {
 	if text == "" {
 		t.Skip("it is run by TestOffsetsOnFourHosts")
 	}
+	testenv.SkipIfShort(t)
 	var w wrongClock
 	if err := json.Unmarshal([]byte(text), &w); err != nil {
 		t.Fatal(err)
