@@ -18,7 +18,7 @@ var ending = []string{"Cause", "Err", "Pause", "Sync", "look"}
 // a loop never ends once its context was cancelled because of a lost connection: each call then
 // returns that cause at once.
 func endless(root fs.FS) (found []string, err error) {
-	err = eachFile(root, func(file string, positions *token.FileSet, parsed *ast.File) {
+	err = eachFile(root, false, func(file string, positions *token.FileSet, parsed *ast.File) {
 		ast.Inspect(parsed, func(n ast.Node) bool {
 			loop, ok := n.(*ast.ForStmt)
 			if ok && mentions(loop, "ErrConnectionLoss") && !slices.ContainsFunc(ending, func(name string) bool { return mentions(loop, name) }) {

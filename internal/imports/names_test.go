@@ -23,7 +23,7 @@ const prepositions = "about above after against along among around as at before 
 // package, in alphabetical order. A method that package errors calls keeps its name.
 func prepositionsOf(root fs.FS) (map[string][]string, error) {
 	found, words := make(map[string][]string), strings.Fields(prepositions)
-	return found, eachFile(root, func(file string, _ *token.FileSet, parsed *ast.File) {
+	return found, eachFile(root, false, func(file string, _ *token.FileSet, parsed *ast.File) {
 		see := func(name *ast.Ident, signature *ast.FuncType) {
 			inErrors := name.Name == "Is" && len(signature.Params.List) == 1 && fmt.Sprint(signature.Params.List[0].Type) == "error"
 			if slices.Contains(words, strings.ToLower(name.Name)) && !inErrors {
@@ -46,10 +46,10 @@ func prepositionsOf(root fs.FS) (map[string][]string, error) {
 	})
 }
 
-// eachFile parses every file without tests.
-func eachFile(root fs.FS, see func(file string, positions *token.FileSet, parsed *ast.File)) error {
+// eachFile parses every file, or every file without tests.
+func eachFile(root fs.FS, withTests bool, see func(file string, positions *token.FileSet, parsed *ast.File)) error {
 	return fs.WalkDir(root, ".", func(file string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || path.Ext(file) != ".go" || strings.HasSuffix(file, "_test.go") {
+		if err != nil || d.IsDir() || path.Ext(file) != ".go" || !withTests && strings.HasSuffix(file, "_test.go") {
 			return err
 		}
 		text, err := fs.ReadFile(root, file)
@@ -57,7 +57,7 @@ func eachFile(root fs.FS, see func(file string, positions *token.FileSet, parsed
 			return err
 		}
 		positions := token.NewFileSet()
-		parsed, err := parser.ParseFile(positions, file, text, parser.SkipObjectResolution)
+		parsed, err := parser.ParseFile(positions, file, text, 0)
 		if err == nil {
 			see(file, positions, parsed)
 		}
