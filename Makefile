@@ -15,10 +15,6 @@ TESTRUN = $(GO) run ./internal/testrun
 # tests do not link etcd, so that they compile and end in seconds.
 RACED = ./drivers/cluster/partition ./drivers/wire ./internal/bubble ./metrics ./workloads/openloop
 
-# The program by which tests start members of etcd without the race detector: etcd is
-# not under test.
-PLAIN = .build/stampede
-
 # Packages with concurrency, which make race tests repeatedly.
 CONCURRENT = ./drivers/... ./metrics/... ./workloads/...
 COUNT ?= 20
@@ -140,10 +136,10 @@ man: ## the manual pages, section 1, in .build/man, for packages
 
 completion: ## write .build/completion, the completion of bash, fish and zsh, for packages
 	@mkdir -p .build/completion
-	$(GO) build -o $(PLAIN) ./cmd/stampede
-	$(PLAIN) completion bash >.build/completion/stampede.bash
-	$(PLAIN) completion fish >.build/completion/stampede.fish
-	$(PLAIN) completion zsh >.build/completion/_stampede
+	$(GO) build -o .build/stampede ./cmd/stampede
+	.build/stampede completion bash >.build/completion/stampede.bash
+	.build/stampede completion fish >.build/completion/stampede.fish
+	.build/stampede completion zsh >.build/completion/_stampede
 
 deps:
 	@scripts/install-test-deps

@@ -22,7 +22,7 @@ import (
 	"github.com/stampede-bench/stampede/cmd/stampede/spec"
 	"github.com/stampede-bench/stampede/dashboards/live"
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/drivers/backends"
+	"github.com/stampede-bench/stampede/drivers/backends/roles"
 	"github.com/stampede-bench/stampede/drivers/cluster/reexec"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/agents"
@@ -30,7 +30,7 @@ import (
 )
 
 func main() {
-	reexec.Dispatch(backends.Roles()) // does not return in a server that a run started
+	reexec.Dispatch(roles.All()) // does not return in a server that a run started
 	collectSeldom()
 	os.Exit(execute(catalog.Forms(), os.Args[1:]))
 }

@@ -19,10 +19,9 @@ import (
 	"github.com/stampede-bench/stampede/cmd/stampede/defaults"
 	"github.com/stampede-bench/stampede/cmd/stampede/spec"
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/drivers/backends"
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
+	"github.com/stampede-bench/stampede/drivers/backends/roles"
 	"github.com/stampede-bench/stampede/drivers/cluster/reexec"
-	"github.com/stampede-bench/stampede/drivers/etcd/etcdtest"
 	"github.com/stampede-bench/stampede/drivers/server"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
 	"github.com/stampede-bench/stampede/internal/testenv"
@@ -36,8 +35,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	etcdtest.Plain()
-	reexec.Dispatch(backends.Roles())
+	reexec.Dispatch(roles.All())
 	testscript.Main(tidy{m}, map[string]func(){
 		"stampede": main,
 		"follower": follower,
@@ -130,7 +128,7 @@ func runScripts(t *testing.T, folder string, variables map[string]string) {
 				return err
 			}
 			e.Setenv("ROOT", root)
-			for _, name := range []string{"JAVA_HOME", "ZOOKEEPER_HOME", "GORACE", etcdtest.Program} {
+			for _, name := range []string{"JAVA_HOME", "ZOOKEEPER_HOME", "GORACE"} {
 				e.Setenv(name, os.Getenv(name))
 			}
 			return os.Mkdir(e.WorkDir+"/tmp", 0o755)

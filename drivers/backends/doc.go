@@ -10,7 +10,7 @@
 // Query keys (?session-timeout=5s, ?consistency=sync, ?client=go-zookeeper, ?clients=leader) set the rest, except
 // for TLS and credentials, which do not belong in a URL, and for what a run requires of the servers
 // that it starts: see [Target.With]. [Parse] checks a URL without doing anything; [Target.Open]
-// starts the servers that are to be started. main and TestMain pass [Roles] to reexec.Dispatch,
+// starts the servers that are to be started. main passes the roles of package roles to reexec.Dispatch,
 // because a started server is this binary again. A service that was started is a
 // [drivers.Ensemble].
 package backends

@@ -222,7 +222,7 @@ func TestWith(t *testing.T) {
 
 func TestTableIsComplete(t *testing.T) {
 	for _, b := range List() {
-		if b.Scheme == "" || b.Summary == "" || len(b.URLs) == 0 || len(b.durability) == 0 || len(b.consistencies) == 0 || Roles()[b.Scheme] == nil {
+		if b.Scheme == "" || b.Summary == "" || len(b.URLs) == 0 || len(b.durability) == 0 || len(b.consistencies) == 0 || b.Role() == "" {
 			t.Errorf("row %+v lacks something", b)
 		}
 		for _, k := range b.Keys {

@@ -51,7 +51,6 @@ func (t Target) Open(ctx context.Context) (drivers.Service, error) {
 // TLS.
 func (t Target) start(ctx context.Context) (_ *cluster.Ensemble, encryption *tls.Config, err error) {
 	kind := t.backend.local
-	kind.Role = t.backend.Scheme
 	plan := cluster.Plan{
 		Servers: t.members, Durability: t.durability, InMemory: t.durability == server.Memory,
 		Divisible: t.divisible, OwnDisks: t.ownDisks,
@@ -143,7 +142,8 @@ func (s *etcdService) Close() error { return s.opened.stop() }
 // nativeOptions allow session time-outs of 1 s to 10 s, which is drivers.DefaultSessionTimeout.
 func nativeOptions() server.Options { return server.Options{Tick: 500 * time.Millisecond} }
 
-func runNative(ctx context.Context, p cluster.Place, announce func(pid string)) error {
+// RunNative runs a native server at place p, in this process, until the context ends. It announces the ID of the process.
+func RunNative(ctx context.Context, p cluster.Place, announce func(pid string)) error {
 	return server.Run(ctx, nativeOptions(), p, announce)
 }
 
@@ -216,13 +216,12 @@ func (s *inProcess) Close() error {
 // certificateLife is longer than any run takes.
 const certificateLife = 365 * 24 * time.Hour
 
-// newCertificate makes a certificate for a server on the loopback interface. It returns the PEM
-// text of certificate and key, and the TLS configuration of clients that trust only this
-// certificate.
+// newCertificate makes a certificate. It returns the PEM text of certificate and key, and the TLS configuration of
+// clients that trust only this certificate.
 func newCertificate() (text []byte, client *tls.Config, err error) {
-	text, der, err := signCertificate(time.Now())
+	text, der, err := SignCertificate()
 	if err != nil {
-		return nil, nil, fmt.Errorf("make a certificate: %w", err)
+		return nil, nil, err
 	}
 	trusted, err := x509.ParseCertificate(der)
 	if err != nil {
@@ -233,14 +232,22 @@ func newCertificate() (text []byte, client *tls.Config, err error) {
 	return text, client, nil
 }
 
-// signCertificate makes a self-signed certificate. Its key exists only on this machine.
+// SignCertificate makes a self-signed certificate for a server that a run starts, valid on the loopback interface. It returns
+// the PEM text of certificate and key, and the certificate's DER. The key exists only on this machine.
+func SignCertificate() (text, der []byte, err error) {
+	if text, der, err = signCertificate(time.Now()); err != nil {
+		return nil, nil, fmt.Errorf("make a certificate: %w", err)
+	}
+	return text, der, nil
+}
+
 func signCertificate(now time.Time) (text, der []byte, err error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return nil, nil, err
 	}
 	c := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "stampede native server"},
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "stampede"},
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 		NotBefore: now.Add(-time.Hour), NotAfter: now.Add(certificateLife), // clocks may be set back
 	}

@@ -12,8 +12,7 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/backends"
-	"github.com/stampede-bench/stampede/drivers/cluster/reexec"
-	"github.com/stampede-bench/stampede/drivers/etcd/etcdtest"
+	"github.com/stampede-bench/stampede/drivers/cluster/clustertest"
 	"github.com/stampede-bench/stampede/drivers/wire"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
 	"github.com/stampede-bench/stampede/internal/bubble"
@@ -21,8 +20,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	etcdtest.Plain()
-	reexec.Dispatch(backends.Roles())
+	clustertest.Dispatch(nil)
 	os.Exit(m.Run())
 }
 

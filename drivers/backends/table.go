@@ -5,13 +5,9 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers/balancer"
 	"github.com/stampede-bench/stampede/drivers/cluster"
-	"github.com/stampede-bench/stampede/drivers/cluster/disk"
-	"github.com/stampede-bench/stampede/drivers/cluster/reexec"
 	"github.com/stampede-bench/stampede/drivers/ensemble"
 	"github.com/stampede-bench/stampede/drivers/etcd"
-	"github.com/stampede-bench/stampede/drivers/etcd/member"
 	"github.com/stampede-bench/stampede/drivers/server"
-	"github.com/stampede-bench/stampede/drivers/server/canned"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
 )
 
@@ -23,8 +19,7 @@ type Backend struct {
 	URLs    []string // the forms of its URLs
 	Keys    []Key    // what its query may set
 
-	role          reexec.Role  // runs a server of this kind; its argument is its cluster.Place
-	local         cluster.Kind // properties of such servers; its Role is the scheme
+	local         cluster.Kind // properties of a server that a run starts; package roles has its Role
 	clients       []client     // the libraries that can connect to it, the default first
 	port          string       // where a given server listens unless its URL says otherwise
 	durability    []string     // the durabilities of a server that the run starts, the default first
@@ -105,8 +100,7 @@ func List() []Backend {
 			URLs: []string{"native:", "native://host:port[,…][/chroot]"},
 			Keys: []Key{sessionTimeout, consistency, library, servers, clients, nativeDurability, encrypted},
 
-			role:          cluster.InPlace(runNative),
-			local:         cluster.Kind{Serves: servesNative(nil), Leads: ensemble.Leads, OutlivesFullDisk: true, Secret: true},
+			local:         cluster.Kind{Role: "native", Serves: servesNative(nil), Leads: ensemble.Leads, OutlivesFullDisk: true, Secret: true},
 			clients:       zooKeeperClients(),
 			port:          "2181",
 			durability:    []string{server.Memory, server.Fsync},
@@ -122,8 +116,7 @@ func List() []Backend {
 			URLs: []string{"zookeeper:", "zookeeper://host[:2181][,…][/chroot]"},
 			Keys: []Key{sessionTimeout, consistency, library, servers, clients},
 
-			role:          cluster.InPlace(zookeeper.RunMember),
-			local:         cluster.Kind{Serves: zookeeper.Serves, Leads: ensemble.Leads},
+			local:         cluster.Kind{Role: "zookeeper", Serves: zookeeper.Serves, Leads: ensemble.Leads},
 			clients:       zooKeeperClients(),
 			port:          "2181",
 			durability:    []string{"fsync"},
@@ -138,11 +131,10 @@ func List() []Backend {
 			URLs: []string{"etcd:", "etcd://host[:2379][,…][/prefix]"},
 			Keys: []Key{sessionTimeout, etcdConsistency, servers, clients, durability},
 
-			role:          cluster.InPlace(member.Run),
-			local:         cluster.Kind{Serves: member.Serves, Leads: etcd.Leads, OutlivesFullDisk: true},
+			local:         cluster.Kind{Role: "etcd", Serves: etcd.Serves, Leads: etcd.Leads, OutlivesFullDisk: true},
 			clients:       []client{{name: etcd.Client, unsupported: []string{cuts}, connect: connectEtcd}},
 			port:          "2379",
-			durability:    []string{member.Fsync, member.NoFsync},
+			durability:    []string{etcd.Fsync, etcd.NoFsync},
 			consistencies: []string{etcd.ReadLinearizable, etcd.ReadSerializable},
 		},
 	}
@@ -161,15 +153,8 @@ func Consistencies() []string {
 	return slices.Compact(modes)
 }
 
-// Roles returns the roles in which a run may start this binary again: a server of each kind, under
-// its scheme, the process that keeps the servers' directory, and the server that does nothing.
-func Roles() map[string]reexec.Role {
-	roles := map[string]reexec.Role{cluster.KeeperRole: cluster.Keep, disk.Role: disk.Freeze, canned.Role: canned.Run}
-	for _, b := range List() {
-		roles[b.Scheme] = b.role
-	}
-	return roles
-}
+// Role returns the name of the role in which a server of this kind is started: see package roles.
+func (b Backend) Role() string { return b.local.Role }
 
 func find(scheme string) (Backend, bool) {
 	list := List()

@@ -63,6 +63,11 @@ type Plan struct {
 	// Certificate is the PEM text of a certificate and its key, which every member gets in a file;
 	// nil disables TLS.
 	Certificate []byte
+	// Authority is the PEM text of the authority whose certificates clients need; nil accepts clients without
+	// one.
+	Authority []byte
+	// Listen is the address, host:port, at which a single server listens for clients; "" lets Start choose.
+	Listen string
 }
 
 // attempts limits Start's attempts to choose ports that no other process takes before the members
@@ -100,21 +105,27 @@ func start(ctx context.Context, k Kind, p Plan) (*Ensemble, error) {
 
 // settle assigns every member its place.
 func (e *Ensemble) settle(ctx context.Context, p Plan) (err error) {
-	dir, certificate, secret := "", "", ""
+	dir, shared := "", Place{Durability: p.Durability}
 	if !p.InMemory || p.Certificate != nil {
 		if e.keeper, err = reexec.Start(ctx, KeeperRole, e.kind.Role); err != nil {
 			return err
 		}
 		dir = e.keeper.Addr()
 	}
-	if p.Certificate != nil {
-		certificate = filepath.Join(dir, "certificate.pem")
-		if err := os.WriteFile(certificate, p.Certificate, 0o600); err != nil {
-			return err
+	for _, file := range []struct {
+		path *string
+		name string
+		text []byte
+	}{
+		{&shared.Certificate, "certificate.pem", p.Certificate},
+		{&shared.Authority, "authority.pem", p.Authority},
+		{&shared.Secret, "secret", e.secret(p)},
+	} {
+		if file.text == nil {
+			continue
 		}
-	}
-	if e.kind.Secret && p.Servers > 1 && dir != "" {
-		if secret, err = writeSecret(dir); err != nil {
+		*file.path = filepath.Join(dir, file.name)
+		if err := os.WriteFile(*file.path, file.text, 0o600); err != nil {
 			return err
 		}
 	}
@@ -122,14 +133,18 @@ func (e *Ensemble) settle(ctx context.Context, p Plan) (err error) {
 	if err != nil {
 		return err
 	}
+	if p.Listen != "" {
+		all[0].Clients = p.Listen
+	}
+	shared.Members = all
 	if p.Divisible {
 		if e.lines, err = openLines(all); err != nil {
 			return err
 		}
 	}
 	for i := range all {
-		m := &member{kind: e.kind, keeper: e.keeper, lines: e.lines,
-			place: Place{Number: i + 1, Members: all, Durability: p.Durability, Certificate: certificate, Secret: secret}}
+		m := &member{kind: e.kind, keeper: e.keeper, lines: e.lines, place: shared}
+		m.place.Number = i + 1
 		if e.lines != nil {
 			m.place.Proxy = e.lines.Proxy(i)
 		}
@@ -149,10 +164,12 @@ func (e *Ensemble) settle(ctx context.Context, p Plan) (err error) {
 	return nil
 }
 
-// writeSecret writes a new secret and returns the path of its file.
-func writeSecret(dir string) (string, error) {
-	path := filepath.Join(dir, "secret")
-	return path, os.WriteFile(path, []byte(rand.Text()), 0o600)
+// secret returns a new secret, or nil if the members need none.
+func (e *Ensemble) secret(p Plan) []byte {
+	if !e.kind.Secret || p.Servers == 1 || p.InMemory {
+		return nil
+	}
+	return []byte(rand.Text())
 }
 
 // freeAddresses returns distinct free addresses for the servers.

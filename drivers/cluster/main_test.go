@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"syscall"
 	"testing"
 	"time"
 
@@ -12,17 +13,15 @@ import (
 	"github.com/stampede-bench/stampede/drivers/backends"
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
 	"github.com/stampede-bench/stampede/drivers/cluster"
+	"github.com/stampede-bench/stampede/drivers/cluster/clustertest"
 	"github.com/stampede-bench/stampede/drivers/cluster/reexec"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
 )
 
+// The native servers run in the test's binary, so that the race detector sees them.
 func TestMain(m *testing.M) {
-	roles := backends.Roles()
-	for name, role := range roles {
-		roles[name] = witnessed(role)
-	}
-	roles["run"] = run
-	reexec.Dispatch(roles)
+	holdAlive()
+	clustertest.Dispatch(map[string]reexec.Role{"run": run, "native": cluster.InPlace(backends.RunNative)})
 	os.Exit(m.Run())
 }
 
@@ -30,16 +29,16 @@ func TestMain(m *testing.M) {
 // process holds open for as long as it lives.
 const aliveVariable = "STAMPEDE_TEST_ALIVE"
 
-func witnessed(role reexec.Role) reexec.Role {
-	return func(ctx context.Context, args []string, ready func(string)) error {
-		if pipe := os.Getenv(aliveVariable); pipe != "" {
-			alive, err := os.OpenFile(pipe, os.O_WRONLY, 0)
-			if err != nil {
-				return err
-			}
-			defer alive.Close()
-		}
-		return role(ctx, args, ready)
+// holdAlive opens the pipe in a child. It stays open in the program that takes the place of the child, and in processes that
+// the child starts.
+func holdAlive() {
+	pipe, isChild := os.Getenv(aliveVariable), os.Getenv(reexec.Variable) != ""
+	if pipe == "" || !isChild {
+		return
+	}
+	if _, err := syscall.Open(pipe, syscall.O_WRONLY, 0); err != nil {
+		fmt.Fprintf(os.Stderr, "open %s: %v\n", pipe, err)
+		os.Exit(1)
 	}
 }
 

@@ -289,6 +289,9 @@ type Place struct {
 	Dir string `json:"dir"`
 	// Certificate is the PEM file with the member's certificate and key; "" without TLS.
 	Certificate string `json:"certificate,omitempty"`
+	// Authority is the PEM file of the authority whose certificates clients need; "" accepts clients
+	// without one.
+	Authority string `json:"authority,omitempty"`
 	// Secret is the file with the secret that the members of the ensemble share; "" without one.
 	Secret string `json:"secret,omitempty"`
 }

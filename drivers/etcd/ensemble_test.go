@@ -5,7 +5,6 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/drivertest"
-	"github.com/stampede-bench/stampede/drivers/etcd/member"
 	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
@@ -13,7 +12,7 @@ import (
 // watches: see the package comment.
 func TestSuiteOnAnEnsemble(t *testing.T) {
 	testenv.SkipIfShort(t)
-	e, err := started(t.Context(), 3, member.NoFsync)
+	e, err := started(t.Context(), 3, NoFsync)
 	if err != nil {
 		t.Fatal(err)
 	}

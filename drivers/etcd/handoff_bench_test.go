@@ -9,14 +9,13 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/etcd/library"
-	"github.com/stampede-bench/stampede/drivers/etcd/member"
 	"github.com/stampede-bench/stampede/drivers/protected"
 )
 
 // BenchmarkHandOff measures the time from one holder of a lock to the next, held for no time,
 // over a member that syncs: for the calls of the herd-avoiding recipe, and for the library.
 func BenchmarkHandOff(b *testing.B) {
-	p, err := started(b.Context(), 1, member.Fsync)
+	p, err := started(b.Context(), 1, Fsync)
 	if err != nil {
 		b.Fatal(err)
 	}

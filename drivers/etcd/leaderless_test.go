@@ -7,7 +7,6 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/cluster"
-	"github.com/stampede-bench/stampede/drivers/etcd/member"
 	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
@@ -15,8 +14,8 @@ import (
 // new sessions are opened there.
 func TestLeaderlessMemberIsLeft(t *testing.T) {
 	testenv.SkipIfShort(t)
-	e, err := cluster.Start(t.Context(), cluster.Kind{Role: "etcd", Serves: member.Serves, Leads: Leads},
-		cluster.Plan{Servers: 3, Durability: member.NoFsync, Divisible: true})
+	e, err := cluster.Start(t.Context(), cluster.Kind{Role: "etcd", Serves: Serves, Leads: Leads},
+		cluster.Plan{Servers: 3, Durability: NoFsync, Divisible: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,13 +6,12 @@ import (
 	"testing"
 
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/drivers/etcd/member"
 )
 
 func TestMemberLeavesNothingBehind(t *testing.T) {
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp)
-	e, err := started(t.Context(), 1, member.NoFsync)
+	e, err := started(t.Context(), 1, NoFsync)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/drivers/etcd/member"
 	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
@@ -72,7 +71,7 @@ func stopFollower(t *testing.T, members []drivers.Member) {
 // When a follower of three members is stopped, none of 12 sessions is lost.
 func TestStoppedFollowerLosesNoSession(t *testing.T) {
 	testenv.SkipIfShort(t)
-	e, err := started(t.Context(), 3, member.NoFsync)
+	e, err := started(t.Context(), 3, NoFsync)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,22 +10,19 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/cluster"
-	"github.com/stampede-bench/stampede/drivers/cluster/reexec"
+	"github.com/stampede-bench/stampede/drivers/cluster/clustertest"
 	"github.com/stampede-bench/stampede/drivers/drivertest"
-	"github.com/stampede-bench/stampede/drivers/etcd/etcdtest"
-	"github.com/stampede-bench/stampede/drivers/etcd/member"
 	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
 func TestMain(m *testing.M) {
-	etcdtest.Plain()
-	reexec.Dispatch(map[string]reexec.Role{cluster.KeeperRole: cluster.Keep, "etcd": cluster.InPlace(member.Run)})
+	clustertest.Dispatch(nil)
 	os.Exit(m.Run())
 }
 
 // started starts a cluster with the given number of members.
 func started(ctx context.Context, members int, durability string) (*cluster.Ensemble, error) {
-	return cluster.Start(ctx, cluster.Kind{Role: "etcd", Serves: member.Serves, Leads: Leads},
+	return cluster.Start(ctx, cluster.Kind{Role: "etcd", Serves: Serves, Leads: Leads},
 		cluster.Plan{Servers: members, Durability: durability})
 }
 
@@ -35,7 +32,7 @@ var address = sync.OnceValues(func() (address string, err error) {
 	if address, ok := testenv.Server(testenv.Etcd); ok {
 		return address, nil
 	}
-	e, err := started(context.Background(), 1, member.NoFsync)
+	e, err := started(context.Background(), 1, NoFsync)
 	if err != nil {
 		return "", err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/backends"
+	"github.com/stampede-bench/stampede/drivers/backends/roles"
 	"github.com/stampede-bench/stampede/drivers/cluster/reexec"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/render"
@@ -19,7 +20,7 @@ import (
 )
 
 func main() {
-	reexec.Dispatch(backends.Roles()) // the server is a second process of this binary
+	reexec.Dispatch(roles.All()) // the server is a second process of this binary
 	if err := run(context.Background()); err != nil {
 		fmt.Fprintln(os.Stderr, "ownlock:", err)
 		os.Exit(1)

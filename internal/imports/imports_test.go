@@ -54,8 +54,10 @@ func fits(pattern, pkg string) bool {
 // A goPackage is a package of this module.
 type goPackage struct {
 	imports, testImports []string // of this module
-	lines                int      // without tests
-	synopsis             string   // the first sentence of the doc comment
+	// The package, or a test of it, imports etcd's server.
+	etcdServer, testsEtcdServer bool
+	lines                       int    // without tests
+	synopsis                    string // the first sentence of the doc comment
 }
 
 // packages reads all packages of a module, by their paths in it.
@@ -104,6 +106,10 @@ func (p *goPackage) add(file string, source []byte, parsed *ast.File) {
 			p.testImports = append(p.testImports, imported)
 		case ours:
 			p.imports = append(p.imports, imported)
+		case strings.HasPrefix(name, etcdServer) && isTest:
+			p.testsEtcdServer = true
+		case strings.HasPrefix(name, etcdServer):
+			p.etcdServer = true
 		}
 	}
 }

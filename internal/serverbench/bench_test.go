@@ -15,7 +15,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	reexec.Dispatch(roles())
+	reexec.Dispatch(childRoles())
 	os.Exit(m.Run())
 }
 

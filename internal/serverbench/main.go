@@ -31,7 +31,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/stampede-bench/stampede/drivers/backends"
+	"github.com/stampede-bench/stampede/drivers/backends/roles"
 	"github.com/stampede-bench/stampede/drivers/cluster"
 	"github.com/stampede-bench/stampede/drivers/cluster/reexec"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
@@ -40,7 +40,7 @@ import (
 )
 
 func main() {
-	reexec.Dispatch(roles())
+	reexec.Dispatch(childRoles())
 	sc := full()
 	flag.BoolVar(&sc.ensembles, "ensembles", false, "compare three native servers with three ZooKeepers")
 	flag.StringVar(&sc.only, "only", "", "measure one `PART`: "+strings.Join(names(parts(false)), ", ")+
@@ -67,9 +67,9 @@ const sessionsRole = "serverbench-sessions"
 // do not fit into the heap that is enough for tests.
 const heap = "-Xmx1000m"
 
-// roles returns the roles in which this program starts itself as a child process.
-func roles() map[string]reexec.Role {
-	all := backends.Roles()
+// childRoles returns the roles in which this program starts itself as a child process.
+func childRoles() map[string]reexec.Role {
+	all := roles.All()
 	all[sessionsRole], all[floor.Role] = holdSessions, floor.Run
 	all["zookeeper"] = cluster.InPlace(func(ctx context.Context, p cluster.Place, announce func(string)) error {
 		if len(p.Members) == 1 {

@@ -15,6 +15,10 @@ import (
 	"github.com/stampede-bench/stampede/internal/parts"
 )
 
+// Servers is the environment variable with the path of the program in which tests start servers: see package
+// clustertest.
+const Servers = "TEST_SERVERS"
+
 // The environment variables with the addresses of the shared servers, as host:port.
 const (
 	ZooKeeper = "TEST_ZOOKEEPER" // an Apache ZooKeeper with a tick of 500 ms

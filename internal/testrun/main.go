@@ -1,4 +1,6 @@
-// Testrun runs go test on many packages, which share one Apache ZooKeeper and one etcd member.
+// Testrun runs go test on many packages, which share one Apache ZooKeeper, one etcd member, and the program in which they
+// start servers of their own. These have the same addresses and the same path in each run, so that go test runs
+// again only the packages that have changed.
 // At the end it reports the duration of each package, the slowest tests, and the skipped tests with their
 // reasons.
 //
@@ -22,21 +24,23 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"os/signal"
 	"syscall"
 	"time"
 
-	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/drivers/backends"
-	"github.com/stampede-bench/stampede/drivers/cluster/reexec"
+	"github.com/stampede-bench/stampede/drivers/cluster"
+	"github.com/stampede-bench/stampede/drivers/cluster/clustertest"
+	"github.com/stampede-bench/stampede/drivers/ensemble"
+	"github.com/stampede-bench/stampede/drivers/etcd"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
 	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
 func main() {
-	reexec.Dispatch(backends.Roles())
+	clustertest.Dispatch(nil) // it starts servers as tests do
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	code, err := run(ctx, os.Args[1:])
@@ -127,46 +131,75 @@ func goTest(ctx context.Context, r *report, args, environment []string) (code in
 }
 
 // servers are the shared servers: separate processes that end with this one.
-type servers struct{ running []server }
+type servers struct {
+	program string // in which tests start servers of their own
+	running []server
+}
 
 type server struct {
 	variable string // environment variable for its address
-	service  drivers.Service
+	ensemble *cluster.Ensemble
 }
 
-// startServers starts one server of each kind that is installed.
+// A sharedKind is a kind of server that the packages share.
+type sharedKind struct {
+	variable string
+	kind     cluster.Kind
+	plan     cluster.Plan
+}
+
+// The addresses are outside of the range that systems choose from, for connections (from 32768 or 49152) and for
+// reexec.FreeAddr (from 10000). A free one replaces them if something else listens there, such as another
+// testrun.
+func sharedKinds() []sharedKind {
+	return []sharedKind{
+		{testenv.ZooKeeper, cluster.Kind{Role: "zookeeper", Serves: zookeeper.Serves, Leads: ensemble.Leads},
+			cluster.Plan{Servers: 1, Listen: "127.0.0.1:9218"}},
+		{testenv.Etcd, cluster.Kind{Role: "etcd", Serves: etcd.Serves, Leads: etcd.Leads},
+			cluster.Plan{Servers: 1, Listen: "127.0.0.1:9237", Durability: etcd.NoFsync}},
+	}
+}
+
+// startServers builds the program and starts one server of each kind that is installed.
 func startServers(ctx context.Context) (*servers, error) {
-	s := new(servers)
-	for _, kind := range []struct{ variable, url string }{
-		{testenv.ZooKeeper, "zookeeper:"},
-		{testenv.Etcd, "etcd:?durability=no-fsync"},
-	} {
-		service, err := start(ctx, kind.url)
-		if errors.Is(err, zookeeper.ErrNotInstalled) {
+	program, err := clustertest.Build(ctx)
+	if err != nil {
+		return nil, err
+	}
+	os.Setenv(testenv.Servers, program) // for the servers of this process
+	s := &servers{program: program}
+	for _, k := range sharedKinds() {
+		if _, err := zookeeper.FindInstallation(); k.variable == testenv.ZooKeeper && errors.Is(err, zookeeper.ErrNotInstalled) {
 			fmt.Fprintf(os.Stderr, "!!!!! %v: the tests that need it are SKIPPED\n", err)
 			continue
 		}
-		if err != nil {
-			return nil, errors.Join(fmt.Errorf("start %s %w", kind.url, err), s.close())
+		if taken := taken(k.plan.Listen); taken != nil {
+			fmt.Fprintf(os.Stderr, "testrun: %v: %s is at another address, and go test runs again what uses it\n", taken, k.kind.Role)
+			k.plan.Listen = ""
 		}
-		s.running = append(s.running, server{kind.variable, service})
+		e, err := cluster.Start(ctx, k.kind, k.plan)
+		if err != nil {
+			return nil, errors.Join(err, s.close())
+		}
+		s.running = append(s.running, server{k.variable, e})
 	}
 	return s, nil
 }
 
-func start(ctx context.Context, url string) (drivers.Service, error) {
-	target, err := backends.Parse(url)
+// taken returns why no server can listen at an address.
+func taken(address string) error {
+	l, err := net.Listen("tcp", address)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return target.Open(ctx)
+	return l.Close()
 }
 
-// environment returns the environment variables with the servers' addresses.
-func (s *servers) environment() (variables []string) {
+// environment returns the environment variables with the program and the servers' addresses.
+func (s *servers) environment() []string {
+	variables := []string{testenv.Servers + "=" + s.program}
 	for _, r := range s.running {
-		address := r.service.(drivers.Ensemble).Members()[0].Address()
-		variables = append(variables, r.variable+"="+address)
+		variables = append(variables, r.variable+"="+r.ensemble.Addresses()[0])
 	}
 	return variables
 }
@@ -174,7 +207,7 @@ func (s *servers) environment() (variables []string) {
 func (s *servers) close() error {
 	var errs []error
 	for _, r := range s.running {
-		errs = append(errs, r.service.Close())
+		errs = append(errs, r.ensemble.Close())
 	}
 	return errors.Join(errs...)
 }

@@ -228,7 +228,7 @@ func started(t *testing.T, p program) (pid int, d done, end func()) {
 // with the connections and requests that the process says it has made.
 func TestProcessesAreClients(t *testing.T) {
 	zooKeeper := func(t *testing.T) string { return backendtest.Native(t, server.Options{}) }
-	gateway := func(t *testing.T) string { return backendtest.GatewayEtcd(t) }
+	gateway := func(t *testing.T) string { return backendtest.SharedEtcd(t) }
 	for name, c := range map[string]struct {
 		protocol traffic.Protocol
 		start    func(t *testing.T) string

@@ -12,19 +12,17 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/backends"
-	"github.com/stampede-bench/stampede/drivers/cluster/reexec"
-	"github.com/stampede-bench/stampede/drivers/etcd/etcdtest"
+	"github.com/stampede-bench/stampede/drivers/cluster/clustertest"
 	"github.com/stampede-bench/stampede/drivers/server"
 	"github.com/stampede-bench/stampede/drivers/server/raftlog"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
 	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
-// Main is the TestMain of a package whose tests use backends. It lets the test binary be started
-// again as a server, and stops the shared servers at the end.
+// Main is the TestMain of a package whose tests use backends. It lets them start servers, and stops the shared
+// ones at the end.
 func Main(m *testing.M) {
-	etcdtest.Plain()
-	reexec.Dispatch(backends.Roles())
+	clustertest.Dispatch(nil)
 	code := m.Run()
 	if err := shared.close(); err != nil {
 		fmt.Fprintln(os.Stderr, "backendtest:", err)

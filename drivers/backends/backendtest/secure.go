@@ -20,14 +20,14 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
-	"go.etcd.io/etcd/client/pkg/v3/transport"
 	clientv3 "go.etcd.io/etcd/client/v3"
-	"go.etcd.io/etcd/server/v3/embed"
 	"go.uber.org/zap"
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/backends"
+	"github.com/stampede-bench/stampede/drivers/cluster"
 	"github.com/stampede-bench/stampede/drivers/ensemble"
+	"github.com/stampede-bench/stampede/drivers/etcd"
 	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
@@ -117,10 +117,33 @@ func SecureEtcd(t testing.TB) Secure {
 	t.Helper()
 	dir := t.TempDir()
 	s := Secure{Security: Authority(t, dir), Stranger: Authority(t, t.TempDir())}
-	server := filepath.Join(dir, "member.pem") // which its gateway shows the member itself
-	s.Address = startEtcd(t, dir, testenv.Address(t), transport.TLSInfo{
-		CertFile: server, KeyFile: server, TrustedCAFile: s.Security.CA, ClientCertAuth: true,
+	encryption, err := s.Security.TLSConfig()
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := func(path string) []byte {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), startTime)
+	defer cancel()
+	e, err := cluster.Start(ctx, cluster.Kind{Role: "etcd", Serves: etcd.ServesOver(encryption), Leads: etcd.Leads}, cluster.Plan{
+		Servers: 1, Durability: etcd.NoFsync,
+		Certificate: read(filepath.Join(dir, "member.pem")), // which its gateway shows the member itself
+		Authority:   read(s.Security.CA),
 	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	s.Address = e.Addresses()[0]
 	return s
 }
 
@@ -162,19 +185,9 @@ func (s Secure) ProtectKeys(t testing.TB, prefix, user, password string) {
 	do("turn users on", err)
 }
 
-// SharedEtcd returns the address of the etcd member that the packages of this test run share, or of
-// one in this process and for this test if they share none.
+// SharedEtcd returns the address of the etcd member that the packages of this test run share, or of one that the tests
+// of this package share. Its JSON gateway works.
 func SharedEtcd(t testing.TB) (address string) {
-	t.Helper()
-	if address, ok := testenv.Server(testenv.Etcd); ok {
-		return address
-	}
-	return startEtcd(t, t.TempDir(), "127.0.0.1:0", transport.TLSInfo{})
-}
-
-// GatewayEtcd returns the address of an etcd member whose JSON gateway works, shared by the tests of a
-// package. A member that chose its own port, as [SharedEtcd] may return, does not find itself.
-func GatewayEtcd(t testing.TB) (address string) {
 	t.Helper()
 	at, err := backends.Address(Shared(t, "etcd:"))
 	if err != nil {
@@ -185,34 +198,6 @@ func GatewayEtcd(t testing.TB) (address string) {
 		t.Fatal(err)
 	}
 	return u.Host
-}
-
-// startEtcd starts a member in this process, with its data in dir, and returns its address. It listens at an
-// address whose port may be 0.
-func startEtcd(t testing.TB, dir, listen string, security transport.TLSInfo) (address string) {
-	t.Helper()
-	c := embed.NewConfig()
-	c.Dir = filepath.Join(dir, "data")
-	scheme := "http"
-	if !security.Empty() {
-		scheme = "https"
-	}
-	peers, clients := []url.URL{{Scheme: "http", Host: "127.0.0.1:0"}}, []url.URL{{Scheme: scheme, Host: listen}}
-	c.ListenPeerUrls, c.AdvertisePeerUrls = peers, peers
-	c.ListenClientUrls, c.AdvertiseClientUrls = clients, clients
-	c.InitialCluster = c.InitialClusterFromName(c.Name)
-	c.ClientTLSInfo = security
-	c.UnsafeNoFsync = true
-	c.TickMs, c.ElectionMs = 100, 500 // for short leases
-	c.BcryptCost = 4                  // the minimum: with etcd's own cost a session takes seconds under the race detector
-	c.ZapLoggerBuilder = embed.NewZapLoggerBuilder(zap.NewNop())
-	member, err := embed.StartEtcd(c)
-	if err != nil {
-		t.Fatalf("start etcd: %v", err)
-	}
-	t.Cleanup(member.Close)
-	<-member.Server.ReadyNotify()
-	return member.Clients[0].Addr().String()
 }
 
 // Authority makes a certificate authority in dir (ca.pem), a server's

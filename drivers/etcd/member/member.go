@@ -4,37 +4,36 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/url"
 	"os"
-	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
-	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.etcd.io/etcd/client/pkg/v3/transport"
 	"go.etcd.io/etcd/server/v3/embed"
 	"go.etcd.io/etcd/server/v3/etcdserver"
 	"go.uber.org/zap"
 
 	"github.com/stampede-bench/stampede/drivers/cluster"
-)
-
-// How far a member persists a write before it answers.
-const (
-	Fsync = "fsync" // on disk: etcd's default
-	// NoFsync leaves that to the operating system: an acknowledged write survives the end of
-	// the process, but not a crash of the machine.
-	NoFsync = "no-fsync"
+	"github.com/stampede-bench/stampede/drivers/etcd"
 )
 
 // Run runs the member at place p, in this process, until the context ends. It announces
-// the id of this process before it starts the member; [Serves] reports when the member serves.
+// the id of this process before it starts the member; [etcd.Serves] reports when the member serves.
 func Run(ctx context.Context, p cluster.Place, announce func(pid string)) error {
-	if p.Durability != Fsync && p.Durability != NoFsync {
-		return fmt.Errorf("durability %q: want %s or %s", p.Durability, Fsync, NoFsync)
+	return run(ctx, p, announce, compact)
+}
+
+// RunUncompacted is Run for a member that keeps its history.
+func RunUncompacted(ctx context.Context, p cluster.Place, announce func(pid string)) error {
+	return run(ctx, p, announce, func(context.Context, *etcdserver.EtcdServer) {})
+}
+
+func run(ctx context.Context, p cluster.Place, announce func(pid string), tend func(context.Context, *etcdserver.EtcdServer)) error {
+	if p.Durability != etcd.Fsync && p.Durability != etcd.NoFsync {
+		return fmt.Errorf("durability %q: want %s or %s", p.Durability, etcd.Fsync, etcd.NoFsync)
 	}
 	if p.Proxy != "" {
 		if err := callThrough(p.Proxy); err != nil {
@@ -46,7 +45,7 @@ func Run(ctx context.Context, p cluster.Place, announce func(pid string)) error 
 	if err != nil {
 		return fmt.Errorf("start etcd: %w", err)
 	}
-	go compact(ctx, member.Server)
+	go tend(ctx, member.Server)
 	select {
 	case <-ctx.Done():
 		// The member is not closed: that takes long if the other members end as well, or are
@@ -70,18 +69,26 @@ const (
 
 func memberConfig(p cluster.Place) *embed.Config {
 	at := func(address string) []url.URL { return []url.URL{{Scheme: "http", Host: address}} }
+	clients := at(p.Own().Clients)
 	c := embed.NewConfig()
-	c.Name, c.Dir = memberName(p, p.Number), p.Dir
-	c.ListenClientUrls, c.AdvertiseClientUrls = at(p.Own().Clients), at(p.Own().Clients)
+	if p.Certificate != "" {
+		clients[0].Scheme = "https"
+		c.ClientTLSInfo = transport.TLSInfo{
+			CertFile: p.Certificate, KeyFile: p.Certificate, TrustedCAFile: p.Authority, ClientCertAuth: p.Authority != "",
+		}
+	}
+	c.Name, c.Dir = etcd.MemberName(p, p.Number), p.Dir
+	c.ListenClientUrls, c.AdvertiseClientUrls = clients, clients
 	c.ListenPeerUrls, c.AdvertisePeerUrls = at(p.Own().Peers), at(peerAddress(p, p.Number))
 	var all []string
 	for i := range p.Members {
-		all = append(all, memberName(p, i+1)+"=http://"+peerAddress(p, i+1))
+		all = append(all, etcd.MemberName(p, i+1)+"=http://"+peerAddress(p, i+1))
 	}
 	c.InitialCluster = strings.Join(all, ",")
 	c.TickMs, c.ElectionMs = uint(heartbeat.Milliseconds()), uint(election.Milliseconds())
 	c.QuotaBackendBytes = quota
-	c.UnsafeNoFsync = p.Durability == NoFsync
+	c.UnsafeNoFsync = p.Durability == etcd.NoFsync
+	c.BcryptCost = 4 // the least: users have random passwords, or those of a test
 	c.ZapLoggerBuilder = embed.NewZapLoggerBuilder(zap.NewNop())
 	return c
 }
@@ -101,12 +108,6 @@ func peerAddress(p cluster.Place, number int) string {
 		return address
 	}
 	return fmt.Sprintf("member-%d.invalid%s", number, address[strings.LastIndexByte(address, ':'):])
-}
-
-// memberName returns a name that no member of another cluster on this machine has: it contains
-// the name of the cluster's directory.
-func memberName(p cluster.Place, number int) string {
-	return filepath.Base(filepath.Dir(p.Dir)) + "-" + strconv.Itoa(number)
 }
 
 // A member keeps what was overwritten or deleted for at least the time history, and for at
@@ -146,45 +147,4 @@ func compact(ctx context.Context, s *etcdserver.EtcdServer) {
 			compacted = old
 		}
 	}
-}
-
-// Serves returns when a member that [Run] runs accepts sessions, which requires that its
-// cluster has a leader. The member must have the expected name, which another server on the
-// same port would not have.
-func Serves(ctx context.Context, p cluster.Place) error {
-	again := time.NewTicker(10 * time.Millisecond)
-	defer again.Stop()
-	for !answers(ctx, p.Own().Clients, memberName(p, p.Number)) {
-		select {
-		case <-again.C:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
-	return nil
-}
-
-// answerTime is how long a member has to answer before it is asked again.
-const answerTime = time.Second
-
-// answers reports whether the member with this name answers a linearizable request for the
-// members, which it can do only in contact with the leader. It checks first that the member
-// accepts connections, since the library would wait for as long as it does not.
-func answers(ctx context.Context, address, name string) bool {
-	ctx, cancel := context.WithTimeout(ctx, answerTime)
-	defer cancel()
-	conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
-	if err != nil {
-		return false
-	}
-	conn.Close()
-	client, err := clientv3.New(clientv3.Config{Endpoints: []string{"http://" + address}, DialTimeout: answerTime, Logger: zap.NewNop()})
-	if err != nil {
-		return false
-	}
-	defer client.Close()
-	answer, err := client.MemberList(ctx)
-	return err == nil && slices.ContainsFunc(answer.Members, func(m *pb.Member) bool {
-		return m.ID == answer.Header.MemberId && m.Name == name
-	})
 }

@@ -19,7 +19,7 @@ import (
 
 // TestSameTrafficOfTheGateway is TestSameTraffic with clients of etcd's JSON gateway.
 func TestSameTrafficOfTheGateway(t *testing.T) {
-	wantSameTraffic(t, backendtest.GatewayEtcd(t), etcd.Protocol(), useGateway)
+	wantSameTraffic(t, backendtest.SharedEtcd(t), etcd.Protocol(), useGateway)
 }
 
 // useGateway lets one client change what another one watches.

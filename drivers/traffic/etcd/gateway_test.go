@@ -234,7 +234,7 @@ func asked(t *testing.T, address, path string, chunked bool, messages ...proto.M
 // TestGatewayIsDecodedAsGRPC makes the same calls by gRPC and through the gateway. An observer gets the same
 // messages, also if they come in pieces of other sizes.
 func TestGatewayIsDecodedAsGRPC(t *testing.T) {
-	member := backendtest.GatewayEtcd(t)
+	member := backendtest.SharedEtcd(t)
 	root := fmt.Sprint("/gateway-", time.Now().UnixNano())
 	byGRPC := throughProxy(t, member, func(address string) {
 		c := connected(t, address)
@@ -319,7 +319,7 @@ func samePieces(t *testing.T, r *recording) {
 // TestGatewayWatchIsDecodedAsGRPC watches a key and a prefix on one stream, and asks for a third watch with
 // an identifier that is in use, which the server cancels.
 func TestGatewayWatchIsDecodedAsGRPC(t *testing.T) {
-	member := backendtest.GatewayEtcd(t)
+	member := backendtest.SharedEtcd(t)
 	root := fmt.Sprint("/watched-", time.Now().UnixNano())
 	writer, failed := clientv3.New(clientv3.Config{Endpoints: []string{member}, DialTimeout: time.Minute})
 	must(t, failed)
@@ -393,7 +393,7 @@ func TestGatewayWatchIsDecodedAsGRPC(t *testing.T) {
 
 // TestGatewayHeartbeats makes heartbeats of a lease by gRPC and through the gateway.
 func TestGatewayHeartbeats(t *testing.T) {
-	member := backendtest.GatewayEtcd(t)
+	member := backendtest.SharedEtcd(t)
 	beat := &pb.LeaseKeepAliveRequest{ID: 1 << 40} // of no lease: it is answered, too
 	byGRPC := throughProxy(t, member, func(address string) {
 		s, failed := pb.NewLeaseClient(connected(t, address)).LeaseKeepAlive(t.Context())
@@ -488,7 +488,7 @@ func (h held) Open(c traffic.Connection) traffic.Tap {
 // afterwards on the connection is decoded.
 func TestLateAnalysisOfTheGateway(t *testing.T) {
 	h := held{new(record), make(chan struct{})}
-	p, failed := proxy.Listen([]string{"127.0.0.1:0"}, []proxy.Server{{Address: backendtest.GatewayEtcd(t)}},
+	p, failed := proxy.Listen([]string{"127.0.0.1:0"}, []proxy.Server{{Address: backendtest.SharedEtcd(t)}},
 		proxy.Options{Protocol: etcd.Protocol(), Observer: h, Queue: 4 << 10})
 	must(t, failed)
 	defer p.Close()
@@ -535,7 +535,7 @@ func TestClientOfTheGateway(t *testing.T) {
 	testenv.SkipIfShort(t)
 	python, root := etcd3gwPython(t), fmt.Sprint("/etcd3gw-", time.Now().UnixNano())
 	r := new(record)
-	p, failed := proxy.Listen([]string{"127.0.0.1:0"}, []proxy.Server{{Address: backendtest.GatewayEtcd(t)}},
+	p, failed := proxy.Listen([]string{"127.0.0.1:0"}, []proxy.Server{{Address: backendtest.SharedEtcd(t)}},
 		proxy.Options{Protocol: etcd.Protocol(), Observer: r})
 	must(t, failed)
 	defer p.Close()

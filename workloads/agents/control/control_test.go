@@ -2,8 +2,10 @@ package control
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -330,27 +332,44 @@ func given(t *testing.T, url string) drivers.Service {
 
 func TestMain(m *testing.M) { backendtest.Main(m) }
 
-// TestDirectoriesOfKilledMembersAreRemoved leaves a directory as a killed process does, and one in use.
-func TestDirectoriesOfKilledMembersAreRemoved(t *testing.T) {
-	t.Setenv("TMPDIR", t.TempDir())
-	killed, lock, err := newDir()
+func TestNothingIsLeftBehind(t *testing.T) {
+	tmp := t.TempDir()
+	t.Setenv("TMPDIR", tmp)
+	m, err := Start(t.Context(), "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	lock.Close()
-	used, inUse, err := newDir()
+	connect(t, m).Close()
+	if err := m.Close(); err != nil {
+		t.Error(err)
+	}
+	if left, err := os.ReadDir(tmp); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v (%v)", left, err)
+	}
+}
+
+// A member listens where it was asked to, and says why it cannot.
+func TestAddress(t *testing.T) {
+	address := testenv.Address(t)
+	m, err := Start(t.Context(), address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer inUse.Close()
-	third, lock, err := newDir()
-	if err != nil {
-		t.Fatal(err)
+	defer m.Close()
+	if want := "etcd://" + address + "/stampede"; m.URL() != want {
+		t.Errorf("agents join %s, want %s", m.URL(), want)
 	}
-	defer lock.Close()
-	for dir, want := range map[string]bool{killed: false, used: true, third: true} {
-		if _, err := os.Stat(dir); (err == nil) != want {
-			t.Errorf("%s is there: %v, want %v", dir, err == nil, want)
+	for listen, want := range map[string]string{
+		address:      "start the control plane on " + address + ": listen tcp " + address + ": bind: address already in use",
+		"there":      "start the control plane on there: want host:port",
+		"127.0.0.1:": "",
+	} {
+		second, err := Start(t.Context(), listen)
+		if err == nil {
+			second.Close()
+		}
+		if fmt.Sprint(err) != cmp.Or(want, "<nil>") {
+			t.Errorf("on %s: %v, want %q", listen, err, want)
 		}
 	}
 }

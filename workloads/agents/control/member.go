@@ -10,137 +10,123 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/base64"
-	"encoding/pem"
 	"errors"
 	"fmt"
 	"net"
-	"net/url"
-	"os"
-	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
-	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
-	"go.etcd.io/etcd/server/v3/embed"
+	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/backends"
+	"github.com/stampede-bench/stampede/drivers/cluster"
 	"github.com/stampede-bench/stampede/drivers/etcd"
 )
 
-// An EtcdMember is an etcd member in this process, for one run.
+// An EtcdMember is an etcd member for one run. It is a process of its own, so that it does not use the coordinator's
+// processor time and memory.
 type EtcdMember struct {
-	etcd    *embed.Etcd
-	dir     string
-	lock    *os.File // in dir; locked while this process uses it
-	address string
-	token   Token
+	server *cluster.Ensemble
+	token  Token
 }
 
 // user is the name of the etcd user of all processes of a run.
 const user = "root"
 
 // startTime bounds the start of a member.
-const startTime = 30 * time.Second
+const startTime = 2 * time.Minute
 
 // Start runs a member that listens on the address, host:port. Port 0 chooses a free one. Only
-// processes that have its token can use it, over TLS.
+// processes that have its token can use it, over TLS. The context limits the start only.
 func Start(ctx context.Context, listen string) (_ *EtcdMember, err error) {
-	host, _, err := net.SplitHostPort(listen)
-	if err != nil {
-		return nil, fmt.Errorf("listen on %q: want host:port", listen)
-	}
-	m := &EtcdMember{}
 	defer func() {
 		if err != nil {
-			m.Close()
+			err = fmt.Errorf("start the control plane on %s: %w", listen, err)
 		}
 	}()
-	if m.dir, m.lock, err = newDir(); err != nil {
-		return nil, fmt.Errorf("start the control plane: %w", err)
+	address, err := free(listen)
+	if err != nil {
+		return nil, err
 	}
-	cfg := m.config(listen)
-	if m.etcd, err = embed.StartEtcd(cfg); err != nil {
-		return nil, fmt.Errorf("start the control plane on %s: %w", listen, err)
+	text, der, err := backends.SignCertificate()
+	if err != nil {
+		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
-	select {
-	case <-m.etcd.Server.ReadyNotify():
-	case err := <-m.etcd.Err():
-		return nil, fmt.Errorf("start the control plane on %s: %w", listen, err)
-	case <-ctx.Done():
-		return nil, fmt.Errorf("start the control plane on %s: %w", listen, context.Cause(ctx))
+	m := &EtcdMember{token: newToken(der)}
+	m.server, err = cluster.Start(ctx, cluster.Kind{Role: etcd.ControlRole, Serves: etcd.ServesOver(m.token.tls())}, cluster.Plan{
+		Servers: 1, Listen: address, Certificate: text,
+		Durability: etcd.NoFsync, // what it keeps has no value after the run
+	})
+	if err != nil {
+		return nil, err
 	}
-	_, port, _ := net.SplitHostPort(m.etcd.Clients[0].Addr().String()) // a TCP address has a port
-	m.address = net.JoinHostPort(host, port)
-	return m, m.protect(ctx, filepath.Join(m.dir, "fixtures", "client", "cert.pem"))
+	if err := m.protect(ctx, address); err != nil {
+		return nil, errors.Join(err, m.Close())
+	}
+	return m, nil
 }
 
-// config returns the configuration. Agents hand in their results at the end of a run, in one piece.
-func (m *EtcdMember) config(listen string) *embed.Config {
-	local := url.URL{Scheme: "http", Host: "127.0.0.1:0"} // no other member connects
-	clients := url.URL{Scheme: "https", Host: listen}
-	c := embed.NewConfig()
-	c.Name, c.Dir = "stampede-control", m.dir
-	c.ListenClientUrls, c.AdvertiseClientUrls = []url.URL{clients}, []url.URL{clients}
-	c.ListenPeerUrls, c.AdvertisePeerUrls = []url.URL{local}, []url.URL{local}
-	c.InitialCluster = c.InitialClusterFromName(c.Name)
-	c.ClientAutoTLS = true
-	c.TickMs, c.ElectionMs = 100, 500 // so that a lease can be as short as an agent's
-	c.QuotaBackendBytes = quota
-	c.UnsafeNoFsync = true // what it keeps has no value after the run
-	c.BcryptCost = 4       // the password is random
-	c.ZapLoggerBuilder = embed.NewZapLoggerBuilder(zap.NewNop())
-	return c
+// free returns the address with a port that is free, the one that it has unless that is 0.
+func free(listen string) (address string, err error) {
+	host, _, err := net.SplitHostPort(listen)
+	if err != nil {
+		return "", errors.New("want host:port")
+	}
+	l, err := net.Listen("tcp", listen)
+	if err != nil {
+		return "", err
+	}
+	_, port, _ := net.SplitHostPort(l.Addr().String()) // a TCP address has a port
+	return net.JoinHostPort(host, port), l.Close()
 }
 
-// quota is the size of the member's data above which it accepts no more writes.
-const quota = 8 << 30
-
-// protect makes the token and refuses everyone without it.
-func (m *EtcdMember) protect(ctx context.Context, certificate string) error {
-	text, err := os.ReadFile(certificate)
+// protect refuses everyone without the token. Before that the member has no users: it must not have any that somebody
+// else has added in the meantime.
+func (m *EtcdMember) protect(ctx context.Context, address string) error {
+	cfg := clientv3.Config{Endpoints: []string{address}, TLS: m.token.tls(), Logger: zap.NewNop()}
+	c, err := clientv3.New(cfg)
 	if err != nil {
 		return err
 	}
-	block, _ := pem.Decode(text)
-	if block == nil {
-		return fmt.Errorf("%s: no PEM certificate in it", certificate)
-	}
-	m.token = newToken(block.Bytes)
-	s := m.etcd.Server
-	_, err = s.UserAdd(ctx, &pb.AuthUserAddRequest{Name: user, Password: m.token.secret(), Options: nil})
-	if err == nil {
-		_, err = s.RoleAdd(ctx, &pb.AuthRoleAddRequest{Name: user})
+	defer c.Close()
+	if _, err = c.UserAdd(ctx, user, m.token.secret()); err == nil {
+		_, err = c.RoleAdd(ctx, user)
 	}
 	if err == nil {
-		_, err = s.UserGrantRole(ctx, &pb.AuthUserGrantRoleRequest{User: user, Role: user})
+		_, err = c.UserGrantRole(ctx, user, user)
 	}
 	if err == nil {
-		_, err = s.AuthEnable(ctx, &pb.AuthEnableRequest{})
+		_, err = c.AuthEnable(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	cfg.Username, cfg.Password = user, m.token.secret()
+	own, err := clientv3.New(cfg)
+	if err != nil {
+		return err
+	}
+	defer own.Close()
+	all, err := own.UserList(ctx)
+	if err == nil && !slices.Equal(all.Users, []string{user}) {
+		err = fmt.Errorf("somebody else has added users: %q", all.Users)
 	}
 	return err
 }
 
 // URL returns the address by which agents join.
-func (m *EtcdMember) URL() string { return "etcd://" + m.address + "/stampede" }
+func (m *EtcdMember) URL() string { return "etcd://" + m.server.Addresses()[0] + "/stampede" }
 
 // Token returns what agents need besides the URL.
 func (m *EtcdMember) Token() Token { return m.token }
 
 // Close ends the member and removes its data.
-func (m *EtcdMember) Close() error {
-	if m.etcd != nil {
-		m.etcd.Server.HardStop()
-		m.etcd.Close()
-	}
-	if m.dir == "" {
-		return nil
-	}
-	return errors.Join(os.RemoveAll(m.dir), m.lock.Close())
-}
+func (m *EtcdMember) Close() error { return m.server.Close() }
 
 // ErrUnprotected means that a control plane was asked to keep a secret and is not an [EtcdMember] of this
 // run.

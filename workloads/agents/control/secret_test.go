@@ -14,6 +14,8 @@ import (
 
 // TestSecrets writes a secret and a document, of which only the latter is found in the member's files.
 func TestSecrets(t *testing.T) {
+	tmp := t.TempDir()
+	t.Setenv("TMPDIR", tmp)
 	m := start(t)
 	writer, reader := connect(t, m), connect(t, m)
 	if err := errors.Join(writer.PutSecret(t.Context(), "s", "hunter2"), writer.PutJSON(t.Context(), "d", "document2")); err != nil {
@@ -23,7 +25,7 @@ func TestSecrets(t *testing.T) {
 	if err := reader.GetSecret(t.Context(), "s", &got); err != nil || got != "hunter2" {
 		t.Errorf("got %q, %v", got, err)
 	}
-	if inFiles(t, m.dir, "hunter2") || !inFiles(t, m.dir, "document2") {
+	if inFiles(t, tmp, "hunter2") || !inFiles(t, tmp, "document2") {
 		t.Error("the secret is in the member's files, or the document is not")
 	}
 	other := *reader
