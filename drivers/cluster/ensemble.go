@@ -119,7 +119,7 @@ func (e *Ensemble) settle(ctx context.Context, p Plan) (err error) {
 	}{
 		{&shared.Certificate, "certificate.pem", p.Certificate},
 		{&shared.Authority, "authority.pem", p.Authority},
-		{&shared.Secret, "secret", e.secret(p)},
+		{&shared.Secret, "secret", e.secret(p, dir)},
 	} {
 		if file.text == nil {
 			continue
@@ -164,9 +164,9 @@ func (e *Ensemble) settle(ctx context.Context, p Plan) (err error) {
 	return nil
 }
 
-// secret returns a new secret, or nil if the members need none.
-func (e *Ensemble) secret(p Plan) []byte {
-	if !e.kind.Secret || p.Servers == 1 || p.InMemory {
+// secret returns a new secret, or nil if the members need none, or there is no directory to keep it in.
+func (e *Ensemble) secret(p Plan, dir string) []byte {
+	if !e.kind.Secret || p.Servers == 1 || dir == "" {
 		return nil
 	}
 	return []byte(rand.Text())
