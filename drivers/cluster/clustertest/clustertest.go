@@ -40,7 +40,7 @@ func Dispatch(own map[string]reexec.Role) {
 }
 
 // began is the environment variable with the time at which the test's process began, in nanoseconds.
-const began = "STAMPEDE_TEST_BEGAN"
+const began = "TEST_BEGAN"
 
 // become replaces this process with the program. It returns why it cannot.
 func become() error {
