@@ -2,7 +2,6 @@ package lean_test
 
 import (
 	"context"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -93,35 +92,4 @@ func processorTime(b *testing.B) time.Duration {
 		b.Fatal(err)
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
-// BenchmarkSessions measures the memory of an idle session.
-func BenchmarkSessions(b *testing.B) {
-	address := backendtest.Own(b, "native:").(drivers.Ensemble).Members()[0].Address()
-	s := open(b, lean.Config{Servers: []string{address}})
-	before := inUse()
-	var open []drivers.Conn
-	for b.Loop() {
-		c, err := s.Dial(b.Context(), drivers.Options{SessionTimeout: 10 * time.Second})
-		if err != nil {
-			b.Fatal(err)
-		}
-		open = append(open, c)
-	}
-	b.StopTimer()
-	b.ReportMetric(float64(inUse()-before)/float64(b.N), "B/session")
-	b.ReportMetric(float64(runtime.NumGoroutine())/float64(b.N), "goroutines/session")
-	var closing sync.WaitGroup
-	for _, c := range open {
-		closing.Go(func() { c.Close() })
-	}
-	closing.Wait()
-}
-
-// inUse returns the memory in use by the heap and the stacks.
-func inUse() uint64 {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return m.HeapInuse + m.StackInuse
 }

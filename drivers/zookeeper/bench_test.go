@@ -21,29 +21,10 @@ func (c *counter) Message(m drivers.Message) {
 	}
 }
 
-// BenchmarkGet measures a read through the library alone, and through this package with its
-// tap and a probe, on the same server.
-func BenchmarkGet(b *testing.B) {
-	bare, ours := getters(b, b.Context(), onLocal(b).address)
-	for _, bc := range []struct {
-		name string
-		get  func() error
-	}{{"bare", bare}, {"drivers", ours}} {
-		b.Run(bc.name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				if err := bc.get(); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}
-
-// BenchmarkGetAdded interleaves the two reads, alternating which comes first, and reports the
-// difference of the medians. It runs on a standalone server, where a read varies by far more
-// than that difference, and on a minimal server, also over the loopback interface. A call
-// whose context cannot end needs no goroutine; the bare library has no contexts.
+// BenchmarkGetAdded measures a read through the library alone, and through this package with its tap and a probe. It
+// interleaves the two, alternating which comes first, and reports the medians and their difference. It runs on a standalone
+// server, where a read varies by far more than that difference, and on a minimal server, also over the loopback interface.
+// A call whose context cannot end needs no goroutine; the bare library has no contexts.
 func BenchmarkGetAdded(b *testing.B) {
 	b.Run("zookeeper", func(b *testing.B) { benchmarkAdded(b, b.Context(), onLocal(b).address) })
 	b.Run("zookeeper-for-ever", func(b *testing.B) { benchmarkAdded(b, context.Background(), onLocal(b).address) })

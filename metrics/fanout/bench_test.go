@@ -36,15 +36,6 @@ func BenchmarkSet(b *testing.B) {
 // sessions, each of which reads again with a watch.
 func BenchmarkHerd(b *testing.B) { herd(b, NewMeter(metrics.NewWindow()), false) }
 
-// BenchmarkHerdChecked is BenchmarkHerd with a Meter that checks the delivery.
-func BenchmarkHerdChecked(b *testing.B) {
-	m := NewCheckedMeter(metrics.NewWindow(), true)
-	herd(b, m, false)
-	if d := m.Delivery(); d.Violations > 0 {
-		b.Errorf("%+v", d)
-	}
-}
-
 // BenchmarkHerdFollowed is BenchmarkHerd while one write after the other is followed.
 func BenchmarkHerdFollowed(b *testing.B) { herd(b, NewMeter(metrics.NewWindow()), true) }
 
