@@ -61,9 +61,9 @@ func noises() map[string]noise {
 	}
 }
 
-// simulate is a run with noise and a fault, after which no client is served for the time
+// simulateFault is a run with noise and a fault, after which no client is served for the time
 // outage.
-func simulate(n noise, seed uint64, clients int, fault, window, outage time.Duration) metrics.Recovery {
+func simulateFault(n noise, seed uint64, clients int, fault, window, outage time.Duration) metrics.Recovery {
 	r := rand.New(rand.NewPCG(seed, 17))
 	next, d := n(r), metrics.NewFaultLog(clients)
 	d.Begin()
@@ -91,7 +91,7 @@ func TestFaultsThatDoNothingAreNotBlamed(t *testing.T) {
 					bubble.Test(t, func(t *testing.T) {
 						var blamed, outages, stalls int
 						for seed := range uint64(runs) {
-							v := simulate(n, seed, clients, before, before+2*time.Second, 0)
+							v := simulateFault(n, seed, clients, before, before+2*time.Second, 0)
 							if v.Effect == metrics.Outage || v.Effect == metrics.Slowdown || v.LongestStall != nil {
 								blamed++
 							}
@@ -126,7 +126,7 @@ func TestOutagesAreFound(t *testing.T) {
 			bubble.Test(t, func(t *testing.T) {
 				found := 0
 				for seed := range uint64(runs) {
-					v := simulate(n, seed, 8, time.Second, 4*time.Second, time.Second)
+					v := simulateFault(n, seed, 8, time.Second, 4*time.Second, time.Second)
 					if v.Effect == metrics.Outage && v.Served != nil && *v.Served >= time.Second && *v.Served < 1200*time.Millisecond && v.LongestStall != nil {
 						found++
 					}

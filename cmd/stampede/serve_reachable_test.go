@@ -36,10 +36,7 @@ func serve(t *testing.T, flags ...string) *serving {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		s.cmd.Process.Kill()
-		s.cmd.Wait()
-	})
+	t.Cleanup(func() { s.cmd.Wait() }) // which the end of the test's context kills
 	if s.line, err = bufio.NewReader(out).ReadString('\n'); err != nil {
 		s.cmd.Wait()
 		t.Fatalf("%q, %v: %s", s.line, err, &s.stderr)

@@ -26,28 +26,28 @@ var exceptions = []exception{
 	{"drivers/backends/backendtest.serves", "a question without an answer is asked again"},
 	{"drivers/etcd.started", "starts the one etcd where the test run shares none"},
 	{"drivers/zookeeper.apache", "starts the one ZooKeeper where the test run shares none"},
-	{"workloads/catalog_test.TestFormsCostWhatTheModelSays", "exact counts on one server of each kind of its own, whose counters they must match"},
+	{"workloads/catalog.TestFormsCostWhatTheModelSays", "exact counts on one server of each kind of its own, whose counters they must match"},
 
 	// They wait until an event.
 	{"internal/await.True", "polls until an event, with a limit that only a defect reaches"},
-	{"workloads/recipe_test.fake.Take", "polls until there is an item"},
+	{"workloads/recipe.fake.Take", "polls until there is an item"},
 
 	// They wait for what comes in any case, however late.
 	{"cmd/stampede.typeIn", "kills what only a defect keeps"},
-	{"drivers/backends_test.TestUnreachableServiceIsNamed", "nobody listens, however long it tries"},
-	{"drivers/cluster/reexec_test.endsOn", "the signal comes after the child has told its address; its end is awaited"},
+	{"drivers/backends.TestUnreachableServiceIsNamed", "nobody listens, however long it tries"},
+	{"drivers/cluster/reexec.endsOn", "the signal comes after the child has told its address; its end is awaited"},
 	{"drivers/drivertest.soon", "the call is not answered before the deadline has passed"},
 	{"drivers/traffic/proxy.TestSlowReader", "nothing is read before the deadline has passed"},
 
 	// The order of moments decides, not the time between them.
 	{"cmd/stampede/duet.TestSideOpensWhenReleased", "a moment of another process lies between two of this one"},
-	{"metrics/observe_test.observeRun", "the window lasts until enough rounds have ended"},
+	{"metrics/observe.observeRun", "the window lasts until enough rounds have ended"},
 	{"workloads/agents.planOf", "the window lasts until enough rounds have ended"},
 	{"workloads/recipetest.pause", "shuffles steps, whose order no case depends on"},
 
 	// They run in bubbles, which their name does not show.
 	{"drivers/drivertest.fake.pause", "only slow fakes and those with bugs pause, in bubbles"},
-	{"workloads/load_test.fanoutPlan", "the plan is run in bubbles"},
+	{"workloads/load.fanoutPlan", "the plan is run in bubbles"},
 	{"workloads/recipetest.cleaningUp", "mutants are run in bubbles"},
 	{"workloads/recipetest.holderExpires", "short runs suites in bubbles only"},
 	{"workloads/runtest.LockPlan", "the plan is run in bubbles, or by rounds"},
@@ -55,9 +55,9 @@ var exceptions = []exception{
 
 	// They do nothing of the kind in short.
 	{"examples/observe.TestWorkersTakeTurns", "the example itself, skipped outside of stampede observe"},
-	{"metrics/delivery/misdelivery_test.newWatcher", "a server of its own, of one member, whose notifications pass a relay"},
-	{"metrics/delivery/misdelivery_test.watcher.outage", "kills members of ensembles, which short leaves out"},
-	{"workloads/catalog_test.TestSystemsCostWhatTheModelSays", "short leaves out all but the native server in this process"},
+	{"metrics/delivery/misdelivery.newWatcher", "a server of its own, of one member, whose notifications pass a relay"},
+	{"metrics/delivery/misdelivery.watcher.outage", "kills members of ensembles, which short leaves out"},
+	{"workloads/catalog.TestSystemsCostWhatTheModelSays", "short leaves out all but the native server in this process"},
 
 	{"cmd/stampede.TestSearchMakesRunsLongEnough", "a fake measures the runs"},
 	{"cmd/stampede.script", "a script of this repository runs in bash, and nothing in it waits"},
@@ -103,12 +103,11 @@ func TestUnsteadyTestsAreFound(t *testing.T) {
 	const imports = "package p\n\nimport (\n\t\"context\"\n\t\"math/rand/v2\"\n\t\"os/exec\"\n\t\"testing\"\n\t\"time\"\n\n\t\"" +
 		module + "internal/bubble\"\n\t\"" + module + "internal/testenv\"\n\t\"" + module + "support\"\n)\n\n"
 	root := fstest.MapFS{
-		"main.go":     {Data: []byte("package main\n\nimport _ \"" + module + "product\"\n")},
 		"p/limits.go": {Data: []byte("package p\n\nimport \"time\"\n\nconst patience, brief = 2 * time.Minute, 2 * time.Second\n")},
 		// What the product does is not looked at.
 		"product/product.go": {Data: []byte("package product\n\nimport \"time\"\n\nfunc Wait() { time.Sleep(1) }\n")},
-		"support/support.go": {Data: []byte("package support\n\nimport \"time\"\n\nfunc Wait() { time.Sleep(1) }\nfunc Unused() { time.Sleep(1) }\n\n" +
-			"type Relay struct{}\n\nfunc (Relay) Read() { time.Sleep(1) }\nfunc (Relay) idle() { time.Sleep(1) }\n")},
+		"support/support.go": {Data: []byte("package support\n\nimport (\n\t\"testing\"\n\t\"time\"\n)\n\nfunc Wait() { time.Sleep(1) }\nfunc Unused() { time.Sleep(1) }\n\n" +
+			"type Relay struct{}\n\nfunc (Relay) Read() { time.Sleep(1) }\n")},
 		"p/p_test.go": {Data: []byte(imports + `
 func TestSleeps(t *testing.T)     { time.Sleep(1) }
 func TestCalls(t *testing.T)      { helper(); support.Wait() }
@@ -145,13 +144,8 @@ func TestSkipsTooLate(t *testing.T) {
 	testenv.SkipIfShort(t)
 }
 func TestSkipsAPart(t *testing.T) {
-	if !testing.Short() {
-		onlyLong()
-	}
 	for range 2 {
-		if testing.Short() {
-			continue
-		}
+		testenv.SkipIfShort(t)
 		onlyLong()
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // uses returns what is unsteady in a declaration.
@@ -31,8 +30,9 @@ func (s *search) uses(d *declared) map[string]bool {
 			what = flag(d.in, []ast.Expr{n})
 		case *ast.AssignStmt:
 			for i, to := range n.Lhs {
-				if len(n.Lhs) == len(n.Rhs) && d.in.imports["workloads"] != "" && s.isTime(d.in, selectedName(to), n.Rhs[i]) {
-					what = selectedName(to)
+				_, field := d.in.selected(to)
+				if len(n.Lhs) == len(n.Rhs) && d.in.imports["workloads"] != "" && s.lasts(d.in, field, n.Rhs[i]) {
+					what = field
 				}
 			}
 		}
@@ -44,29 +44,19 @@ func (s *search) uses(d *declared) map[string]bool {
 	return found
 }
 
-// isTime reports whether a field of a plan or of a session's options is given a time that passes: not none, nor one that
-// only a defect reaches, which for a session are some seconds.
-func (s *search) isTime(f *source, field string, value ast.Expr) bool {
-	d, ok := s.value(f, value)
-	switch field {
-	case "SessionTimeout":
-		return !ok || time.Duration(d) < 5*time.Second
-	case "Duration", "Warmup":
-		return !ok || d > 0 && time.Duration(d) < time.Minute
-	}
-	return false
+// lasts reports whether a field of a plan or of a session's options is given a time that is not a limit.
+func (s *search) lasts(f *source, field string, value ast.Expr) bool {
+	return slices.Contains([]string{"Duration", "Warmup", "SessionTimeout"}, field) && !s.long(f, value)
 }
 
-// window names a time of a plan or of a session that is not a limit.
+// window names such a field of a plan or of options.
 func (s *search) window(f *source, of *ast.CompositeLit) string {
-	if name := selectedName(of.Type); name != "Plan" && name != "Options" {
+	if _, name := f.selected(of.Type); name != "Plan" && name != "Options" {
 		return ""
 	}
 	for _, e := range of.Elts {
-		if e, ok := e.(*ast.KeyValueExpr); ok {
-			if name := fmt.Sprint(e.Key); s.isTime(f, name, e.Value) {
-				return name
-			}
+		if e, ok := e.(*ast.KeyValueExpr); ok && s.lasts(f, fmt.Sprint(e.Key), e.Value) {
+			return fmt.Sprint(e.Key)
 		}
 	}
 	return ""
@@ -166,57 +156,24 @@ func hasNow(f *source, in ast.Expr) (found bool) {
 	return found
 }
 
-// long reports whether a limit, or the time of one, is a constant that only a defect reaches, or no limit.
-func (s *search) long(f *source, limit ast.Expr) bool {
-	switch l := limit.(type) {
-	case *ast.CompositeLit:
-		return len(l.Elts) == 0
-	case *ast.CallExpr:
-		if _, name := f.selected(l.Fun); name == "Unix" {
-			return true // of long ago
-		} else if name == "Add" && hasNow(f, l.Fun) {
-			limit = l.Args[0]
+// long reports whether a time is one that only a defect reaches, as it is written in minutes or hours, here or in a constant
+// that it names; or no time, or one of long ago.
+func (s *search) long(f *source, limit ast.Expr) (found bool) {
+	ast.Inspect(limit, func(n ast.Node) bool {
+		pkg, name := f.selected(n)
+		found = found || pkg == "time" && slices.Contains([]string{"Minute", "Hour", "Unix"}, name)
+		switch n := n.(type) {
+		case *ast.CompositeLit:
+			found = found || len(n.Elts) == 0
+		case *ast.BasicLit:
+			found = found || n.Value == "0"
 		}
-	}
-	d, ok := s.value(f, limit)
-	return ok && time.Duration(d) >= time.Minute
-}
-
-// units are the durations of package time.
-var units = map[string]time.Duration{
-	"Nanosecond": time.Nanosecond, "Microsecond": time.Microsecond, "Millisecond": time.Millisecond,
-	"Second": time.Second, "Minute": time.Minute, "Hour": time.Hour,
-}
-
-// value returns the value of an expression of constants.
-func (s *search) value(f *source, e ast.Expr) (float64, bool) {
-	switch e := e.(type) {
-	case *ast.BasicLit:
-		n, err := strconv.ParseFloat(e.Value, 64)
-		return n, err == nil
-	case *ast.ParenExpr:
-		return s.value(f, e.X)
-	case *ast.BinaryExpr:
-		x, ok := s.value(f, e.X)
-		y, also := s.value(f, e.Y)
-		switch e.Op {
-		case token.MUL:
-			return x * y, ok && also
-		case token.ADD:
-			return x + y, ok && also
-		case token.QUO:
-			return x / y, ok && also
+		if c, ok := s.constants[f.mention(n)]; ok {
+			found = found || s.long(c.in, c.value)
 		}
-	case *ast.Ident, *ast.SelectorExpr:
-		if pkg, name := f.selected(e); pkg == "time" {
-			unit, ok := units[name]
-			return float64(unit), ok
-		}
-		if c, ok := s.constants[f.mention(e)]; ok {
-			return s.value(c.in, c.value)
-		}
-	}
-	return 0, false
+		return !found
+	})
+	return found
 }
 
 // unsteadyScripts returns the lines of the command's scripts that do the same before "[short] skip" or "[short] stop": they

@@ -118,7 +118,7 @@ func (s *stage) dial(t *testing.T, url string, states chan drivers.State) driver
 	}
 	service, err := target.Open(t.Context())
 	must(t, err)
-	c, err := service.Dial(t.Context(), drivers.Options{SessionTimeout: 10 * time.Second, OnState: func(state drivers.State) {
+	c, err := service.Dial(t.Context(), drivers.Options{SessionTimeout: time.Minute, OnState: func(state drivers.State) {
 		if states != nil {
 			states <- state
 		}

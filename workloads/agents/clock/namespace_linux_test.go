@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
 // coordinatorAddress is the variable that makes a test process an agent of another one.
@@ -35,9 +37,7 @@ type finding struct {
 // TestTimeNamespace has an agent in a time namespace, whose monotonic clock is ahead by a known time. Its wall
 // clock is that of the coordinator, so an offset of wall clocks would be 0.
 func TestTimeNamespace(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts processes")
-	}
+	testenv.SkipIfShort(t)
 	if text, err := exec.Command("unshare", "--user", "--map-root-user", "--time", "--fork", "true").CombinedOutput(); err != nil {
 		t.Skipf("time namespaces are not available here: %v, %s", err, text)
 	}
