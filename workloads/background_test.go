@@ -33,12 +33,9 @@ func TestBackgroundIsCountedByItself(t *testing.T) {
 		}
 		t.Run(form.String(), func(t *testing.T) {
 			runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
-				r, err := workloads.Run(t.Context(), workloads.Plan{Service: s, Form: form, Clients: 5, Seed: 1,
+				r := runtest.Measure(t, workloads.Plan{Service: s, Form: form, Clients: 5, Seed: 1,
 					Settings: workloads.Settings{Hold: 5 * time.Millisecond, Think: 5 * time.Millisecond},
 					Warmup:   20500 * time.Microsecond, Duration: 300 * time.Millisecond, Background: background()})
-				if err != nil {
-					t.Fatal(err)
-				}
 				model, _ := costmodel.ModelOf(form.Recipe, form.Name)
 				for _, i := range model.Identities {
 					if left, right, holds := i.Check(r.Whole, r.WholeRounds, 5); !holds {
@@ -81,10 +78,7 @@ func TestBackgroundInAClosedLoop(t *testing.T) {
 	p := runtest.LockPlan(s, runtest.Predecessor)
 	p.Warmup, p.Duration, p.Rounds = 0, 0, 20
 	p.Background = load.Background(2, 0, workloads.MixSettings{Reads: 0.5, Keys: 5})
-	r, err := workloads.Run(t.Context(), p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := runtest.Measure(t, p)
 	b := r.Background
 	if b.Rounds == 0 || b.Generator.Offered != 0 || b.Mix.Reads == 0 || b.Mix.Writes == 0 {
 		t.Errorf("%d operations, %+v, %+v", b.Rounds, *b.Mix, b.Generator)
@@ -107,10 +101,7 @@ func TestBackgroundSurvivesALostSession(t *testing.T) {
 		}), runtest.Predecessor)
 		p.Background = background()
 		p.Background.Mix.Watchers = 0
-		r, err := workloads.Run(t.Context(), p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := runtest.Measure(t, p)
 		if n := r.Background.Errors[drivers.ErrSessionLost.Error()]; n != 1 || len(r.Errors) != 0 {
 			t.Errorf("%d sessions of the background lost, want 1; the recipe's: %v", n, r.Errors)
 		}
@@ -148,10 +139,7 @@ func TestBackgroundsViolationsCount(t *testing.T) {
 	runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
 		p := runtest.LockPlan(runtest.Hooked(s, func(c drivers.Conn) drivers.Conn { return forgetful{c} }), runtest.Predecessor)
 		p.Background = background()
-		r, err := workloads.Run(t.Context(), p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := runtest.Measure(t, p)
 		if r.Safety.Violations == 0 || !strings.HasPrefix(r.Safety.Details[0], "background: violation: client ") {
 			t.Errorf("%+v, want the background's violations", r.Safety)
 		}

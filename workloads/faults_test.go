@@ -32,10 +32,7 @@ func broken(t *testing.T, s drivers.Service, open func(c drivers.Conn, path stri
 
 func ran(t *testing.T, p workloads.Plan) *metrics.Record {
 	t.Helper()
-	r, err := workloads.Run(t.Context(), p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := runtest.Measure(t, p)
 	if r.Safety.Violations > 0 {
 		t.Errorf("%+v", r.Safety)
 	}

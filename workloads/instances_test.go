@@ -8,7 +8,6 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/recipes"
-	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/recipe"
 	"github.com/stampede-bench/stampede/workloads/runtest"
 )
@@ -19,10 +18,7 @@ func TestGroupsDoNotWaitForEachOther(t *testing.T) {
 	runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
 		p := runtest.LockPlan(s, runtest.Predecessor)
 		p.Clients, p.Groups = 6, 3
-		r, err := workloads.Run(t.Context(), p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := runtest.Measure(t, p)
 		// Only the hold takes time here.
 		if r.Rounds != 900 || r.Safety.Violations != 0 || r.Safety.Checked != r.WholeRounds {
 			t.Errorf("%d rounds, %+v; want 3 locks held 300 times each, all checked", r.Rounds, r.Safety)
@@ -53,10 +49,7 @@ func TestGroupsWithRoundsOfTheirOwn(t *testing.T) {
 	runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
 		p := runtest.BarrierPlan(s, func(c drivers.Conn, path string) recipe.Barrier { return recipes.NewBarrier(c, path) })
 		p.Clients, p.Groups, p.Warmup = 6, 2, 20500*time.Microsecond
-		r, err := workloads.Run(t.Context(), p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := runtest.Measure(t, p)
 		if r.Rounds != 600 || r.Herd.Largest != 3 || r.Safety.Checked != 3*r.WholeRounds || r.Safety.Violations != 0 {
 			t.Errorf("%d rounds, largest fan-out %d, %+v; want 2 barriers of 3 clients opened 300 times each", r.Rounds, r.Herd.Largest, r.Safety)
 		}
@@ -73,10 +66,7 @@ func TestAViolationSaysInWhichGroupItWas(t *testing.T) {
 			return runtest.Predecessor(c, path)
 		})
 		p.Clients, p.Groups = 4, 2
-		r, err := workloads.Run(t.Context(), p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := runtest.Measure(t, p)
 		if r.Safety.Violations == 0 || !strings.HasPrefix(r.Safety.Details[0], "group 2: violation: client ") || len(r.Safety.Details) > 10 {
 			t.Errorf("%+v; want violations in group 2, the first few with details", r.Safety)
 		}

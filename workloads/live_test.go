@@ -35,10 +35,7 @@ func TestLiveTellsWhatWasMeasuredSoFar(t *testing.T) {
 				}
 			}()
 		}
-		r, err := workloads.Run(t.Context(), p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := runtest.Measure(t, p)
 		<-looked
 		seen = append(seen, live.SoFar())
 		for i, now := range seen {
@@ -93,10 +90,7 @@ func TestLiveTellsOfOpenLoopsAndBackgrounds(t *testing.T) {
 						}
 					}()
 				}
-				r, err := workloads.Run(t.Context(), p)
-				if err != nil {
-					t.Fatal(err)
-				}
+				r := runtest.Measure(t, p)
 				close(over)
 				synctest.Wait()
 				behind := false

@@ -75,10 +75,7 @@ func TestStallsAreWarnedOf(t *testing.T) {
 					return stallingConn{conn, conn.(drivers.Flusher), from, from.Add(c.length), c.reads, cut}
 				}), workloads.MixSettings{Keys: 10, Reads: 0.9})
 				p.Clients, p.Settings.Think, p.Warmup, p.Duration = 200, 100*time.Millisecond, 2*time.Second, 8*time.Second
-				r, err := workloads.Run(t.Context(), p)
-				if err != nil {
-					t.Fatal(err)
-				}
+				r := runtest.Measure(t, p)
 				r.Warnings = slices.DeleteFunc(r.Warnings, func(w metrics.Warning) bool { return w.Code != metrics.Stalled && w.Code != metrics.Disconnected })
 				if c.code == "" {
 					if len(r.Warnings) > 0 {

@@ -29,12 +29,9 @@ func TestOpenLoopOfEveryForm(t *testing.T) {
 		}
 		t.Run(form.String(), func(t *testing.T) {
 			runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
-				r, err := workloads.Run(t.Context(), workloads.Plan{Service: s, Form: form, Clients: 6,
+				r := runtest.Measure(t, workloads.Plan{Service: s, Form: form, Clients: 6,
 					Settings: workloads.Settings{Hold: 20 * time.Millisecond}, Warmup: time.Second, Duration: window, Seed: 1,
 					Open: openloop.Options{Rate: openloop.PerSecond(rate), Arrival: openloop.Poisson}})
-				if err != nil {
-					t.Fatal(err)
-				}
 				g := r.Generator
 				if g.Offered < 50 || g.Offered > 110 || g.Completed != g.Offered || g.Unaccounted() != 0 || r.Safety.Violations > 0 {
 					t.Errorf("%+v, %+v; want about 80 offered and all done", g, r.Safety)
@@ -74,10 +71,7 @@ func TestOpenLoopOverload(t *testing.T) {
 			p.Settings.Hold = 10 * time.Millisecond
 			p.Warmup, p.Duration = 0, 10*time.Second
 			p.Open = openloop.Options{Rate: openloop.PerSecond(c.rate)}
-			r, err := workloads.Run(t.Context(), p)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := runtest.Measure(t, p)
 			g, all := r.Generator, int64(10*c.rate)
 			if g.Offered < all-1 || g.Offered > all || g.Skipped < c.skipped-10 || g.Skipped > c.skipped+10 || g.Late < 900 || g.Unfinished > 0 {
 				t.Errorf("%v a second: %+v, want %d of %d skipped", c.rate, g, c.skipped, all)
@@ -109,10 +103,7 @@ func TestOpenLoopAccountsForArrivalsLostWithTheirSession(t *testing.T) {
 			return sessionLoser{recipes.NewLock(c, path), c, &left}
 		})
 		p.Duration, p.Open = 10*time.Second, openloop.Options{Rate: openloop.PerSecond(20)}
-		r, err := workloads.Run(t.Context(), p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := runtest.Measure(t, p)
 		g := r.Generator
 		if g.Unaccounted() != 0 || g.Failed != 1 || g.Completed != g.Offered-1 || g.Offered < 199 {
 			t.Errorf("%+v, want 1 of 200 arrivals failed and all others completed", g)
@@ -132,10 +123,7 @@ func TestOpenLoopCountsOnlyRoundsThatEndedInTheWindow(t *testing.T) {
 		p.Clients, p.Settings.Hold = 110, 10*time.Millisecond
 		p.Warmup, p.Duration = 0, 2005*time.Millisecond
 		p.Open = openloop.Options{Rate: openloop.PerSecond(150)}
-		r, err := workloads.Run(t.Context(), p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := runtest.Measure(t, p)
 		if r.Rounds < 195 || r.Rounds > 201 {
 			t.Errorf("%d rounds, want the 200 that fit into two seconds of a hold of 10 ms", r.Rounds)
 		}

@@ -21,10 +21,7 @@ func TestPreload(t *testing.T) {
 		p.Preload = preload.Data{Nodes: 1500, Watches: 2000}
 		var there int
 		p.Progress = func(workloads.Progress) { there = stored(t, s) }
-		r, err := workloads.Run(t.Context(), p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := runtest.Measure(t, p)
 		if there < 1500 {
 			t.Errorf("%d nodes while it ran, want 1,500 and those of the mix", there)
 		}

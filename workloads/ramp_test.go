@@ -24,10 +24,7 @@ func TestManyClientsArriveSpreadOut(t *testing.T) {
 			p.Settings.Hold = time.Millisecond
 			began, opened, before := time.Now(), time.Time{}, 0
 			p.Watch = func(*workloads.Live) { opened, before = time.Now(), a.count() }
-			r, err := workloads.Run(t.Context(), p)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := runtest.Measure(t, p)
 			if before != clients || r.Safety.Violations > 0 || len(r.Errors) > 0 {
 				t.Errorf("%d of %d clients had arrived when the window opened; %+v, %v", before, clients, r.Safety, r.Errors)
 			}

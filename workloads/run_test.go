@@ -18,10 +18,7 @@ import (
 
 func TestRunMeasuresWholeRounds(t *testing.T) {
 	runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
-		r, err := workloads.Run(t.Context(), runtest.LockPlan(s, runtest.Predecessor))
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := runtest.Measure(t, runtest.LockPlan(s, runtest.Predecessor))
 		// Only the hold takes time here.
 		if r.Duration != 300*time.Millisecond || r.Rounds != 300 {
 			t.Errorf("%d rounds in %v, want 300 in 300ms", r.Rounds, r.Duration)
@@ -43,10 +40,7 @@ func TestRunByRounds(t *testing.T) {
 	runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
 		p := runtest.LockPlan(s, runtest.Predecessor)
 		p.Duration, p.Rounds = 0, 40
-		r, err := workloads.Run(t.Context(), p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := runtest.Measure(t, p)
 		if r.Rounds < 40 || r.Rounds > 41 {
 			t.Errorf("%d rounds, want 40, or 41 if two ended at once", r.Rounds)
 		}
@@ -60,10 +54,7 @@ func TestRunTellsProgress(t *testing.T) {
 		var last workloads.Progress
 		times := 0
 		p.Progress = func(p workloads.Progress) { last = p; times++ }
-		r, err := workloads.Run(t.Context(), p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := runtest.Measure(t, p)
 		if times < 4 || last.Rounds == 0 || len(r.Intervals) != times {
 			t.Errorf("told %d times, last %+v, %d intervals; want at least 4, and one interval each", times, last, len(r.Intervals))
 		}
@@ -95,10 +86,7 @@ func (freeLock) Release(context.Context) error                        { return n
 
 func TestRunCatchesALockThatDoesNotWait(t *testing.T) {
 	runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
-		r, err := workloads.Run(t.Context(), runtest.LockPlan(s, func(drivers.Conn, string) recipe.Lock { return freeLock{} }))
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := runtest.Measure(t, runtest.LockPlan(s, func(drivers.Conn, string) recipe.Lock { return freeLock{} }))
 		if r.Safety.Violations == 0 {
 			t.Error("five clients held the lock at the same time without a violation")
 		}
@@ -137,12 +125,9 @@ func TestRunSurvivesALostSession(t *testing.T) {
 	runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
 		var left atomic.Int64
 		left.Store(100) // in the window
-		r, err := workloads.Run(t.Context(), runtest.LockPlan(s, func(c drivers.Conn, path string) recipe.Lock {
+		r := runtest.Measure(t, runtest.LockPlan(s, func(c drivers.Conn, path string) recipe.Lock {
 			return sessionLoser{recipes.NewLock(c, path), c, &left}
 		}))
-		if err != nil {
-			t.Fatal(err)
-		}
 		if n := r.Errors[drivers.ErrSessionLost.Error()]; n != 1 {
 			t.Errorf("%d lost sessions counted, want 1", n)
 		}
@@ -174,10 +159,7 @@ func TestErrorsAreThoseOfTheWindow(t *testing.T) {
 			})
 			p.Progress = func(now workloads.Progress) { reported.Store(now.Errors) }
 			began = time.Now()
-			r, err := workloads.Run(t.Context(), p)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := runtest.Measure(t, p)
 			if n := r.Errors[drivers.ErrSessionLost.Error()]; n != c.want || reported.Load() != 1 || !r.Disturbed {
 				t.Errorf("%s: %d errors, want %d; %d reported, want 1; disturbed: %v", name, n, c.want, reported.Load(), r.Disturbed)
 			}

@@ -7,7 +7,6 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/naive"
-	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/recipe"
 	"github.com/stampede-bench/stampede/workloads/runtest"
 )
@@ -38,10 +37,7 @@ func TestTimelineOfALock(t *testing.T) {
 				p := runtest.LockPlan(s, c.open)
 				p.Clients, p.Settings.Hold = clients, hold
 				p.Warmup, p.Duration = 10*time.Millisecond, time.Second // releases are at 30, 60, …
-				r, err := workloads.Run(t.Context(), p)
-				if err != nil {
-					t.Fatal(err)
-				}
+				r := runtest.Measure(t, p)
 				l := r.Herd.Timeline
 				if l.Triggers != 30 { // at 30, 60, … 900: the window ends at 1,010
 					t.Errorf("%d triggers, want 30", l.Triggers)

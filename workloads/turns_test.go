@@ -46,10 +46,7 @@ func TestClosedLoopCountsWhatIsInFlightAtTheEnd(t *testing.T) {
 			p := runtest.MixPlan(runtest.Hooked(s, func(c drivers.Conn) drivers.Conn { return stopping{c, from, from.Add(3 * time.Second)} }),
 				workloads.MixSettings{Reads: 1, Keys: 10, InFlight: lanes})
 			p.Clients, p.Warmup, p.Duration = 4, time.Second, 2*time.Second
-			r, err := workloads.Run(t.Context(), p)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := runtest.Measure(t, p)
 			g := r.Generator
 			if want := int64(4 * lanes); g.Unfinished != want || g.Overdue != want || g.Oldest < 990*time.Millisecond || g.Oldest > 1010*time.Millisecond {
 				t.Errorf("%d lanes: %d in flight, %d of them overdue, for %v; want all for 1s", lanes, g.Unfinished, g.Overdue, g.Oldest)
@@ -117,10 +114,7 @@ func TestLittlesLawWarnsOfUnfairForms(t *testing.T) {
 					return last
 				})
 				p.Settings.Hold, p.Warmup, p.Duration = 10*time.Millisecond, 105*time.Millisecond, 2*time.Second
-				r, err := workloads.Run(t.Context(), p)
-				if err != nil {
-					t.Fatal(err)
-				}
+				r := runtest.Measure(t, p)
 				if r.Little == nil || r.Little.InProgress < 4.99 || r.Little.InProgress > 5.01 {
 					t.Fatalf("%+v, want five clients in their turns at any time", r.Little)
 				}
@@ -146,10 +140,7 @@ func TestClosedBackgroundCountsWhatIsInFlightAtTheEnd(t *testing.T) {
 			p := runtest.LockPlan(runtest.Hooked(s, func(c drivers.Conn) drivers.Conn { return stopping{c, from, until} }), runtest.Predecessor)
 			p.Warmup, p.Duration = time.Second, 2*time.Second
 			p.Background = load.Background(3, 0, workloads.MixSettings{Reads: 1, Keys: 10})
-			r, err := workloads.Run(t.Context(), p)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := runtest.Measure(t, p)
 			b := r.Background
 			if b.Little == nil || b.Little.InProgress < 2.99 || b.Little.InProgress > 3.01 {
 				t.Fatalf("%+v, want three clients in their turns at any time", b.Little)

@@ -33,10 +33,7 @@ func TestWindowLastsUntilEnoughRoundsHaveEnded(t *testing.T) {
 		runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
 			p := runtest.LockPlan(s, runtest.Predecessor)
 			p.Settings.Hold, p.Duration, p.LeastRounds, p.DurationLimit = time.Second, 2500*time.Millisecond, c.least, c.limit
-			r, err := workloads.Run(t.Context(), p)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := runtest.Measure(t, p)
 			if r.Duration != c.want || r.Rounds != int64(c.want/time.Second) {
 				t.Errorf("least %d, limit %v: %d rounds in %v, want %v", c.least, c.limit, r.Rounds, r.Duration, c.want)
 			}
@@ -52,10 +49,7 @@ func TestLongQueuesAreAbandonedWithoutADoubt(t *testing.T) {
 		p := runtest.LockPlan(s, runtest.Predecessor)
 		p.Clients, p.Settings.Hold, p.Duration = 100, time.Second, 4500*time.Millisecond
 		began := time.Now()
-		r, err := workloads.Run(t.Context(), p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := runtest.Measure(t, p)
 		if took := time.Since(began); took > 10*time.Second {
 			t.Errorf("the run took %v: it waited for the queue", took)
 		}
@@ -75,10 +69,7 @@ func TestShortQueuesAreServed(t *testing.T) {
 	runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
 		p := runtest.LockPlan(s, runtest.Predecessor)
 		p.Clients, p.Settings.Hold, p.Duration = 12, time.Second, 4500*time.Millisecond
-		r, err := workloads.Run(t.Context(), p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := runtest.Measure(t, p)
 		if r.Disturbed || r.WholeRounds < r.Rounds+12 {
 			t.Errorf("disturbed %v, %d rounds, %d in all; want all that waited", r.Disturbed, r.Rounds, r.WholeRounds)
 		}

@@ -59,10 +59,7 @@ func TestFanout(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.bubble(t, func(t *testing.T, s drivers.Service) {
-				r, err := workloads.Run(t.Context(), fanoutPlan(s, c.watch))
-				if err != nil {
-					t.Fatal(err)
-				}
+				r := runtest.Measure(t, fanoutPlan(s, c.watch))
 				// Only thinking takes time.
 				if f := r.Fanout; r.Rounds != 100 || f.Writes != 100 || f.Watchers != 7 || f.Notifications != 700 || f.Missed != 0 {
 					t.Errorf("%d rounds, %d writes, %d watchers, %d notifications, %d missed; want 100, 100, 7, 700, 0",
@@ -98,10 +95,7 @@ func TestFanoutTimes(t *testing.T) {
 			by := time.Duration(watchers.Add(1)) * time.Millisecond // 1 to 7
 			return load.OneShot(ctx, lateTeller{c, by}, node, e)
 		})
-		r, err := workloads.Run(t.Context(), p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := runtest.Measure(t, p)
 		for i, want := range []time.Duration{5, 1, 4, 7} { // write, first, median, last
 			p, want := r.Phases[i], want*time.Millisecond
 			if min, max := p.Service.Min(), p.Service.Max(); !p.Service.ValuesAreEquivalent(min, int64(want)) || !p.Service.ValuesAreEquivalent(max, int64(want)) {
@@ -182,10 +176,7 @@ func TestFanoutCountsWhatIsMissed(t *testing.T) {
 		p := fanoutPlan(s, slowly(25*time.Millisecond))
 		p.Settings.Think, p.Duration = 0, 3*time.Second
 		p.Open = openloop.Options{Rate: openloop.PerSecond(100)}
-		r, err := workloads.Run(t.Context(), p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := runtest.Measure(t, p)
 		f := r.Fanout
 		if f.Writes < 298 || f.Writes > 302 || f.Notifications+f.Missed != 7*f.Writes {
 			t.Errorf("%d writes, %d notifications and %d missed; want about 300, and 7 of either each", f.Writes, f.Notifications, f.Missed)
@@ -208,10 +199,7 @@ func TestFanoutSurvivesLostSessions(t *testing.T) {
 				l := &doomed{Service: s}
 				l.left.Store(40)
 				p := fanoutPlan(l, watch)
-				r, err := workloads.Run(t.Context(), p)
-				if err != nil {
-					t.Fatal(err)
-				}
+				r := runtest.Measure(t, p)
 				f := r.Fanout
 				if n := r.Errors[drivers.ErrSessionLost.Error()]; n < 2 || f.Writes < 50 || f.Notifications+f.Missed != 7*f.Writes {
 					t.Errorf("%d sessions lost, %d writes, %d notifications and %d missed", n, f.Writes, f.Notifications, f.Missed)
@@ -295,10 +283,7 @@ func TestRunCatchesAFanoutThatIsWrong(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
-				r, err := workloads.Run(t.Context(), fanoutPlan(s, c.watch))
-				if err != nil {
-					t.Fatal(err)
-				}
+				r := runtest.Measure(t, fanoutPlan(s, c.watch))
 				if v := r.Safety; v.Violations == 0 || !strings.Contains(strings.Join(v.Details, "\n"), c.want) {
 					t.Errorf("%+v, want a violation: %s", v, c.want)
 				}
@@ -349,12 +334,9 @@ func (d deleter) Get(ctx context.Context, path string, w drivers.Watch) ([]byte,
 // brings, is not taken for one of a write.
 func TestADeletedNodeIsNoWrite(t *testing.T) {
 	runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
-		r, err := workloads.Run(t.Context(), fanoutPlan(s, func(ctx context.Context, c drivers.Conn, node string, e *load.Observer) error {
+		r := runtest.Measure(t, fanoutPlan(s, func(ctx context.Context, c drivers.Conn, node string, e *load.Observer) error {
 			return load.OneShot(ctx, deleter{c}, node, e)
 		}))
-		if err != nil {
-			t.Fatal(err)
-		}
 		if r.Safety.Violations > 0 || r.Safety.Checked == 0 || r.Fanout.Notifications != 700 {
 			t.Errorf("%+v, %d notifications; want no violation, and 700", r.Safety, r.Fanout.Notifications)
 		}

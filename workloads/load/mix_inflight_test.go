@@ -16,11 +16,8 @@ import (
 func TestInFlightRequestsOfASession(t *testing.T) {
 	for _, inFlight := range []int{1, 16} {
 		runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
-			r, err := workloads.Run(t.Context(), runtest.MixPlan(s, workloads.MixSettings{
+			r := runtest.Measure(t, runtest.MixPlan(s, workloads.MixSettings{
 				Reads: 0.6, Lists: 0.1, Creates: 0.2, Conditional: true, Keys: 20, InFlight: inFlight}))
-			if err != nil {
-				t.Fatal(err)
-			}
 			if want := int64(5 * inFlight * 300); r.Rounds != want || r.Mix.Reads+r.Mix.Writes != want {
 				t.Errorf("%d in flight: %d rounds, %+v; want %d", inFlight, r.Rounds, *r.Mix, want)
 			}
@@ -38,10 +35,7 @@ func TestInFlightRequestsServeAHighRate(t *testing.T) {
 		p := runtest.MixPlan(runtest.Slow(s), workloads.MixSettings{Reads: 1, InFlight: 16})
 		p.Settings.Think, p.Clients, p.Warmup, p.Duration = 0, 64, 20*time.Millisecond, 100*time.Millisecond
 		p.Open = openloop.Options{Rate: openloop.PerSecond(150_000)}
-		r, err := workloads.Run(t.Context(), p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := runtest.Measure(t, p)
 		g := r.Generator
 		if g.Offered < 14_999 || g.Offered > 15_000 || g.Late > 0 || g.Completed != g.Offered || r.Safety.Violations > 0 {
 			t.Errorf("%+v, %+v; want 15,000 offered, none of them late", g, r.Safety)
@@ -61,10 +55,7 @@ func TestInFlightRequestsOutliveALostSession(t *testing.T) {
 			t.Fatal(err)
 		}
 		p.Faults = faults.Schedule{fault}
-		r, err := workloads.Run(t.Context(), p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := runtest.Measure(t, p)
 		if lost := r.Errors[drivers.ErrSessionLost.Error()]; lost != 5 || r.Safety.Violations > 0 {
 			t.Errorf("%d sessions lost, %+v; want each once", lost, r.Safety)
 		}

@@ -69,10 +69,7 @@ func TestOneGoroutineKeepsASessionsOperationsInProgress(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m.InFlight = 4
 			leanly(t, m, func(t *testing.T, p workloads.Plan) {
-				r, err := workloads.Run(t.Context(), p)
-				if err != nil {
-					t.Fatal(err)
-				}
+				r := runtest.Measure(t, p)
 				if r.Rounds < 5*4*20 || r.Generator.Unfinished != 5*4 {
 					t.Errorf("%d rounds, %d in progress at the end; want 20 at any time", r.Rounds, r.Generator.Unfinished)
 				}
@@ -106,10 +103,7 @@ func TestOperationsOfOneGoroutineOutliveTheirSession(t *testing.T) {
 					t.Fatal(err)
 				}
 				p.Faults = faults.Schedule{f}
-				r, err := workloads.Run(t.Context(), p)
-				if err != nil {
-					t.Fatal(err)
-				}
+				r := runtest.Measure(t, p)
 				want := map[string]int64{"session": 5}[name]
 				if lost := r.Errors[drivers.ErrSessionLost.Error()]; lost != want || r.Safety.Violations > 0 {
 					t.Errorf("%d sessions lost, want %d; %+v", lost, want, r.Safety)

@@ -36,10 +36,7 @@ func TestMix(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
-				r, err := workloads.Run(t.Context(), runtest.MixPlan(s, c.mix))
-				if err != nil {
-					t.Fatal(err)
-				}
+				r := runtest.Measure(t, runtest.MixPlan(s, c.mix))
 				if r.Rounds != 1500 || r.Mix.Reads+r.Mix.Writes != 1500 || r.Mix.Retries != 0 {
 					t.Errorf("%d rounds, %+v; want 5 clients' 300 operations", r.Rounds, *r.Mix)
 				}
@@ -75,10 +72,7 @@ func TestMixOfLargeValues(t *testing.T) {
 		lastingInBubble(t, func(t *testing.T, s drivers.Service) {
 			p := runtest.MixPlan(s, workloads.MixSettings{Size: c.to, SizeBy: draw.Uniform, Keys: 5})
 			p.Warmup, p.Duration = 0, 40*time.Millisecond
-			r, err := workloads.Run(t.Context(), p)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := runtest.Measure(t, p)
 			each := float64(r.Counts.BytesOut) / float64(r.Rounds)
 			if lost := r.Sessions.Disconnections > 0; lost != c.tooLarge || r.Rounds == 0 && !lost || r.Counts.FailedWrites != 0 {
 				t.Errorf("1 to %d B: %d writes, %d connections lost, %+v on the wire", c.to, r.Rounds, r.Sessions.Disconnections, r.Counts)
@@ -94,10 +88,7 @@ func TestMixOfLargeValues(t *testing.T) {
 // repeated, at the cost of one read each time.
 func TestMixRetriesConditionalSets(t *testing.T) {
 	runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
-		r, err := workloads.Run(t.Context(), runtest.MixPlan(s, workloads.MixSettings{Conditional: true, Keys: 1}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := runtest.Measure(t, runtest.MixPlan(s, workloads.MixSettings{Conditional: true, Keys: 1}))
 		if r.Mix.Retries == 0 || r.Counts.FailedWrites != r.Mix.Retries || r.Counts.Writes != r.Rounds+r.Mix.Retries ||
 			r.Counts.Reads != r.Counts.Writes || r.Safety.Violations != 0 {
 			t.Errorf("%d sets, %d made again; %+v on the wire; %+v", r.Rounds, r.Mix.Retries, r.Counts, r.Safety)
@@ -111,10 +102,7 @@ func TestMixWatchers(t *testing.T) {
 	runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
 		p := runtest.MixPlan(s, workloads.MixSettings{Keys: 10, Watchers: 3})
 		p.Clients = 1 // so that watchers have read again before the next change
-		r, err := workloads.Run(t.Context(), p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := runtest.Measure(t, p)
 		if r.Rounds != 300 || r.Counts.Notifications != 900 || r.Counts.Reads != 900 || r.Mix.Reads != 0 || r.Herd.Largest != 3 {
 			t.Errorf("%d sets, %d notifications and %d reads, fan-out %d; want 300 sets that wake 3 each",
 				r.Rounds, r.Counts.Notifications, r.Counts.Reads, r.Herd.Largest)
@@ -129,10 +117,7 @@ func TestMixInGroups(t *testing.T) {
 	runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
 		p := runtest.MixPlan(s, workloads.MixSettings{Conditional: true, Keys: 1})
 		p.Clients, p.Groups = 6, 3
-		r, err := workloads.Run(t.Context(), p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := runtest.Measure(t, p)
 		if r.Rounds != 1800 || r.Mix.Retries != r.Counts.FailedWrites || r.Mix.Retries == 0 {
 			t.Errorf("%d rounds, %d retries of %d failed writes", r.Rounds, r.Mix.Retries, r.Counts.FailedWrites)
 		}
@@ -196,10 +181,7 @@ func TestMixInAnOpenLoop(t *testing.T) {
 	runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
 		p := runtest.MixPlan(s, workloads.MixSettings{Reads: 0.9, Watchers: 2})
 		p.Settings.Think, p.Open = 0, openloop.Options{Rate: openloop.PerSecond(1000)}
-		r, err := workloads.Run(t.Context(), p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := runtest.Measure(t, p)
 		if g := r.Generator; g.Offered < 299 || g.Offered > 300 || r.Rounds != g.Offered || g.Skipped+g.Unfinished > 0 {
 			t.Errorf("%d operations, %+v; want all of 300", r.Rounds, g)
 		}

@@ -72,10 +72,7 @@ func TestMixTransactionsNotifyWatchers(t *testing.T) {
 	runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
 		p := runtest.MixPlan(s, workloads.MixSettings{Txns: 1, TxnOps: 10, Keys: 10, Watchers: 3})
 		p.Clients = 1 // so that watchers have read again before the next change
-		r, err := workloads.Run(t.Context(), p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := runtest.Measure(t, p)
 		if r.Rounds != 300 || r.Counts.Notifications != 9000 || r.Counts.Reads != 9000 || r.Herd.Largest != 3 || r.Herd.Triggers != 300 || r.Safety.Violations > 0 {
 			t.Errorf("%d transactions, %d notifications and %d reads, fan-out %d, %+v; want 300 that set ten nodes, which 3 watch",
 				r.Rounds, r.Counts.Notifications, r.Counts.Reads, r.Herd.Largest, r.Safety)

@@ -14,12 +14,9 @@ import (
 
 func storm(t *testing.T, s drivers.Service, storm load.Storm, clients int, hold time.Duration) *metrics.Record {
 	t.Helper()
-	r, err := workloads.Run(t.Context(), workloads.Plan{Service: s, Clients: clients, Rounds: 5,
+	r := runtest.Measure(t, workloads.Plan{Service: s, Clients: clients, Rounds: 5,
 		Form:     workloads.Form{Recipe: "sessions", Name: "test", Family: workloads.Load, New: load.Sessions(storm)},
 		Settings: workloads.Settings{Hold: hold}})
-	if err != nil {
-		t.Fatal(err)
-	}
 	return r
 }
 

@@ -7,19 +7,15 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/recipes"
-	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/recipe"
 	"github.com/stampede-bench/stampede/workloads/runtest"
 )
 
 func TestRunOpensBarriers(t *testing.T) {
 	runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
-		r, err := workloads.Run(t.Context(), runtest.BarrierPlan(s, func(c drivers.Conn, path string) recipe.Barrier {
+		r := runtest.Measure(t, runtest.BarrierPlan(s, func(c drivers.Conn, path string) recipe.Barrier {
 			return recipes.NewBarrier(c, path)
 		}))
-		if err != nil {
-			t.Fatal(err)
-		}
 		// Only the hold takes time here. A round may end at each edge of the window.
 		if r.Rounds < 299 || r.Rounds > 301 || r.WholeRounds <= r.Rounds {
 			t.Errorf("%d rounds, %d whole; want 300, and those before and after", r.Rounds, r.WholeRounds)
@@ -42,12 +38,9 @@ func (openDoor) Wait(context.Context) error { return nil }
 
 func TestRunCatchesABarrierThatHoldsNobodyUp(t *testing.T) {
 	runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
-		r, err := workloads.Run(t.Context(), runtest.BarrierPlan(s, func(c drivers.Conn, path string) recipe.Barrier {
+		r := runtest.Measure(t, runtest.BarrierPlan(s, func(c drivers.Conn, path string) recipe.Barrier {
 			return openDoor{recipes.NewBarrier(c, path)}
 		}))
-		if err != nil {
-			t.Fatal(err)
-		}
 		if want := 5 * r.WholeRounds; r.Safety.Violations != want {
 			t.Errorf("%d violations in %d rounds, want %d", r.Safety.Violations, r.WholeRounds, want)
 		}
@@ -60,12 +53,9 @@ func TestRunSurvivesASessionLostAtABarrier(t *testing.T) {
 	runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
 		var left atomic.Int64
 		left.Store(200) // in the window
-		r, err := workloads.Run(t.Context(), runtest.BarrierPlan(s, func(c drivers.Conn, path string) recipe.Barrier {
+		r := runtest.Measure(t, runtest.BarrierPlan(s, func(c drivers.Conn, path string) recipe.Barrier {
 			return leavesAtBarrier{recipes.NewBarrier(c, path), c, &left}
 		}))
-		if err != nil {
-			t.Fatal(err)
-		}
 		if n := r.Errors[drivers.ErrSessionLost.Error()]; n != 1 || r.Rounds < 200 {
 			t.Errorf("%d lost sessions and %d rounds, want 1 and many", n, r.Rounds)
 		}

@@ -16,12 +16,9 @@ import (
 
 func runConfig(t *testing.T, s drivers.Service, open func(c drivers.Conn, path string) recipe.Config) *metrics.Record {
 	t.Helper()
-	r, err := workloads.Run(t.Context(), workloads.Plan{Service: s, Clients: 5,
+	r := runtest.Measure(t, workloads.Plan{Service: s, Clients: 5,
 		Form:     workloads.Form{Recipe: "config", Name: "test", Family: workloads.Recipe, New: recipe.Configs(open)},
 		Settings: workloads.Settings{Think: time.Millisecond}, Warmup: between, Duration: 100 * time.Millisecond, Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
 	return r
 }
 
@@ -137,13 +134,10 @@ func (c distorted) Follow(ctx context.Context, see func([]byte)) error {
 // requested, and not when the turn began in which its client waited for the others.
 func TestClosedLoopsRespondAsTheyServe(t *testing.T) {
 	runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
-		r, err := workloads.Run(t.Context(), workloads.Plan{Service: runtest.Slow(s), Clients: 5,
+		r := runtest.Measure(t, workloads.Plan{Service: runtest.Slow(s), Clients: 5,
 			Form: workloads.Form{Recipe: "config", Name: "test", Family: workloads.Recipe,
 				New: recipe.Configs(func(c drivers.Conn, path string) recipe.Config { return recipes.NewConfig(c, path) })},
 			Warmup: between, Duration: 100 * time.Millisecond, Seed: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
 		for _, p := range r.Phases {
 			if service, response := p.Service.Max(), p.Response.Max(); service != response || p.Service.TotalCount() == 0 {
 				t.Errorf("%s: up to %v of service, %v of response", p.Name, time.Duration(service), time.Duration(response))

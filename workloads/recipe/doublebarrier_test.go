@@ -16,16 +16,13 @@ import (
 
 func runDoubleBarrier(t *testing.T, s drivers.Service, open func(c drivers.Conn, path string, clients int) recipe.DoubleBarrier) *metrics.Record {
 	t.Helper()
-	r, err := workloads.Run(t.Context(), workloads.Plan{Service: s, Clients: 5, Seed: 1,
+	r := runtest.Measure(t, workloads.Plan{Service: s, Clients: 5, Seed: 1,
 		Form: workloads.Form{Recipe: "double-barrier", Name: "test", Family: workloads.Recipe,
 			New: recipe.DoubleBarriers(func(c drivers.Conn, path string, clients int) recipe.DoubleBarrier {
 				return open(c, path, clients)
 			})},
 		Settings: workloads.Settings{Hold: time.Millisecond},
 		Warmup:   20 * time.Millisecond, Duration: 300 * time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
 	return r
 }
 

@@ -22,12 +22,9 @@ func electionPlan(s drivers.Service, open func(c drivers.Conn, path string) reci
 // writes if it is acknowledged.
 func TestElectionAcknowledges(t *testing.T) {
 	runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
-		r, err := workloads.Run(t.Context(), electionPlan(s, func(c drivers.Conn, path string) recipe.Election {
+		r := runtest.Measure(t, electionPlan(s, func(c drivers.Conn, path string) recipe.Election {
 			return recipes.NewAcknowledgedElection(c, path)
 		}))
-		if err != nil {
-			t.Fatal(err)
-		}
 		if r.WholeRounds < 100 || r.Whole.Writes != 4*r.WholeRounds {
 			t.Errorf("%d writes in %d rounds; want 4 each of at least 100", r.Whole.Writes, r.WholeRounds)
 		}
@@ -46,12 +43,9 @@ func TestElectionAcknowledges(t *testing.T) {
 
 func TestTwoLeadersAreAViolation(t *testing.T) {
 	runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
-		r, err := workloads.Run(t.Context(), electionPlan(s, func(c drivers.Conn, path string) recipe.Election {
+		r := runtest.Measure(t, electionPlan(s, func(c drivers.Conn, path string) recipe.Election {
 			return usurper{recipes.NewElection(c, path)}
 		}))
-		if err != nil {
-			t.Fatal(err)
-		}
 		if r.Safety.Violations == 0 {
 			t.Error("all clients lead at the same time without a violation")
 		}

@@ -21,12 +21,9 @@ const between = 500 * time.Microsecond
 
 func runGroup(t *testing.T, s drivers.Service, workload workloads.Constructor) *metrics.Record {
 	t.Helper()
-	r, err := workloads.Run(t.Context(), workloads.Plan{Service: s, Clients: 5,
+	r := runtest.Measure(t, workloads.Plan{Service: s, Clients: 5,
 		Form:     workloads.Form{Recipe: "group", Name: "test", Family: workloads.Recipe, New: workload},
 		Settings: workloads.Settings{Think: time.Millisecond}, Warmup: between, Duration: 100 * time.Millisecond, Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
 	return r
 }
 

@@ -16,12 +16,9 @@ import (
 
 func runMirror(t *testing.T, s drivers.Service, open func(c drivers.Conn, path string) recipe.Mirror) *metrics.Record {
 	t.Helper()
-	r, err := workloads.Run(t.Context(), workloads.Plan{Service: s, Clients: 5,
+	r := runtest.Measure(t, workloads.Plan{Service: s, Clients: 5,
 		Form:     workloads.Form{Recipe: "mirror", Name: "test", Family: workloads.Recipe, New: recipe.Mirrors(open)},
 		Settings: workloads.Settings{Think: time.Millisecond}, Warmup: between, Duration: 90 * time.Millisecond, Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
 	return r
 }
 

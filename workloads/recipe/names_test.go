@@ -15,12 +15,9 @@ import (
 
 func runNames(t *testing.T, s drivers.Service, open func(c drivers.Conn, path string) recipe.Names) *metrics.Record {
 	t.Helper()
-	r, err := workloads.Run(t.Context(), workloads.Plan{Service: s, Clients: 4,
+	r := runtest.Measure(t, workloads.Plan{Service: s, Clients: 4,
 		Form:     workloads.Form{Recipe: "names", Name: "test", Family: workloads.Recipe, New: recipe.NameServices(open)},
 		Settings: workloads.Settings{Think: time.Millisecond, Names: 5, Lookups: 3}, Warmup: between, Duration: 100 * time.Millisecond, Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
 	return r
 }
 

@@ -32,10 +32,7 @@ func TestRunDrainsTheQueue(t *testing.T) {
 			p := queuePlan(s, recipe.Queues(cachedList))
 			p.Clients = clients
 			p.Settings.Queue.Backlog = 20
-			r, err := workloads.Run(t.Context(), p)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := runtest.Measure(t, p)
 			if r.Disturbed || r.Rounds == 0 || r.Safety.Violations != 0 {
 				t.Errorf("%d clients: disturbed %v, %d rounds, violations %q", clients, r.Disturbed, r.Rounds, r.Safety.Details)
 			}
@@ -56,10 +53,7 @@ func TestRunWithEphemeralItemsSurvivesALostSession(t *testing.T) {
 			return losesSession{recipes.NewQueue(c, items, mode), c, &once}
 		}))
 		p.Settings.Queue.EphemeralItems = true
-		r, err := workloads.Run(t.Context(), p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := runtest.Measure(t, p)
 		if n := r.Errors[drivers.ErrSessionLost.Error()]; n != 1 {
 			t.Errorf("%d lost sessions counted, want 1", n)
 		}
@@ -94,10 +88,7 @@ func TestRunCatchesABrokenQueue(t *testing.T) {
 			runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
 				p := queuePlan(s, broken)
 				p.Settings.Queue.Backlog = 10
-				r, err := workloads.Run(t.Context(), p)
-				if err != nil {
-					t.Fatal(err)
-				}
+				r := runtest.Measure(t, p)
 				if r.Safety.Violations == 0 {
 					t.Errorf("no violation was found although the queue %s", what)
 				}

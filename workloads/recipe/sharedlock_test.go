@@ -22,12 +22,9 @@ func sharedPlan(s drivers.Service, open func(c drivers.Conn, path string) recipe
 // their holds, so that more rounds fit into the window than without sharing.
 func TestRunSharesTheLock(t *testing.T) {
 	runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
-		r, err := workloads.Run(t.Context(), sharedPlan(s, func(c drivers.Conn, path string) recipe.SharedLock {
+		r := runtest.Measure(t, sharedPlan(s, func(c drivers.Conn, path string) recipe.SharedLock {
 			return recipes.NewSharedLock(c, path)
 		}))
-		if err != nil {
-			t.Fatal(err)
-		}
 		if r.Safety.Violations != 0 || r.Safety.Checked != r.WholeRounds || r.Rounds <= 300 {
 			t.Errorf("%+v in %d rounds; want more than 300, and no violation", r.Safety, r.Rounds)
 		}
@@ -67,12 +64,9 @@ func (l *openLock) Release(ctx context.Context) error {
 
 func TestRunCatchesReadersThatDoNotWait(t *testing.T) {
 	runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
-		r, err := workloads.Run(t.Context(), sharedPlan(s, func(c drivers.Conn, path string) recipe.SharedLock {
+		r := runtest.Measure(t, sharedPlan(s, func(c drivers.Conn, path string) recipe.SharedLock {
 			return &openLock{SharedLock: recipes.NewSharedLock(c, path)}
 		}))
-		if err != nil {
-			t.Fatal(err)
-		}
 		if r.Safety.Violations == 0 {
 			t.Error("readers held the lock with a writer without a violation")
 		}

@@ -30,6 +30,16 @@ func InBubble(t *testing.T, test func(t *testing.T, s drivers.Service)) {
 	})
 }
 
+// Measure runs a plan, and fails the test if that fails.
+func Measure(t testing.TB, p workloads.Plan) *metrics.Record {
+	t.Helper()
+	r, err := workloads.Run(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
 // WantNothingLeft fails the test if the default namespace exists.
 func WantNothingLeft(t *testing.T, s drivers.Service) {
 	t.Helper()

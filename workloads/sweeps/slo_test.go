@@ -58,10 +58,7 @@ func queueRun(t *testing.T, s drivers.Service, rate float64, window time.Duratio
 	}), workloads.MixSettings{Reads: 1, Keys: 10})
 	p.Clients, p.Settings.Think, p.Warmup, p.Duration, p.Seed = 1, 0, time.Second, window, seed
 	p.Open = openloop.Options{Rate: openloop.PerSecond(rate), Arrival: openloop.Poisson}
-	r, err := workloads.Run(t.Context(), p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := runtest.Measure(t, p)
 	// The clock is not that of the machine, whose load means nothing here.
 	r.Doubts = slices.DeleteFunc(r.Doubts, func(w metrics.Warning) bool { return metrics.DistortionOf(w.Code) == metrics.TooLong })
 	return results.FromRecord(results.Setting{}, r)
