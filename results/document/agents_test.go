@@ -1,13 +1,11 @@
 package document_test
 
 import (
-	"bytes"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/stampede-bench/stampede/internal/golden"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/document"
@@ -38,12 +36,8 @@ func divided(clients int, handoff, wrong time.Duration) results.Run {
 
 // TestAgentsAreNamed has runs in which all hand-offs, or only the longest, take longer than twice their error.
 func TestAgentsAreNamed(t *testing.T) {
-	var b bytes.Buffer
 	f := resulttest.FileOf(divided(8, 2*time.Millisecond, 60*time.Microsecond), divided(10_000, 2*time.Millisecond, 1500*time.Microsecond))
-	if err := render.WriteText(&b, f, render.Options{}); err != nil {
-		t.Fatal(err)
-	}
-	golden.Compare(t, "testdata/agents.txt", b.Bytes())
+	wantText(t, f, render.Options{}, "agents.txt")
 	tables := document.New(f).Tables
 	got := tables[len(tables)-1]
 	want := [][]string{
@@ -66,10 +60,6 @@ func TestALostAgentIsNamed(t *testing.T) {
 	whole := divided(8, 2*time.Millisecond, 60*time.Microsecond)
 	whole.Cost.Expected = &results.Expected{Identities: []results.Identity{{Formula: "notifications = K", Left: 1, Right: 1, Holds: true}}}
 	for name, f := range map[string]results.File{"lost_agent": resulttest.FileOf(lost), "lost_agent_later": resulttest.FileOf(whole, lost)} {
-		var b bytes.Buffer
-		if err := render.WriteText(&b, f, render.Options{}); err != nil {
-			t.Fatal(err)
-		}
-		golden.Compare(t, "testdata/"+name+".txt", b.Bytes())
+		wantText(t, f, render.Options{}, name+".txt")
 	}
 }

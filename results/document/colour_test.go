@@ -1,7 +1,6 @@
 package document_test
 
 import (
-	"bytes"
 	"regexp"
 	"testing"
 
@@ -39,22 +38,16 @@ func TestColoursOfTables(t *testing.T) {
 		"counts": {resulttest.CountOf(differing, disagreeing),
 			[][2]string{{red, "DIFFERS"}, {red, "DISAGREES"}, {green, "equal"}, {red, "DISAGREES"}}},
 	} {
-		var plain, coloured bytes.Buffer
-		if err := render.WriteText(&plain, test.of, render.Options{}); err != nil {
-			t.Fatal(err)
-		}
-		if err := render.WriteText(&coloured, test.of, render.Options{Color: true}); err != nil {
-			t.Fatal(err)
-		}
+		plain, coloured := textOf(t, test.of, render.Options{}), textOf(t, test.of, render.Options{Color: true})
 		var got [][2]string
-		for _, m := range regexp.MustCompile(`\x1b\[1;(\d+)m([^\x1b]*)\x1b\[0m`).FindAllStringSubmatch(coloured.String(), -1) {
+		for _, m := range regexp.MustCompile(`\x1b\[1;(\d+)m([^\x1b]*)\x1b\[0m`).FindAllStringSubmatch(coloured, -1) {
 			got = append(got, [2]string{m[1], m[2]})
 		}
 		if diff := cmp.Diff(test.want, got); diff != "" {
 			t.Errorf("%s: the coloured words differ (−want +got):\n%s", name, diff)
 		}
-		text := regexp.MustCompile(`\x1b\[[\d;]+m`).ReplaceAllString(coloured.String(), "")
-		if diff := cmp.Diff(plain.String(), text); diff != "" {
+		text := regexp.MustCompile(`\x1b\[[\d;]+m`).ReplaceAllString(coloured, "")
+		if diff := cmp.Diff(plain, text); diff != "" {
 			t.Errorf("%s: the text differs with colours:\n%s", name, diff)
 		}
 	}

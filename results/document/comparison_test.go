@@ -1,13 +1,11 @@
 package document_test
 
 import (
-	"bytes"
 	"cmp"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/stampede-bench/stampede/internal/golden"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/document"
 	"github.com/stampede-bench/stampede/results/render"
@@ -53,7 +51,7 @@ func TestComparisonTable(t *testing.T) {
 	c.Changes = append(c.Changes, results.Change{Figure: "acquire.response.p999", Unit: "ns", Gated: true, Minimum: 0.05, Verdict: results.Invalid, Why: "n/a: too few observations"})
 	c.Calibrated = "floor of 20 A/A pairs, 2 h old"
 	c.Warnings = []results.Warning{{Code: "cpu-client-bound", Text: "base: 1 of 10 runs: client-bound: the generator used 1.9 of 2 cores; the service may be faster"}}
-	wantComparison(t, c, "comparison.txt")
+	wantText(t, c, render.Options{Saved: "a.json"}, "comparison.txt")
 }
 
 func TestComparisonThatIsWorse(t *testing.T) {
@@ -64,7 +62,7 @@ func TestComparisonThatIsWorse(t *testing.T) {
 	again := worse
 	c := compared(20, same, worse)
 	c.Planned, c.Confirmation = 5, []results.Change{again}
-	wantComparison(t, c, "comparison-worse.txt")
+	wantText(t, c, render.Options{Saved: "a.json"}, "comparison-worse.txt")
 }
 
 func TestComparisonOfADuet(t *testing.T) {
@@ -72,7 +70,7 @@ func TestComparisonOfADuet(t *testing.T) {
 	c.Command = append(c.Command, "--duet")
 	c.Duet = &results.Duet{Processors: [2][]int{{0, 2}, {1, 3}}, Pairs: []results.DuetPair{
 		{ApartNS: 180 * time.Microsecond, SwappedNS: 507 * time.Millisecond}, {ApartNS: 2400 * time.Microsecond, SwappedNS: 501 * time.Millisecond}}}
-	wantComparison(t, c, "comparison-duet.txt")
+	wantText(t, c, render.Options{Saved: "a.json"}, "comparison-duet.txt")
 }
 
 // TestComparisonOfServicesStartedOnce checks that the summary says which comparisons have one start of a
@@ -93,7 +91,7 @@ func TestComparisonOfFiles(t *testing.T) {
 	c.Means = []results.Mean{{Figure: "rounds_per_s", Change: 0.0161, Subjects: 3}}
 	c.Quantiles = []results.Quantile{{Subject: "", Phase: "acquire", Quantile: 0.999, BaseNS: 4_000_000, NewNS: 3_000_000}}
 	c.Warnings = []results.Warning{{Code: results.DifferentSettings, Text: "not the same durability: fsync and memory"}}
-	wantComparison(t, c, "comparison-files.txt")
+	wantText(t, c, render.Options{Saved: "a.json"}, "comparison-files.txt")
 }
 
 // This covers the finding, which people read first, for every outcome.
@@ -142,7 +140,7 @@ func TestCalibrationTable(t *testing.T) {
 		{Figure: "handoff.response.p50", Unit: "ns", Shown: true, Median: 408_000, Ratios: nil, One: 0.22, Ten: 0.108, Twenty: 0.069},
 		{Figure: "errors", Unit: "", Shown: false, Median: 0, Ratios: nil, One: 9, Ten: 9, Twenty: 9},
 	}}}}
-	wantComparison(t, c, "calibration.txt")
+	wantText(t, c, render.Options{Saved: "a.json"}, "calibration.txt")
 	c.Settings[0].Figures = c.Settings[0].Figures[2:]
 	if d := document.New(c); strings.Contains(d.Findings[0], "±") {
 		t.Errorf("%q, although no figure is shown", d.Findings[0])
@@ -159,22 +157,12 @@ func TestCeilingTable(t *testing.T) {
 		{Client: "lean", Sessions: 64, InFlight: 16, RequestsPerS: 412_345, CPUCores: 1.31, ServerCores: 0.58},
 		{Client: "go-zookeeper", Sessions: 64, InFlight: 16, RequestsPerS: 91_234, CPUCores: 1.52, ServerCores: 0.21},
 	}}
-	wantComparison(t, c, "ceiling.txt")
+	wantText(t, c, render.Options{Saved: "a.json"}, "ceiling.txt")
 }
 
 // findings returns the findings of a document, or why there are none.
 func findings(d document.Document) string {
 	return cmp.Or(strings.Join(d.Findings, " "), d.Interrupted)
-}
-
-func wantComparison(t *testing.T, v results.Result, name string) {
-	t.Helper()
-	var b bytes.Buffer
-	if err := render.WriteText(&b, v, render.Options{Saved: "a.json"}); err != nil {
-		t.Fatal(err)
-	}
-	golden.Compare(t, "testdata/"+name, b.Bytes())
-	checkWidth(t, b.String())
 }
 
 // If the change of the pairs is not that of the medians beside it, one sentence explains why. There

@@ -1,7 +1,6 @@
 package document_test
 
 import (
-	"bytes"
 	"math"
 	"strings"
 	"testing"
@@ -12,15 +11,6 @@ import (
 	"github.com/stampede-bench/stampede/results/render"
 	"github.com/stampede-bench/stampede/results/resulttest"
 )
-
-func shown(t *testing.T, r results.CountReport) string {
-	t.Helper()
-	var b bytes.Buffer
-	if err := render.WriteText(&b, r, render.Options{}); err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
-}
 
 func TestCountTable(t *testing.T) {
 	const want = `stampede count · lock/predecessor, lock/one-node · settled
@@ -33,7 +23,7 @@ func TestCountTable(t *testing.T) {
   predecessor   7 = n           22 = r   16 = w            1 = p             equal   agrees
   one-node      28 = n          28 = r   44 (28) = w       7 = p             equal   agrees
 `
-	if got := shown(t, resulttest.CountOf(resulttest.PredecessorCount(8), resulttest.OneNodeCount(8))); got != want {
+	if got := textOf(t, resulttest.CountOf(resulttest.PredecessorCount(8), resulttest.OneNodeCount(8)), render.Options{}); got != want {
 		t.Errorf("got:\n%s\nwant:\n%s", got, want)
 	}
 }
@@ -59,7 +49,7 @@ func TestCountTableShowsDifferences(t *testing.T) {
 		{"in safety", unsafe, []string{"SAFETY VIOLATED in 1 of 1: lock/one-node with 8 clients: the counts are void.", "VOID"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := shown(t, resulttest.CountOf(c.row))
+			got := textOf(t, resulttest.CountOf(c.row), render.Options{})
 			for _, w := range c.want {
 				if !strings.Contains(got, w) {
 					t.Errorf("no %q in:\n%s", w, got)
@@ -87,14 +77,14 @@ func TestGrowthOfABound(t *testing.T) {
 	if got := levels.GrowthOf(some).Notifications; math.Abs(*got-1) > 0.03 {
 		t.Errorf("exponent %v, want that of the bound, 1", *got)
 	}
-	if got := shown(t, resulttest.CountOf(some...)); !strings.Contains(got, "≥ 31.5") || !strings.Contains(got, "≥ the least it can be") {
+	if got := textOf(t, resulttest.CountOf(some...), render.Options{}); !strings.Contains(got, "≥ 31.5") || !strings.Contains(got, "≥ the least it can be") {
 		t.Errorf("no bound in:\n%s", got)
 	}
 }
 
 // Levels may come in any order, and more than once.
 func TestGrowthIsShownByForm(t *testing.T) {
-	got := shown(t, resulttest.CountOf(resulttest.OneNodeCount(64), resulttest.PredecessorCount(64), resulttest.OneNodeCount(16), resulttest.PredecessorCount(16), resulttest.OneNodeCount(32), resulttest.PredecessorCount(32), resulttest.OneNodeCount(64)))
+	got := textOf(t, resulttest.CountOf(resulttest.OneNodeCount(64), resulttest.PredecessorCount(64), resulttest.OneNodeCount(16), resulttest.PredecessorCount(16), resulttest.OneNodeCount(32), resulttest.PredecessorCount(32), resulttest.OneNodeCount(64)), render.Options{})
 	for _, w := range []string{"Per round", "lock/one-node on native", "as N^1.0", "lock/predecessor on native", "flat"} {
 		if !strings.Contains(got, w) {
 			t.Errorf("no %q in:\n%s", w, got)

@@ -81,11 +81,7 @@ func TestJudgement(t *testing.T) {
 func TestJudgementComesFirst(t *testing.T) {
 	f := resulttest.FileOf(resulttest.Herding(resulttest.Native())...)
 	f.Gates, f.Verdict = []results.Gate{asked("errors == 0", "errors", "", "==", 0, 0, 0, results.Pass, "")}, results.Pass
-	var b strings.Builder
-	if err := render.WriteText(&b, f, render.Options{}); err != nil {
-		t.Fatal(err)
-	}
-	text := b.String()
+	text := textOf(t, f, render.Options{})
 	decided, found, table := strings.Index(text, "PASS: the threshold is met."), strings.Index(text, "a release wakes"), strings.Index(text, "rounds/s")
 	if decided < 0 || !(decided < found && found < table) {
 		t.Errorf("verdict at %d, finding at %d, table at %d:\n%s", decided, found, table, text)
@@ -113,13 +109,10 @@ func TestVerdictColour(t *testing.T) {
 			if !strings.HasSuffix(text, cell+"\n") {
 				t.Errorf("%s, bold %v: the row ends with %q, want %q", verdict, bold, text, cell)
 			}
-			var b strings.Builder
 			c := results.Comparison{Changes: []results.Change{{Figure: "rounds_per_s", Verdict: verdict, Gated: true}}}
-			if err := render.WriteText(&b, c, render.Options{Color: bold}); err != nil {
-				t.Fatal(err)
-			}
-			if !strings.Contains(b.String(), cell) {
-				t.Errorf("%s, bold %v: the change is %q, want %q in it", verdict, bold, b.String(), cell)
+			text = textOf(t, c, render.Options{Color: bold})
+			if !strings.Contains(text, cell) {
+				t.Errorf("%s, bold %v: the change is %q, want %q in it", verdict, bold, text, cell)
 			}
 		}
 	}
@@ -128,18 +121,15 @@ func TestVerdictColour(t *testing.T) {
 // judgement returns what the terminal shows before the first finding.
 func judgement(t *testing.T, f results.File, bold bool) string {
 	t.Helper()
-	var b strings.Builder
-	if err := render.WriteText(&b, f, render.Options{Color: bold}); err != nil {
-		t.Fatal(err)
-	}
-	_, text, _ := strings.Cut(b.String(), "\n\n")
+	text := textOf(t, f, render.Options{Color: bold})
+	_, text, _ = strings.Cut(text, "\n\n")
 	finding := "  " + document.New(f).Findings[0]
 	if bold {
 		finding = "  \x1b[1m" + finding[2:]
 	}
 	text, _, found := strings.Cut(text, finding)
 	if !found {
-		t.Fatalf("no finding %q in %s", finding, b.String())
+		t.Fatalf("no finding %q in %s", finding, text)
 	}
 	return text
 }

@@ -1,14 +1,12 @@
 package document_test
 
 import (
-	"bytes"
 	"math"
 	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/stampede-bench/stampede/internal/golden"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/document"
 	"github.com/stampede-bench/stampede/results/render"
@@ -17,11 +15,7 @@ import (
 
 // TestHistory compares the table of a history with a file that reads as prose.
 func TestHistory(t *testing.T) {
-	var b bytes.Buffer
-	if err := render.WriteText(&b, resulttest.History(), render.Options{Saved: "a.json"}); err != nil {
-		t.Fatal(err)
-	}
-	golden.Compare(t, "testdata/history.txt", b.Bytes())
+	wantText(t, resulttest.History(), render.Options{Saved: "a.json"}, "history.txt")
 }
 
 // TestFindingsOfAHistory checks that the newest change of each figure decides.

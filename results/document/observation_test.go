@@ -1,13 +1,11 @@
 package document_test
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/stampede-bench/stampede/internal/golden"
 	"github.com/stampede-bench/stampede/metrics/client"
 	"github.com/stampede-bench/stampede/metrics/observation"
 	"github.com/stampede-bench/stampede/metrics/recovery"
@@ -39,32 +37,20 @@ func TestText(t *testing.T) {
 	f.Gates, f.Verdict = judged(t, "/controller: fanout.max <= 5")
 	program, exit := "go", 0
 	f.Program, f.Exit = &program, &exit
-	var b bytes.Buffer
-	if err := render.WriteText(&b, f, render.Options{}); err != nil {
-		t.Fatal(err)
-	}
-	golden.Compare(t, "testdata/observation.txt", b.Bytes())
-	for _, line := range strings.Split(b.String(), "\n") {
-		if n := len([]rune(line)); n > 120 {
-			t.Errorf("a line of %d characters: %s", n, line)
-		}
-	}
+	wantText(t, f, render.Options{}, "observation.txt")
 }
 
 // On a terminal findings are bold, and verdicts of thresholds have their colours.
 func TestTextInColour(t *testing.T) {
 	f := results.Observation{Observed: observed()}
 	f.Gates, f.Verdict = judged(t, "fanout.max <= 23", "fanout.max <= 22", "/controler: fanout.max <= 5")
-	var b bytes.Buffer
-	if err := render.WriteText(&b, f, render.Options{Color: true}); err != nil {
-		t.Fatal(err)
-	}
+	text := textOf(t, f, render.Options{Color: true})
 	for _, want := range []string{
 		"\x1b[1mHERD: one change of /controller wakes up to 23 of 24 sessions.\x1b[0m\n",
 		" \x1b[1;32mpass\x1b[0m\n", " \x1b[1;31mfail\x1b[0m\n", " \x1b[1;33minvalid\x1b[0m\n",
 	} {
-		if !strings.Contains(b.String(), want) {
-			t.Errorf("no %q in\n%s", want, b.String())
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
 }
@@ -186,10 +172,7 @@ func TestRecovery(t *testing.T) {
 		Fault: recovery.Fault{What: "cut 1 of 1 clients", Kind: recovery.Disconnected}, Verdict: recovery.NotRecovered, Sessions: 1, Not: 1,
 		Watches: recovery.Things{Had: 1, Missing: []recovery.Missing{{Path: "/config", Watch: "data", Times: 1}}},
 	}}}}
-	var b bytes.Buffer
-	if err := render.WriteText(&b, f, render.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	text := textOf(t, f, render.Options{})
 	for _, want := range []string{
 		"expire 2 of 2 clients recovers 1 of 1 1 of 1 n/a 0 1.00 s > 2.00 s 0",
 		"expire 2 of 2 clients: 1 more session not judged: nothing was registered or watched before the fault",
@@ -198,11 +181,11 @@ func TestRecovery(t *testing.T) {
 		"cut 1 of 1 clients #2 does not recover 0 of 1 n/a 0 of 1 0 n/a n/a 0",
 		"/config data 1 cut 1 of 1 clients #2",
 	} {
-		if !strings.Contains(strings.Join(strings.Fields(b.String()), " "), want) {
-			t.Errorf("no %q in:\n%s", want, b.String())
+		if !strings.Contains(strings.Join(strings.Fields(text), " "), want) {
+			t.Errorf("no %q in:\n%s", want, text)
 		}
 	}
-	if strings.Contains(b.String(), "/unjudged") {
-		t.Errorf("a change after a fault without a verdict:\n%s", b.String())
+	if strings.Contains(text, "/unjudged") {
+		t.Errorf("a change after a fault without a verdict:\n%s", text)
 	}
 }

@@ -35,11 +35,8 @@ func TestFindingCitesColumnsOfTheTable(t *testing.T) {
 			t.Errorf("%d and %d rounds: %q, want %s", c.calm, c.naive, document.New(f).Findings, c.want)
 			continue
 		}
-		var b strings.Builder
-		if err := render.WriteText(&b, f, render.Options{}); err != nil {
-			t.Fatal(err)
-		}
-		if text := b.String(); strings.Contains(text, "n/a") || !strings.Contains(text, " "+c.want+" ") {
+		text := textOf(t, f, render.Options{})
+		if strings.Contains(text, "n/a") || !strings.Contains(text, " "+c.want+" ") {
 			t.Errorf("%d and %d rounds:\n%s", c.calm, c.naive, text)
 		}
 	}

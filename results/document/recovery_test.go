@@ -1,12 +1,10 @@
 package document_test
 
 import (
-	"bytes"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/stampede-bench/stampede/internal/golden"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/document"
@@ -47,12 +45,7 @@ func broken() []results.Run {
 func TestRecoveryTable(t *testing.T) {
 	runs := broken()
 	f := results.File{Head: results.Head{Command: []string{"stampede", "run"}, Seed: 42, Took: time.Minute}, Runs: runs}
-	var b bytes.Buffer
-	if err := render.WriteText(&b, f, render.Options{}); err != nil {
-		t.Fatal(err)
-	}
-	golden.Compare(t, "testdata/faults.txt", b.Bytes())
-	checkWidth(t, b.String())
+	wantText(t, f, render.Options{}, "faults.txt")
 	if tables := document.New(f).Tables; len(tables) != 2 || len(tables[1].Rows) != 6 {
 		t.Errorf("%d tables for other formats, want the runs' and that of the faults", len(tables))
 	}

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stampede-bench/stampede/internal/golden"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/document"
 	"github.com/stampede-bench/stampede/results/levels"
@@ -51,26 +50,17 @@ func TestIntervalsHaveFewDigits(t *testing.T) {
 		r.Repetition = i + 1
 		f.Runs = append(f.Runs, r)
 	}
-	table := tableOf(t, f)
+	table := textOf(t, f, render.Options{})
 	if long := regexp.MustCompile(`\[[^\]]*\d\x{202f}\d{3}[^\]]*\]`).FindAllString(table, -1); len(long) > 0 {
 		t.Errorf("%q in\n%s", long, table)
 	}
 }
 
-func tableOf(t *testing.T, f results.File) string {
-	t.Helper()
-	var b strings.Builder
-	if err := render.WriteText(&b, f, render.Options{}); err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
-}
-
 // Six repetitions or more have a 95 % interval below every figure and in the finding; five have n/a in
 // its place, and one has neither.
 func TestRepetitionsHaveIntervals(t *testing.T) {
-	golden.Compare(t, "testdata/repeated.txt", []byte(tableOf(t, repeatedRuns(7))))
-	golden.Compare(t, "testdata/repeated-too-few.txt", []byte(tableOf(t, repeatedRuns(5))))
+	wantText(t, repeatedRuns(7), render.Options{}, "repeated.txt")
+	wantText(t, repeatedRuns(5), render.Options{}, "repeated-too-few.txt")
 	for n, figures := range map[int]int{1: 0, 5: 0, 6: 9} {
 		f := repeatedRuns(n)
 		g := document.New(f).Tables[0]

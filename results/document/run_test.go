@@ -1,7 +1,6 @@
 package document_test
 
 import (
-	"bytes"
 	"strings"
 	"testing"
 	"time"
@@ -196,14 +195,27 @@ func TestTable(t *testing.T) {
 	for name, made := range tests {
 		t.Run(name, func(t *testing.T) {
 			f, o := made()
-			var b bytes.Buffer
-			if err := render.WriteText(&b, f, o); err != nil {
-				t.Fatal(err)
-			}
-			golden.Compare(t, "testdata/"+strings.ReplaceAll(name, " ", "-")+".txt", b.Bytes())
-			checkWidth(t, b.String())
+			wantText(t, f, o, strings.ReplaceAll(name, " ", "-")+".txt")
 		})
 	}
+}
+
+// textOf returns what the terminal shows of a result.
+func textOf(t *testing.T, of results.Result, o render.Options) string {
+	t.Helper()
+	var b strings.Builder
+	if err := render.WriteText(&b, of, o); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// wantText compares what the terminal shows of a result with a file that reads as prose.
+func wantText(t *testing.T, of results.Result, o render.Options, name string) {
+	t.Helper()
+	text := textOf(t, of, o)
+	golden.Compare(t, "testdata/"+name, []byte(text))
+	checkWidth(t, text)
 }
 
 // checkWidth checks that tables fit a terminal; prose may wrap.

@@ -1,12 +1,10 @@
 package document_test
 
 import (
-	"bytes"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/stampede-bench/stampede/internal/golden"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/document"
@@ -31,16 +29,11 @@ func stormy(form string, storms int64, back, before, during time.Duration) resul
 }
 
 func TestStormTable(t *testing.T) {
-	var b bytes.Buffer
 	f := resulttest.FileOf(
 		stormy("connect", 25, 120*time.Millisecond, 300*time.Microsecond, 21*time.Millisecond),
 		stormy("idle", 60, 2*time.Millisecond, 300*time.Microsecond, 310*time.Microsecond),
 	)
-	if err := render.WriteText(&b, f, render.Options{}); err != nil {
-		t.Fatal(err)
-	}
-	golden.Compare(t, "testdata/storms.txt", b.Bytes())
-	checkWidth(t, b.String())
+	wantText(t, f, render.Options{}, "storms.txt")
 }
 
 // A level of a sweep shows the medians of the means and of the longest times of its runs. Where a run has no

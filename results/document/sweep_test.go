@@ -1,7 +1,6 @@
 package document_test
 
 import (
-	"bytes"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -9,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stampede-bench/stampede/internal/golden"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/document"
 	"github.com/stampede-bench/stampede/results/levels"
@@ -54,12 +52,7 @@ func TestSweepTable(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var b bytes.Buffer
-			if err := render.WriteText(&b, made(), render.Options{}); err != nil {
-				t.Fatal(err)
-			}
-			golden.Compare(t, "testdata/"+"sweep-"+strings.ReplaceAll(name, " ", "-")+".txt", b.Bytes())
-			checkWidth(t, b.String())
+			wantText(t, made(), render.Options{}, "sweep-"+strings.ReplaceAll(name, " ", "-")+".txt")
 		})
 	}
 }
@@ -219,10 +212,7 @@ func TestSweepShowsChosenPercentiles(t *testing.T) {
 	s := resulttest.SweepOf(resulttest.HerdRuns()...)
 	s.Percentiles = []float64{75, 99.9}
 	levels.Analyse(&s)
-	var b bytes.Buffer
-	if err := render.WriteText(&b, s, render.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	text := textOf(t, s, render.Options{})
 	l := s.Levels[0]
 	want, known := levels.Across(levels.RunsOf(s, l), levels.ValueAt(func(r results.Run) *results.Distribution { return r.Times("acquire") }, 75))
 	if got := l.Latency["acquire"]["p75"]; !known || got != want {
@@ -231,7 +221,7 @@ func TestSweepShowsChosenPercentiles(t *testing.T) {
 	if v, ok := levels.Middle(s, l).Times("acquire").Percentile(75); !ok || v != int64(want.Value) {
 		t.Errorf("the row of the first level has a p75 of %d, want %v", v, want.Value)
 	}
-	if text := b.String(); !strings.Contains(text, "p75") || !strings.Contains(text, "p99.9") || strings.Contains(text, "p90 ") {
+	if !strings.Contains(text, "p75") || !strings.Contains(text, "p99.9") || strings.Contains(text, "p90 ") {
 		t.Errorf("not the columns that were chosen:\n%s", text)
 	}
 }
