@@ -54,9 +54,7 @@ func TestCallsArePipelined(t *testing.T) {
 // An abandoned call returns while the server is silent, its watch is never called, and its
 // request is answered in its order.
 func TestGivenUpCalls(t *testing.T) {
-	bubble.Test(t, func(t *testing.T) {
-		p := newPeer(t)
-		c, e := p.open(Config{}, drivers.Options{})
+	connected(t, func(t *testing.T, _ *peer, c *Conn, e *end) {
 		ctx, giveUp := context.WithCancelCause(t.Context())
 		w := newRecorder()
 		read := later(func() error { _, _, err := c.Get(ctx, "/a", w.watch); return err })
@@ -82,15 +80,12 @@ func TestGivenUpCalls(t *testing.T) {
 			t.Error(err)
 		}
 		w.told(t)
-		c.closeOn(e)
 	})
 }
 
 // A request that does not fit into the connection's buffers does not block its caller.
 func TestGivenUpWhileTheServerDoesNotRead(t *testing.T) {
-	bubble.Test(t, func(t *testing.T) {
-		p := newPeer(t)
-		c, e := p.open(Config{}, drivers.Options{})
+	connected(t, func(t *testing.T, _ *peer, c *Conn, e *end) {
 		ctx, giveUp := context.WithCancelCause(t.Context())
 		data := make([]byte, fits+1)
 		write := later(func() error { _, err := c.Set(ctx, "/a", data, 0); return err })
@@ -98,7 +93,6 @@ func TestGivenUpWhileTheServerDoesNotRead(t *testing.T) {
 		giveUp(errGivenUp)
 		fails(t, "a set", <-write, errGivenUp)
 		e.answer(wire.OpSetData, 1, wire.OK, wire.Stat{})
-		c.closeOn(e)
 	})
 }
 
@@ -130,9 +124,7 @@ func TestCallsWaitForTheReconnect(t *testing.T) {
 }
 
 func TestErrorsSayWhat(t *testing.T) {
-	bubble.Test(t, func(t *testing.T) {
-		p := newPeer(t)
-		c, e := p.open(Config{}, drivers.Options{})
+	connected(t, func(t *testing.T, _ *peer, c *Conn, e *end) {
 		for _, tc := range []struct {
 			answer   wire.Err
 			sentinel error
@@ -156,7 +148,6 @@ func TestErrorsSayWhat(t *testing.T) {
 				t.Errorf("sync %q: %v, want what a path is like", path, err)
 			}
 		}
-		c.closeOn(e)
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/ensemble"
 	"github.com/stampede-bench/stampede/drivers/wire"
+	"github.com/stampede-bench/stampede/internal/bubble"
 )
 
 // peer is a server in this process, over pipes, whose every message the test sends.
@@ -80,6 +81,16 @@ func (p *peer) open(cfg Config, o drivers.Options) (*Conn, *end) {
 		p.t.FailNow()
 	}
 	return c, e
+}
+
+// connected runs a test in a bubble, with a session on its first connection, where it is closed in the end.
+func connected(t *testing.T, test func(t *testing.T, p *peer, c *Conn, e *end)) {
+	bubble.Test(t, func(t *testing.T) {
+		p := newPeer(t)
+		c, e := p.open(Config{}, drivers.Options{})
+		test(t, p, c, e)
+		c.closeOn(e)
+	})
 }
 
 // accept takes the next connection and opens the session on it.

@@ -29,9 +29,7 @@ func once(t *testing.T, c *Conn, e *end, path string, w drivers.Watch) (asked bo
 // A server keeps one watch for each path of a connection: a read does not replace the persistent
 // watch, and gets its event from it.
 func TestReadsAreToldByALastingWatch(t *testing.T) {
-	bubble.Test(t, func(t *testing.T) {
-		p := newPeer(t)
-		c, e := p.open(Config{}, drivers.Options{})
+	connected(t, func(t *testing.T, _ *peer, c *Conn, e *end) {
 		persistent, read, elsewhere := newRecorder(), newRecorder(), newRecorder()
 		keep(t, e, c.WatchNode, "/a", persistent.watch)
 		if once(t, c, e, "/a", read.watch) {
@@ -47,7 +45,6 @@ func TestReadsAreToldByALastingWatch(t *testing.T) {
 		persistent.told(t, changed, changed)
 		read.told(t, changed)
 		elsewhere.told(t)
-		c.closeOn(e)
 	})
 }
 
@@ -116,9 +113,7 @@ func TestNodeIsToldByTheTree(t *testing.T) {
 
 // The last watch that is stopped disarms the server's watch, unless a read relies on it.
 func TestStopDisarms(t *testing.T) {
-	bubble.Test(t, func(t *testing.T) {
-		p := newPeer(t)
-		c, e := p.open(Config{}, drivers.Options{})
+	connected(t, func(t *testing.T, _ *peer, c *Conn, e *end) {
 		w, read := newRecorder(), newRecorder()
 		first := keep(t, e, c.WatchTree, "/a", w.watch)
 		second := keep(t, e, c.WatchTree, "/a", w.watch)
@@ -135,16 +130,13 @@ func TestStopDisarms(t *testing.T) {
 		once(t, c, e, "/b", w.watch) // no request was sent in between
 		read.told(t, drivers.Event{Type: drivers.Deleted, Path: "/a"})
 		w.told(t)
-		c.closeOn(e)
 	})
 }
 
 // A read that relied on a persistent watch is repeated with a watch of its own, if that watch was
 // disarmed while the read was in flight.
 func TestReadIsAskedAgain(t *testing.T) {
-	bubble.Test(t, func(t *testing.T) {
-		p := newPeer(t)
-		c, e := p.open(Config{}, drivers.Options{})
+	connected(t, func(t *testing.T, _ *peer, c *Conn, e *end) {
 		w, read := newRecorder(), newRecorder()
 		stop := keep(t, e, c.WatchNode, "/a", w.watch)
 		done := later(func() error { _, _, err := c.Get(t.Context(), "/a", read.watch); return err })
@@ -166,7 +158,6 @@ func TestReadIsAskedAgain(t *testing.T) {
 		e.notify(wire.EventDataChanged, "/a")
 		synctest.Wait()
 		read.told(t, drivers.Event{Type: drivers.DataChanged, Path: "/a"})
-		c.closeOn(e)
 	})
 }
 
