@@ -65,10 +65,7 @@ func median(d []time.Duration) time.Duration {
 
 // getters return functions that read the root, each on a session of its own.
 func getters(b *testing.B, ctx context.Context, address string) (bare, ours func() error) {
-	s, err := New(Config{Servers: []string{address}})
-	if err != nil {
-		b.Fatal(err)
-	}
+	s := serviceOf(b, Config{Servers: []string{address}})
 	c, err := s.Dial(b.Context(), drivers.Options{Probe: new(counter)})
 	if err != nil {
 		b.Fatal(err)

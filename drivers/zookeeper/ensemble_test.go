@@ -19,9 +19,6 @@ func TestSuiteOnAnEnsemble(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	s, err := New(Config{Servers: e.Addresses()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := serviceOf(t, Config{Servers: e.Addresses()})
 	drivertest.Run(t, func(*testing.T) drivers.Service { return s })
 }

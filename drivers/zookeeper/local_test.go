@@ -54,10 +54,7 @@ func looksServing(t *testing.T, addr string) {
 	if host, _, err := net.SplitHostPort(addr); err != nil || host != "127.0.0.1" {
 		t.Errorf("serves at %s (%v), want the loopback interface only", addr, err)
 	}
-	s, err := New(Config{Servers: []string{addr}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := serviceOf(t, Config{Servers: []string{addr}})
 	conf, err := s.Word(t.Context(), addr, "conf")
 	if err != nil {
 		t.Fatal(err)

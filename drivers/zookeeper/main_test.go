@@ -59,10 +59,7 @@ func onLocal(tb testing.TB) *fixture {
 	}
 	ctx, cancel := context.WithTimeout(tb.Context(), patience)
 	tb.Cleanup(cancel)
-	s, err := New(Config{Servers: []string{address}})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	s := serviceOf(tb, Config{Servers: []string{address}})
 	f := &fixture{Service: s, address: address, ctx: ctx}
 	made, err := f.dial(tb, drivers.Options{}).Create(ctx, "/test-", nil, drivers.Sequential)
 	if err != nil {
@@ -70,6 +67,15 @@ func onLocal(tb testing.TB) *fixture {
 	}
 	f.root = "/" + made.Name
 	return f
+}
+
+func serviceOf(tb testing.TB, c Config) *Service {
+	tb.Helper()
+	s, err := New(c)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return s
 }
 
 // dial opens a session that is closed when the test ends.

@@ -10,10 +10,7 @@ import (
 
 func TestChroot(t *testing.T) {
 	f := onLocal(t)
-	s, err := New(Config{Servers: []string{f.address}, Chroot: f.root})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := serviceOf(t, Config{Servers: []string{f.address}, Chroot: f.root})
 	c, err := s.Dial(f.ctx, drivers.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -40,11 +37,8 @@ func TestChroot(t *testing.T) {
 
 func TestChrootMissing(t *testing.T) {
 	f := onLocal(t)
-	s, err := New(Config{Servers: []string{f.address}, Chroot: f.root + "/no"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = s.Dial(f.ctx, drivers.Options{})
+	s := serviceOf(t, Config{Servers: []string{f.address}, Chroot: f.root + "/no"})
+	_, err := s.Dial(f.ctx, drivers.Options{})
 	if !errors.Is(err, drivers.ErrNoNode) || !strings.Contains(err.Error(), "chroot "+f.root+"/no: ") {
 		t.Errorf("got %v, want %v naming the chroot", err, drivers.ErrNoNode)
 	}
@@ -53,10 +47,7 @@ func TestChrootMissing(t *testing.T) {
 // Only the user of a session with credentials can access the nodes that it creates.
 func TestCreatedForItsUser(t *testing.T) {
 	f := onLocal(t)
-	s, err := New(Config{Servers: []string{f.address}, Username: "ann", Password: "hunter2"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := serviceOf(t, Config{Servers: []string{f.address}, Username: "ann", Password: "hunter2"})
 	ann, err := s.Dial(f.ctx, drivers.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -166,14 +166,11 @@ func TestLostReplies(t *testing.T) {
 func TestDialUnreachable(t *testing.T) {
 	testenv.SkipIfShort(t)
 	address := testenv.Address(t)
-	s, err := New(Config{Servers: []string{address}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := serviceOf(t, Config{Servers: []string{address}})
 	text := ""
 	for limit := 50 * time.Millisecond; limit < patience && !strings.Contains(text, "connection refused"); limit *= 2 {
 		ctx, cancel := context.WithTimeout(t.Context(), limit) // a busy machine needs more for the first refusal
-		_, err = s.Dial(ctx, drivers.Options{})
+		_, err := s.Dial(ctx, drivers.Options{})
 		cancel()
 		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Fatalf("got %v, want the deadline", err)
@@ -206,10 +203,7 @@ func TestDialHungUpOn(t *testing.T) {
 		}
 		cancel()
 	}()
-	s, err := New(Config{Servers: []string{l.Addr().String()}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := serviceOf(t, Config{Servers: []string{l.Addr().String()}})
 	if _, err := s.Dial(ctx, drivers.Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want %v", err, context.Canceled)
 	}

@@ -103,10 +103,7 @@ func (c *valved) Read(p []byte) (int, error) {
 func (f *fixture) through(t *testing.T, o drivers.Options) (*Conn, *valve) {
 	t.Helper()
 	v := newValve()
-	s, err := New(Config{Servers: []string{f.address}, Dial: v.dial})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := serviceOf(t, Config{Servers: []string{f.address}, Dial: v.dial})
 	c, err := s.Dial(f.ctx, o)
 	if err != nil {
 		t.Fatal(err)

@@ -261,10 +261,7 @@ func TestAbandonedReads(t *testing.T) {
 func TestAbandonedWrites(t *testing.T) {
 	f := onLocal(t)
 	v := newValve()
-	s, err := New(Config{Servers: []string{f.address}, Dial: v.dial})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := serviceOf(t, Config{Servers: []string{f.address}, Dial: v.dial})
 	asked := make(chan struct{}, 1)
 	c, err := s.Dial(f.ctx, drivers.Options{Probe: probeFunc(func(m drivers.Message) {
 		if m.Kind == drivers.Request && m.Op == drivers.OpSet {

@@ -71,17 +71,6 @@ func check(t *testing.T, m *Meter, want woken) {
 	}
 }
 
-func TestNotificationBeforeTheWritersReply(t *testing.T) {
-	m, w := script(3)
-	w[1].arm(drivers.OpExists, "/l", 5, nil)
-	w[2].arm(drivers.OpExists, "/l", 5, nil)
-	w[0].ask(drivers.OpDelete, "/l")
-	w[1].notify(drivers.Deleted, "/l")
-	w[2].notify(drivers.Deleted, "/l")
-	w[0].answer(drivers.OpDelete, "/l", 6)
-	check(t, m, woken{Triggers: 1, Notifications: 2, Largest: 2})
-}
-
 // A notification of an earlier write is not attributed to a later write on the same path whose
 // reply is seen first.
 func TestRepliesOutOfOrder(t *testing.T) {

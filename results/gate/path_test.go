@@ -13,15 +13,20 @@ import (
 	"github.com/stampede-bench/stampede/results/resulttest"
 )
 
+func parsedPath(t *testing.T, text string) gate.PathThreshold {
+	t.Helper()
+	threshold, err := gate.ParsePath(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return threshold
+}
+
 func judgedPaths(t *testing.T, thresholds ...string) (gates []results.Gate, verdict results.Verdict) {
 	t.Helper()
 	var all []gate.PathThreshold
 	for _, text := range thresholds {
-		one, err := gate.ParsePath(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, one)
+		all = append(all, parsedPath(t, text))
 	}
 	return gate.JudgePaths(all, resulttest.Observation())
 }
@@ -74,10 +79,7 @@ func TestPathThresholdsOfPartialTraffic(t *testing.T) {
 		"/controller: fanout.max >= 5": results.Pass,
 		"/controller: wasted <= 0.5":   results.Invalid,
 	} {
-		threshold, err := gate.ParsePath(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		threshold := parsedPath(t, text)
 		if gates, verdict := gate.JudgePaths([]gate.PathThreshold{threshold}, o); verdict != want {
 			t.Errorf("%s: %s (%+v), want %s", text, verdict, gates, want)
 		}
@@ -89,10 +91,7 @@ func TestPathThresholdsOfPartialTraffic(t *testing.T) {
 // is invalid. Harmless causes change nothing, as no cause does.
 func TestEachCauseVoidsWhatItCouldChange(t *testing.T) {
 	judged := func(o results.Observation, text string) (results.Verdict, string) {
-		threshold, err := gate.ParsePath(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		threshold := parsedPath(t, text)
 		gates, verdict := gate.JudgePaths([]gate.PathThreshold{threshold}, o)
 		return verdict, gates[0].Why
 	}
@@ -146,10 +145,7 @@ func TestOlderConnectionsVoidWhatStands(t *testing.T) {
 		"event.requests <= 156":         results.Invalid,
 		"rest.requests_per_s < 6/s":     results.Invalid,
 	} {
-		threshold, err := gate.ParsePath(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		threshold := parsedPath(t, text)
 		if gates, verdict := gate.JudgePaths([]gate.PathThreshold{threshold}, o); verdict != want {
 			t.Errorf("%s: %s (%+v), want %s", text, verdict, gates, want)
 		}
@@ -176,10 +172,7 @@ func TestUnjoinedNotificationsVoidWhatTheyLedTo(t *testing.T) {
 		"event.requests <= 999":      results.Invalid,
 		"rest.requests_per_s < 99/s": results.Invalid,
 	} {
-		threshold, err := gate.ParsePath(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		threshold := parsedPath(t, text)
 		gates, verdict := gate.JudgePaths([]gate.PathThreshold{threshold}, o)
 		if verdict != want || want == results.Invalid && gates[0].Why != o.Unjoined() && !strings.HasSuffix(gates[0].Why, ": "+o.Unjoined()) {
 			t.Errorf("%s: %s (%+v), want %s", text, verdict, gates, want)
@@ -200,10 +193,7 @@ func TestUndecidedPlacesMayBeHerds(t *testing.T) {
 		fmt.Sprintf("herds == %d", known-1): results.Fail,
 		"/kept: fanout.max <= 3":            results.Pass,
 	} {
-		threshold, err := gate.ParsePath(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		threshold := parsedPath(t, text)
 		gates, verdict := gate.JudgePaths([]gate.PathThreshold{threshold}, o)
 		if verdict != want || want == results.Invalid && !strings.Contains(gates[0].Why, "/kept") {
 			t.Errorf("%s: %s (%+v), want %s", text, verdict, gates, want)
@@ -222,10 +212,7 @@ func TestAbsentFigures(t *testing.T) {
 		"watches.missed <= 0": "ZooKeeper", "notifications.unasked <= 0": "ZooKeeper", "wasted <= 1": "not clear what the sessions wait for",
 		"settled.p90 < 1s": "percentile", "latency.p90 < 1s": "percentile", "requests_per_change <= 1": "no change",
 	} {
-		threshold, err := gate.ParsePath(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		threshold := parsedPath(t, name)
 		if g, v := gate.JudgePaths([]gate.PathThreshold{threshold}, o); v != results.Invalid || !strings.Contains(g[0].Why, want) {
 			t.Errorf("%s: %s because %q, want %q", name, v, g[0].Why, want)
 		}
@@ -254,10 +241,7 @@ func TestThresholdsOfWholeObservations(t *testing.T) {
 		short + ": fanout.max <= 1":        results.Fail,
 		"/serv…/mambers: fanout.max <= 1":  results.Invalid,
 	} {
-		threshold, err := gate.ParsePath(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		threshold := parsedPath(t, text)
 		if gates, verdict := gate.JudgePaths([]gate.PathThreshold{threshold}, o); verdict != want {
 			t.Errorf("%s: %s (%+v), want %s", text, verdict, gates, want)
 		}
@@ -311,10 +295,7 @@ func TestSumOfAllPathsIsNoPath(t *testing.T) {
 		"fanout.max <= 2": results.Invalid, "herds == 0": results.Invalid,
 	} {
 		o.Observed.Traffic.Undecoded = []traffic.Undecoded{{Cause: traffic.LongPaths, Bytes: 9000, Connections: 6}}
-		threshold, err := gate.ParsePath(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		threshold := parsedPath(t, text)
 		if gates, verdict := gate.JudgePaths([]gate.PathThreshold{threshold}, o); verdict != want {
 			t.Errorf("%s: %s (%+v), want %s", text, verdict, gates, want)
 		}

@@ -157,10 +157,7 @@ func TestOneRunOfSeveralAgents(t *testing.T) {
 			for _, form := range formsOn(t, service, b.Scheme) {
 				t.Run(form.String(), func(t *testing.T) {
 					p := planOf(t, service, form.String(), clients)
-					r, parts, err := s.fleet.Run(t.Context(), p)
-					if err != nil {
-						t.Fatal(err)
-					}
+					r, parts := s.measure(t, p)
 					checkRun(t, p, r)
 					checkHerd(t, p, r)
 					sessions := 0
@@ -307,6 +304,16 @@ func TestTimesAreWithinTheirError(t *testing.T) {
 			t.Errorf("%s: the line is %v off", a.Name, off)
 		}
 	}
+}
+
+// measure runs a plan on all agents, which must not fail.
+func (s *stage) measure(t *testing.T, p workloads.Plan) (*metrics.Record, []Contribution) {
+	t.Helper()
+	r, parts, err := s.fleet.Run(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, parts
 }
 
 // running starts a run that lasts until it is disturbed, and returns when its window is open.
@@ -518,10 +525,7 @@ func TestRunsOfAgentsInOtherShapes(t *testing.T) {
 		t.Run(form+" in two groups", func(t *testing.T) {
 			p := planOf(t, service, form, 8)
 			p.Groups = 2
-			r, _, err := s.fleet.Run(t.Context(), p)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r, _ := s.measure(t, p)
 			checkRun(t, p, r)
 			if r.Herd.Largest > 4 {
 				t.Errorf("a write has woken %d clients of 4 in a group", r.Herd.Largest)
@@ -532,10 +536,7 @@ func TestRunsOfAgentsInOtherShapes(t *testing.T) {
 		t.Run(fmt.Sprintf("beside a background at %v/s", rate), func(t *testing.T) {
 			p := planOf(t, service, "lock/predecessor", 8)
 			p.Background = load.Background(5, rate, workloads.MixSettings{Reads: 0.5, Keys: 10, Size: 10})
-			r, _, err := s.fleet.Run(t.Context(), p)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r, _ := s.measure(t, p)
 			checkRun(t, p, r)
 			b := r.Background
 			if b == nil {
@@ -557,10 +558,7 @@ func TestRunsOfAgentsInOtherShapes(t *testing.T) {
 		p := planOf(t, service, "mix/operations", 8)
 		p.Settings.Mix.Txns, p.Settings.Mix.TxnOps, p.Settings.Mix.SizeBy = 0.5, 2, draw.Uniform
 		p.Settings.Mix.Watchers, p.Preload = 2, preload.Data{Nodes: 20, Watches: 30}
-		r, parts, err := s.fleet.Run(t.Context(), p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r, parts := s.measure(t, p)
 		checkRun(t, p, r)
 		sessions := 0
 		for _, one := range parts {
@@ -576,10 +574,7 @@ func TestRunsOfAgentsInOtherShapes(t *testing.T) {
 	t.Run("rounds", func(t *testing.T) {
 		p := planOf(t, service, "lock/predecessor", 8)
 		p.Rounds, p.Duration = 100, time.Minute
-		r, _, err := s.fleet.Run(t.Context(), p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r, _ := s.measure(t, p)
 		if r.Rounds < 100 || r.Rounds > 200 || r.Duration > 30*time.Second {
 			t.Errorf("%d rounds in %v, want about 100", r.Rounds, r.Duration)
 		}
@@ -587,10 +582,7 @@ func TestRunsOfAgentsInOtherShapes(t *testing.T) {
 	t.Run("least rounds", func(t *testing.T) {
 		p := planOf(t, service, "lock/predecessor", 8)
 		p.Settings.Hold, p.Duration, p.LeastRounds, p.DurationLimit = 20*time.Millisecond, 500*time.Millisecond, 50, 10*time.Second
-		r, parts, err := s.fleet.Run(t.Context(), p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r, parts := s.measure(t, p)
 		if r.Rounds < 50 || r.Duration < 2*p.Duration {
 			t.Errorf("%d rounds in %v, want at least 50", r.Rounds, r.Duration)
 		}
@@ -609,10 +601,7 @@ func TestRunsOfAgentsInOtherShapes(t *testing.T) {
 // them must have an outcome.
 func checkArrivals(t *testing.T, s *stage, p workloads.Plan) {
 	t.Helper()
-	r, _, err := s.fleet.Run(t.Context(), p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r, _ := s.measure(t, p)
 	checkRun(t, p, r)
 	one, err := workloads.Run(t.Context(), p)
 	if err != nil {

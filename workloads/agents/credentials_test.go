@@ -48,10 +48,7 @@ func TestAgentsGetCredentials(t *testing.T) {
 			service := backendtest.Open(t, url, security)
 			s := newStageOn(t, 2, member(t))
 			p := planOf(t, service, "lock/predecessor", 4)
-			r, _, err := s.fleet.Run(t.Context(), p)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r, _ := s.measure(t, p)
 			checkRun(t, p, r)
 			checkHerd(t, p, r)
 			nothingLeft(t, service)

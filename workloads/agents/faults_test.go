@@ -44,10 +44,7 @@ func TestFaultsOfClients(t *testing.T) {
 	p := planOf(t, service, "lock/predecessor", 6)
 	p.Duration = 6 * time.Second
 	p = withFaults(t, p, "at=1s cut client=1", "at=2s freeze client=6 for=1s", "at=4s expire clients=all")
-	r, _, err := s.fleet.Run(t.Context(), p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r, _ := s.measure(t, p)
 	alone, err := workloads.Run(t.Context(), p)
 	if err != nil {
 		t.Fatal(err)
@@ -91,10 +88,7 @@ func TestFaultsOfTheHolder(t *testing.T) {
 	p.Duration = 6 * time.Second
 	p.Settings.Hold = 20 * time.Millisecond // so that it freezes while it holds, and not at the end of that
 	p = withFaults(t, p, "at=1s freeze holder for=1s", "at=3s expire holder", "at=4s cut holder")
-	r, _, err := s.fleet.Run(t.Context(), p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r, _ := s.measure(t, p)
 	got := whats(r.Breaks)
 	for i, verb := range []string{"freeze", "thaw", "expire", "cut"} {
 		if len(got) != 4 || !regexp.MustCompile("^"+verb+` client [1-6], the holder$`).MatchString(got[i]) {
@@ -131,10 +125,7 @@ func TestRandomFaults(t *testing.T) {
 			break
 		}
 	}
-	r, _, err := s.fleet.Run(t.Context(), p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r, _ := s.measure(t, p)
 	if len(r.Recoveries) != len(p.Faults) || r.Safety.Violations > 0 {
 		t.Errorf("%d faults had an effect that was noted, of\n%s\nsafety %+v", len(r.Recoveries), p.Faults, r.Safety)
 	}
