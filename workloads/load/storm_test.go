@@ -14,10 +14,9 @@ import (
 
 func storm(t *testing.T, s drivers.Service, storm load.Storm, clients int, hold time.Duration) *metrics.Record {
 	t.Helper()
-	r := runtest.Measure(t, workloads.Plan{Service: s, Clients: clients, Rounds: 5,
+	return runtest.Measure(t, workloads.Plan{Service: s, Clients: clients, Rounds: 5,
 		Form:     workloads.Form{Recipe: "sessions", Name: "test", Family: workloads.Load, New: load.Sessions(storm)},
 		Settings: workloads.Settings{Hold: hold}})
-	return r
 }
 
 // TestStorms checks that every storm hits every session in every round, and that the service

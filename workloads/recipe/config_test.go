@@ -16,10 +16,9 @@ import (
 
 func runConfig(t *testing.T, s drivers.Service, open func(c drivers.Conn, path string) recipe.Config) *metrics.Record {
 	t.Helper()
-	r := runtest.Measure(t, workloads.Plan{Service: s, Clients: 5,
+	return runtest.Measure(t, workloads.Plan{Service: s, Clients: 5,
 		Form:     workloads.Form{Recipe: "config", Name: "test", Family: workloads.Recipe, New: recipe.Configs(open)},
 		Settings: workloads.Settings{Think: time.Millisecond}, Warmup: between, Duration: 100 * time.Millisecond, Seed: 1})
-	return r
 }
 
 // TestConfigRounds checks that a round is one change that all clients see: each is woken once and
@@ -70,6 +69,17 @@ func surviveLostSessions(t *testing.T, run func(t *testing.T, s drivers.Service,
 	}
 }
 
+// wantCaught checks that a run of a mutant has a violation.
+func wantCaught(t *testing.T, mutant string, run func(t *testing.T, s drivers.Service) *metrics.Record) {
+	t.Run(mutant, func(t *testing.T) {
+		runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
+			if run(t, s).Safety.Violations == 0 {
+				t.Error("no violation was found")
+			}
+		})
+	})
+}
+
 // A fragile config loses its session at the tenth change.
 type fragile struct {
 	*recipes.Config
@@ -107,14 +117,9 @@ func TestABrokenConfigIsAViolation(t *testing.T) {
 			return func(value []byte) { see(append(value, '0')) }
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
-				r := runConfig(t, s, func(c drivers.Conn, path string) recipe.Config {
-					return distorted{recipes.NewConfig(c, path), show}
-				})
-				if r.Safety.Violations == 0 {
-					t.Errorf("a config that %s passes", name)
-				}
+		wantCaught(t, name, func(t *testing.T, s drivers.Service) *metrics.Record {
+			return runConfig(t, s, func(c drivers.Conn, path string) recipe.Config {
+				return distorted{recipes.NewConfig(c, path), show}
 			})
 		})
 	}

@@ -16,12 +16,11 @@ import (
 
 func runCommit(t *testing.T, s drivers.Service, abortRate float64, p recipe.Protocol) *metrics.Record {
 	t.Helper()
-	r := runtest.Measure(t, workloads.Plan{Service: s, Clients: 5, Seed: 1,
+	return runtest.Measure(t, workloads.Plan{Service: s, Clients: 5, Seed: 1,
 		Form: workloads.Form{Recipe: "two-phase-commit", Name: "test", Family: workloads.Recipe,
 			New: recipe.TwoPhaseCommits(p)},
 		Settings: workloads.Settings{Hold: time.Millisecond, AbortRate: abortRate},
 		Warmup:   20 * time.Millisecond, Duration: 200 * time.Millisecond})
-	return r
 }
 
 func commitProtocol() recipe.Protocol {
