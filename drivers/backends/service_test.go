@@ -39,6 +39,7 @@ func startable(t *testing.T) []string {
 
 func open(t *testing.T, url string) drivers.Service {
 	t.Helper()
+	clustertest.Use()
 	target, err := backends.Parse(url)
 	if err != nil {
 		t.Fatal(err)

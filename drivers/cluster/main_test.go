@@ -81,6 +81,7 @@ func open(t *testing.T, url string) (s drivers.Ensemble, tmp string) {
 func openWith(t *testing.T, url string, o backends.Options) (s drivers.Ensemble, tmp string) {
 	t.Helper()
 	need(t, url)
+	clustertest.Use()
 	tmp = t.TempDir()
 	t.Setenv("TMPDIR", tmp)
 	target, err := backends.Parse(url)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
 func TestMemberLeavesNothingBehind(t *testing.T) {
@@ -28,7 +29,14 @@ func TestMemberLeavesNothingBehind(t *testing.T) {
 
 // The server counts an event for each notification, and reports its version.
 func TestWitness(t *testing.T) {
-	s := quick(t)
+	testenv.SkipIfShort(t)
+	e, err := started(t.Context(), 1, NoFsync) // its counts are those of this test
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	s := service(t, Config{Endpoints: e.Addresses(), Prefix: "/witness"})
+	defer s.Close()
 	if got := s.Info().Server; !strings.HasPrefix(got, "etcd 3.") {
 		t.Errorf("the server is %q, want its version", got)
 	}

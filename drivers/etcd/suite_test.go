@@ -22,6 +22,7 @@ func TestMain(m *testing.M) {
 
 // started starts a cluster with the given number of members.
 func started(ctx context.Context, members int, durability string) (*cluster.Ensemble, error) {
+	clustertest.Use()
 	return cluster.Start(ctx, cluster.Kind{Role: "etcd", Serves: Serves, Leads: Leads},
 		cluster.Plan{Servers: members, Durability: durability})
 }

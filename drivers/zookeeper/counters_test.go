@@ -6,10 +6,12 @@ import (
 	"testing"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
 func TestCounters(t *testing.T) {
-	f := onLocal(t)
+	testenv.SkipIfShort(t)
+	f := onOwn(t)
 	a, b := f.dial(t, drivers.Options{}), f.dial(t, drivers.Options{})
 	if err := f.Reset(f.ctx); err != nil {
 		t.Fatal(err)

@@ -57,6 +57,27 @@ func onLocal(tb testing.TB) *fixture {
 	if err != nil {
 		tb.Fatal(err)
 	}
+	return onServer(tb, address)
+}
+
+// onOwn is onLocal on a server that only this test uses, and whose counts are those of this test.
+func onOwn(tb testing.TB) *fixture {
+	tb.Helper()
+	requireLocal(tb)
+	e, err := cluster.Start(tb.Context(), kind(), cluster.Plan{Servers: 1})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := e.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
+	return onServer(tb, e.Addresses()[0])
+}
+
+func onServer(tb testing.TB, address string) *fixture {
+	tb.Helper()
 	ctx, cancel := context.WithTimeout(tb.Context(), patience)
 	tb.Cleanup(cancel)
 	s := serviceOf(tb, Config{Servers: []string{address}})

@@ -12,6 +12,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/backends"
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
+	"github.com/stampede-bench/stampede/drivers/cluster/clustertest"
 	"github.com/stampede-bench/stampede/internal/await"
 	"github.com/stampede-bench/stampede/internal/testenv"
 	"github.com/stampede-bench/stampede/metrics"
@@ -53,6 +54,7 @@ func (s patient) Dial(ctx context.Context, o drivers.Options) (drivers.Conn, err
 // member starts an etcd member, and returns what connects to it.
 func member(t *testing.T) func(*testing.T) drivers.Service {
 	t.Helper()
+	clustertest.Use()
 	m, err := control.Start(t.Context(), "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -89,6 +89,7 @@ func share(t testing.TB, url string, o backends.Options) drivers.Service {
 			Lacking(t, err)
 		}
 	}
+	clustertest.Use()
 	s, err := shared.open(url, o)
 	if err != nil {
 		t.Fatal(err)

@@ -26,6 +26,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/backends"
 	"github.com/stampede-bench/stampede/drivers/cluster"
+	"github.com/stampede-bench/stampede/drivers/cluster/clustertest"
 	"github.com/stampede-bench/stampede/drivers/ensemble"
 	"github.com/stampede-bench/stampede/drivers/etcd"
 	"github.com/stampede-bench/stampede/internal/testenv"
@@ -130,6 +131,7 @@ func SecureEtcd(t testing.TB) Secure {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), startTime)
 	defer cancel()
+	clustertest.Use()
 	e, err := cluster.Start(ctx, cluster.Kind{Role: "etcd", Serves: etcd.ServesOver(encryption), Leads: etcd.Leads}, cluster.Plan{
 		Servers: 1, Durability: etcd.NoFsync,
 		Certificate: read(filepath.Join(dir, "member.pem")), // which its gateway shows the member itself

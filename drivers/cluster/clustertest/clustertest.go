@@ -5,8 +5,10 @@ package clustertest
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -29,7 +31,6 @@ func Dispatch(own map[string]reexec.Role) {
 	role, isChild := os.LookupEnv(reexec.Variable)
 	switch {
 	case !isChild:
-		os.Stat(os.Getenv(testenv.Servers)) // so that go test knows that the results depend on it
 		os.Setenv(began, strconv.FormatInt(time.Now().UnixNano(), 10))
 		return
 	case own[role] != nil:
@@ -37,6 +38,14 @@ func Dispatch(own map[string]reexec.Role) {
 	}
 	err := become()
 	reexec.Dispatch(map[string]reexec.Role{role: func(context.Context, []string, func(string)) error { return err }})
+}
+
+// Use tells go test that the results of the tests depend on the program. Call it in a test, before it starts a server: go test does not
+// see what a TestMain reads.
+func Use() {
+	if program := os.Getenv(testenv.Servers); program != "" {
+		os.Stat(program)
+	}
 }
 
 // began is the environment variable with the time at which the test's process began, in nanoseconds.
@@ -55,38 +64,80 @@ func become() error {
 	return fmt.Errorf("%s: %w", program, replaceProcess(program))
 }
 
-// Build builds the program and returns its path, which does not change: go test would not use a result that it has kept. The
-// working directory must be in the module.
-func Build(ctx context.Context) (path string, err error) { return buildSince(ctx, time.Now()) }
+// Build builds the program and returns its path. The file and its time change only with the program, or go test would
+// run again what it has kept a result of. The working directory must be in the module.
+func Build(ctx context.Context) (path string, err error) {
+	path, locked, err := take(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer locked.Close()
+	return path, compile(ctx, path)
+}
 
-// buildSince builds the program unless it was built after a time. The processes of several packages may build at once.
+// buildSince is Build, unless it has built the program after a time.
 func buildSince(ctx context.Context, t time.Time) (path string, err error) {
-	file, err := exec.CommandContext(ctx, "go", "env", "GOMOD").Output()
-	if err != nil {
-		return "", fmt.Errorf("find the module of %s: %w", Program, err)
-	}
-	root := filepath.Dir(strings.TrimSpace(string(file)))
-	path = filepath.Join(root, ".build", "servers")
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return "", err
-	}
-	built, err := os.OpenFile(path+".lock", os.O_RDWR|os.O_CREATE, 0o644)
+	path, locked, err := take(ctx)
 	if err != nil {
 		return "", err
 	}
-	defer built.Close()
-	if err := lock(built); err != nil {
-		return "", err
-	}
-	if s, err := built.Stat(); err == nil && s.Size() > 0 && s.ModTime().After(t) {
+	defer locked.Close()
+	if last, err := locked.Stat(); err == nil && last.Size() > 0 && last.ModTime().After(t) {
 		return path, nil
 	}
-	// A commit alone does not change the program.
-	c := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-o", path, Program)
-	c.Dir = root
-	if said, err := c.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build %s: %w: %s", Program, err, said)
+	if err := compile(ctx, path); err != nil {
+		return "", err
 	}
-	_, err = built.WriteAt([]byte("built\n"), 0)
-	return path, errors.Join(err, os.Chtimes(built.Name(), time.Time{}, time.Now()))
+	_, err = locked.WriteAt([]byte("built\n"), 0)
+	return path, err
+}
+
+// take returns the path of the program and a file beside it, which is locked until it is closed: the processes of several
+// packages may build at once.
+func take(ctx context.Context) (path string, locked *os.File, err error) {
+	file, err := exec.CommandContext(ctx, "go", "env", "GOMOD").Output()
+	if err != nil {
+		return "", nil, fmt.Errorf("find the module of %s: %w", Program, err)
+	}
+	path = filepath.Join(filepath.Dir(strings.TrimSpace(string(file))), ".build", "servers")
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return "", nil, err
+	}
+	if locked, err = os.OpenFile(path+".lock", os.O_RDWR|os.O_CREATE, 0o644); err != nil {
+		return "", nil, err
+	}
+	if err := lock(locked); err != nil {
+		return "", nil, errors.Join(err, locked.Close())
+	}
+	return path, locked, nil
+}
+
+// compile builds the program at a path. A commit alone does not change it.
+func compile(ctx context.Context, path string) error {
+	before, old := digest(path)
+	said, err := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-o", path, Program).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("build %s: %w: %s", Program, err, said)
+	}
+	if after, _ := digest(path); old != nil && after == before {
+		return os.Chtimes(path, time.Time{}, old.ModTime()) // go build sets it anew
+	}
+	return nil
+}
+
+// digest returns a hash of a file and what the system knows of it, or nil if it cannot be read.
+func digest(path string) (sum [sha256.Size]byte, info os.FileInfo) {
+	f, err := os.Open(path)
+	if err != nil {
+		return sum, nil
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err = io.Copy(h, f); err == nil {
+		info, err = f.Stat()
+	}
+	if err != nil {
+		return sum, nil
+	}
+	return [sha256.Size]byte(h.Sum(nil)), info
 }

@@ -31,6 +31,7 @@ func announceProgram(ctx context.Context, _ []string, ready func(string)) error 
 func TestChildren(t *testing.T) {
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp)
+	clustertest.Use()
 	own, err := reexec.Start(t.Context(), "own")
 	if err != nil {
 		t.Fatal(err)
@@ -63,5 +64,25 @@ func TestWhatCannotBeStartedIsNamed(t *testing.T) {
 	t.Setenv(testenv.Servers, "/nowhere/servers")
 	if _, err := reexec.Start(t.Context(), cluster.KeeperRole, "test"); err == nil || !strings.Contains(err.Error(), "/nowhere/servers: no such file") {
 		t.Errorf("a program that is not there: %v", err)
+	}
+}
+
+// A program that is built again and is the same keeps its time, by which go test knows it.
+func TestBuildingAgainChangesNothing(t *testing.T) {
+	path, err := clustertest.Build(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := clustertest.Build(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	after, err := os.Stat(again)
+	if again != path || err != nil || !after.ModTime().Equal(before.ModTime()) {
+		t.Errorf("%s became %s (%v), or has another time", path, again, err)
 	}
 }

@@ -17,12 +17,14 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/backends"
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
+	"github.com/stampede-bench/stampede/drivers/cluster/clustertest"
 	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
 // start runs a member for the test.
 func start(t *testing.T) *EtcdMember {
 	t.Helper()
+	clustertest.Use()
 	m, err := Start(t.Context(), "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
