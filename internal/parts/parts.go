@@ -39,9 +39,10 @@ func All() []Part {
 	return []Part{
 		{Name: "race", What: "concurrent packages, and the recipes' suite in short, under the race detector",
 			Short: []string{"workloads/recipetest"}},
+		{Name: "observe", What: "what observe sees and says: proxies, captures, decoders, forms that run, and recoveries", Serial: true},
 		{Name: "native", What: "the native server, its logs on simulated disks, and its replication in simulation with planted bugs", Serial: true},
 		{Name: "zookeeper", What: "the clients of Apache ZooKeeper on real servers, and what starts servers for runs", Serial: true},
-		{Name: "etcd", What: "the driver of etcd on real members, and the decoder of its traffic", Serial: true},
+		{Name: "etcd", What: "the driver of etcd on real members", Serial: true},
 		{Name: "ensemble", What: "ensembles of real members that are killed, stopped, parted, and short of disk", Serial: true},
 		{Name: "clients", What: "programs in other languages and on other libraries, through observe and on the native server", Serial: true},
 		{Name: "recipes", What: "every form of every recipe on every backend: its suite and its exact counts", Serial: true},
@@ -72,6 +73,11 @@ func Rows() []Row {
 		{Part: "statistics", Packages: "metrics", Tests: "^Test(Outages|FaultsThatDoNothing)"},
 		{Part: "race", Packages: "metrics", Raced: true},
 
+		{Part: "observe", Packages: "drivers/traffic/...", Raced: true},
+		{Part: "observe", Packages: "metrics/observe", Raced: true},
+		{Part: "observe", Packages: "metrics/recovery", Raced: true},
+		{Part: "observe", Packages: "metrics/delivery/...", Raced: true},
+
 		{Part: "native", Packages: "drivers/server/...", Raced: true},
 		{Part: "native", Packages: "drivers/server/raftlog"},
 		{Part: "native", Packages: "drivers/server/replica"},
@@ -82,7 +88,6 @@ func Rows() []Row {
 		{Part: "zookeeper", Packages: "drivers/zookeeper", Raced: true},
 		{Part: "zookeeper", Packages: "drivers/backends/...", Raced: true},
 		{Part: "etcd", Packages: "drivers/etcd/...", Raced: true},
-		{Part: "etcd", Packages: "drivers/traffic/etcd", Raced: true},
 		{Part: "ensemble", Packages: "drivers/cluster/...", Raced: true},
 		{Part: "race", Packages: "drivers/cluster/partition", Raced: true},
 		{Part: "clients", Packages: "examples/..."},
