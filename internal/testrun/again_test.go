@@ -48,6 +48,22 @@ func TestOnlyFailedTestsAreRunAgain(t *testing.T) {
 	}
 }
 
+// A test whose time is over says where it hangs, though it has no end of its own.
+func TestAHangIsShown(t *testing.T) {
+	const events = `{"Action":"output","Package":"a","Test":"TestHangs","Output":"panic: test timed out after 5m0s\n"}
+{"Action":"output","Package":"a","Test":"TestHangs","Output":"goroutine 7 [select (no cases)]:\n"}
+{"Action":"output","Package":"a","Output":"FAIL\ta\t300.0s\n"}
+{"Action":"fail","Package":"a","Elapsed":300}
+`
+	r, page := reportOf(t, events)
+	if !strings.Contains(page.String(), "goroutine 7 [select (no cases)]:\n") {
+		t.Errorf("no stack is shown:\n%s", page)
+	}
+	if len(r.failures) != 1 || r.failures[0].String() != "a: panic: test timed out after 5m0s" || len(repeatable(r.failures)) > 0 {
+		t.Errorf("failures %v", r.failures)
+	}
+}
+
 // Many failures have a cause in the code, and so none of them is run again.
 func TestManyFailuresAreNotRunAgain(t *testing.T) {
 	var events strings.Builder

@@ -121,12 +121,24 @@ func (r *report) endPackage(e event) {
 	case "fail":
 		verdict = "FAIL"
 		if !slices.Contains(output, "FAIL\n") {
+			output = append(r.unended(e.Package), output...)
 			r.endedEarly(e.Package, append(slices.Clone(r.builds[e.FailedBuild]), output...))
 		}
 		fmt.Fprint(r.out, strings.Join(r.builds[e.FailedBuild], ""), strings.Join(said(output), ""))
 	}
 	fmt.Fprintf(r.out, "%-5s %-28s %s\n", verdict, t.name, t)
 	r.packages = append(r.packages, t)
+}
+
+// unended returns what the tests of a package said that have not ended: the stacks, if their time was over.
+func (r *report) unended(pkg string) (output []string) {
+	for _, key := range slices.Sorted(maps.Keys(r.output)) {
+		if of, test, _ := strings.Cut(key, " "); of == pkg && test != "" {
+			output = append(output, r.output[key]...)
+			delete(r.output, key)
+		}
+	}
+	return output
 }
 
 // listed is the number of tests that are listed, the slowest ones, and budget the time that all packages
