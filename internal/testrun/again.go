@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -12,7 +13,7 @@ type failure struct {
 	pkg, test string // test has no subtest in its name; it is empty for a package whose process ended early
 	message   string // the first line of what it said
 	count     int    // of the test and the subtests that failed
-	final     bool   // it is not run again: it met a data race, or the process ended before its tests
+	final     bool   // it is not run again: it met a data race of this module, or the process ended before its tests
 	flaky     bool   // it passed alone
 }
 
@@ -40,10 +41,30 @@ func (r *report) fail(e event, output []string) {
 	f := r.failures[at]
 	f.count++
 	f.message = cmp.Or(f.message, first(output))
-	f.final = f.final || slices.ContainsFunc(output, func(line string) bool {
-		return strings.Contains(line, "DATA RACE") || strings.Contains(line, "race detected")
-	})
+	f.final = f.final || raced(output)
 }
+
+// raced reports whether the output tells of a data race, unless it shows that both accesses are in a library's own code: the
+// test is not what is to be mended then.
+func raced(output []string) bool {
+	told, accesses, theirs := false, 0, 0
+	for i, line := range output {
+		told = told || strings.Contains(line, "DATA RACE") || strings.Contains(line, "race detected")
+		if !access.MatchString(line) || i+1 == len(output) {
+			continue
+		}
+		accesses++
+		if at := strings.TrimSpace(output[i+1]); library.MatchString(at) && !strings.HasPrefix(at, module) {
+			theirs++
+		}
+	}
+	return told && (accesses == 0 || theirs < accesses)
+}
+
+var (
+	access  = regexp.MustCompile(`^(Read|Write|Previous (read|write)) at 0x`)
+	library = regexp.MustCompile(`^[a-z0-9-]+(\.[a-z0-9-]+)+/`) // a path that begins with a host, as no package of Go's own does
+)
 
 // endedEarly fails a package as a whole, by a panic for instance: some of its tests were not run.
 func (r *report) endedEarly(pkg string, output []string) {

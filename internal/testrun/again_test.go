@@ -48,6 +48,21 @@ func TestOnlyFailedTestsAreRunAgain(t *testing.T) {
 	}
 }
 
+// A race in a library alone may have nothing to do with the test.
+func TestARaceOfALibraryIsItsOwn(t *testing.T) {
+	const library, ours, own = "  github.com/go-zookeeper/zk.(*Conn).recvLoop()\n", "  github.com/stampede-bench/stampede/drivers/lean.(*Conn).read()\n", "  runtime.mapassign()\n"
+	for _, c := range []struct {
+		write, read string
+		want        bool
+	}{{library, library, false}, {library, ours, true}, {ours, library, true}, {own, own, true}} {
+		output := []string{"WARNING: DATA RACE\n", "Write at 0x00c0008ba480 by goroutine 34115:\n", c.write, "      /a/conn.go:849 +0x68c\n",
+			"Previous read at 0x00c0008ba480 by goroutine 34090:\n", c.read, "    testing.go:1712: race detected during execution of test\n"}
+		if got := raced(output); got != c.want {
+			t.Errorf("%s and %s: %t, want %t", c.write, c.read, got, c.want)
+		}
+	}
+}
+
 // A test whose time is over says where it hangs, though it has no end of its own.
 func TestAHangIsShown(t *testing.T) {
 	const events = `{"Action":"output","Package":"a","Test":"TestHangs","Output":"panic: test timed out after 5m0s\n"}

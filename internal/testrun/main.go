@@ -12,7 +12,7 @@
 // which commit. The third lists the newest line of each part.
 //
 // A few failed tests are run once more, each alone. One that passes then is reported as FLAKY, a fault of
-// the test that is to be mended, and does not fail the run. A data race, a panic or a
+// the test that is to be mended, and does not fail the run. A data race, unless it is in the code of a library alone, a panic or a
 // package that does not compile is never run again.
 //
 // The exit code is 0 if every test passed, and else that of go test. If no ZooKeeper is installed,

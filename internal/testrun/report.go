@@ -245,7 +245,9 @@ func folded(tests []string) (lines []string) {
 	return lines
 }
 
+const module = "github.com/stampede-bench/stampede/"
+
 // short returns the import path without the module.
 func short(importPath string) string {
-	return strings.TrimPrefix(importPath, "github.com/stampede-bench/stampede/")
+	return strings.TrimPrefix(importPath, module)
 }
