@@ -336,3 +336,49 @@ func TestAheadAndFirst(t *testing.T) {
 		}
 	})
 }
+
+// A lagging Conn reconnects, when a reply is lost, to a member that lacks the write until the session syncs.
+type lagging struct {
+	drivers.Conn
+	behind bool
+}
+
+func (l *lagging) Create(ctx context.Context, path string, data []byte, mode drivers.Mode) (drivers.Child, error) {
+	if l.behind {
+		return l.Conn.Create(ctx, path, data, mode)
+	}
+	l.behind = true
+	if _, err := l.Conn.Create(ctx, path, data, mode); err != nil {
+		return drivers.Child{}, err
+	}
+	return drivers.Child{}, drivers.ErrConnectionLoss
+}
+
+func (l *lagging) Sync(ctx context.Context, path string) error {
+	l.behind = false
+	return l.Conn.Sync(ctx, path)
+}
+
+func (l *lagging) Get(ctx context.Context, path string, watch drivers.Watch) ([]byte, drivers.Stat, error) {
+	if l.behind {
+		return nil, drivers.Stat{}, drivers.ErrNoNode
+	}
+	return l.Conn.Get(ctx, path, watch)
+}
+
+func (l *lagging) Children(ctx context.Context, path string, watch drivers.Watch) ([]drivers.Child, error) {
+	if l.behind {
+		return nil, nil
+	}
+	return l.Conn.Children(ctx, path, watch)
+}
+
+// TestLooksOnlyAtWhatIsCurrent loses the reply of a create, and continues at a member that lags behind.
+func TestLooksOnlyAtWhatIsCurrent(t *testing.T) {
+	each(t, func(t *testing.T, w *wire, c *protected.Claim, look string) {
+		w.Conn = &lagging{Conn: w.Conn}
+		must(t, c.Create(t.Context()))
+		w.Conn = w.Conn.(*lagging).Conn
+		w.expect(t, 1, "create", look)
+	})
+}

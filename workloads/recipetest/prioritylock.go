@@ -79,6 +79,9 @@ func priorityLockCases() []lockCase {
 		{"replies to urgent requests are lost",
 			"A request whose reply was lost can be written again.",
 			urgentRequestsLost},
+		{"a release wakes one of those that came between",
+			"Clients that are less urgent than the holder, and each more urgent than those that wait, do not all watch the holder.",
+			comeBetween},
 		{"identities with priorities",
 			"Some relations between the counts hold under any schedule, whoever passes whom.",
 			priorityIdentities},
@@ -193,6 +196,28 @@ func urgentRequestsLost(ctx context.Context, x *lockTrial) {
 		x.Errorf("requests and grants were written %d times, want 4: the reply was lost 3 times", written.Load())
 	}
 	x.serve(ctx, []*lockClient{first})
+}
+
+// comeBetween has clients arrive that each pass all who wait, and do not outrank the holder.
+func comeBetween(ctx context.Context, x *lockTrial) {
+	most := int64(1)
+	if x.form.Name == "children-watch" { // it wakes all
+		most = 5
+	}
+	line := []*lockClient{x.join(ctx, false, 0)}
+	for _, priority := range []uint16{patient, 400, 300, 200, pressing} {
+		line = slices.Insert(line, 1, x.join(ctx, false, priority))
+	}
+	for len(line) > 0 {
+		i := x.holder(ctx, line)
+		x.ledger.fanout()
+		line[i].release(ctx)
+		line = slices.Delete(line, i, i+1)
+		x.settle(ctx)
+		if n := x.ledger.fanout(); n > most {
+			x.Errorf("a release wakes %d clients, want at most %d", n, most)
+		}
+	}
 }
 
 // priorityIdentities has clients of all priorities arrive and leave in a mixed order.

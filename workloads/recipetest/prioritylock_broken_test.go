@@ -39,6 +39,8 @@ func priorityLockMutants() mutants[openPriorityLock] {
 			[]string{"hand-over in order", "the most urgent is next"}},
 		{"sends no request", func(c conn, dir string) lock { return recipes.NewPriorityLock(shy{c, dir}, dir) },
 			[]string{"a holder is asked, not passed", "replies to urgent requests are lost"}},
+		{"does not say that it came between", func(c conn, dir string) lock { return recipes.NewPriorityLock(modest{c, dir}, dir) },
+			[]string{"a release wakes one of those that came between"}},
 		{"deposes holders at once", func(c conn, dir string) lock { return recipes.NewPriorityLock(ruthless{c, dir}, dir) },
 			[]string{"a holder is asked, not passed", "a less urgent holder ignores a request"}},
 		{"hides that it deposes holders", func(c conn, dir string) lock {
@@ -88,6 +90,19 @@ type shy struct {
 
 func (b shy) Set(ctx context.Context, node string, data []byte, version int32) (drivers.Stat, error) {
 	if node != b.dir {
+		return drivers.Stat{}, nil
+	}
+	return b.Conn.Set(ctx, node, data, version)
+}
+
+// modest writes requests to less urgent clients only.
+type modest struct {
+	drivers.Conn
+	dir string
+}
+
+func (b modest) Set(ctx context.Context, node string, data []byte, version int32) (drivers.Stat, error) {
+	if _, label, _ := strings.Cut(path.Base(node), "-"); node != b.dir && label < string(data)+"." { // it begins with the priority and a hyphen
 		return drivers.Stat{}, nil
 	}
 	return b.Conn.Set(ctx, node, data, version)
