@@ -38,22 +38,25 @@ func NewWindow() *Window {
 func (w *Window) Open(at time.Time) { w.opens.Store(int64(at.Sub(w.origin))) }
 
 // OpenNow opens the window in the present. A moment that was found to be before the opening is before it.
-func (w *Window) OpenNow() { w.decide(&w.opens) }
+func (w *Window) OpenNow() { w.decide(&w.opens, w.now) }
 
 // CloseNow ends the window in the present, unless it has ended. A moment that was found to be in the window
 // is in it: whoever reads the clock and then asks is not overtaken by an end that was read before and is
 // stored later.
-func (w *Window) CloseNow() { w.decide(&w.closes) }
+func (w *Window) CloseNow() { w.decide(&w.closes, w.now) }
+
+// now returns the time since the origin in nanoseconds.
+func (w *Window) now() int64 { return int64(time.Since(w.origin)) }
 
 // decide lets others wait, and then reads the clock, unless the moment has passed.
-func (w *Window) decide(at *atomic.Int64) {
+func (w *Window) decide(at *atomic.Int64, now func() int64) {
 	for {
 		planned := moment(at)
-		if planned <= int64(time.Since(w.origin)) {
+		if planned <= now() {
 			return
 		}
 		if at.CompareAndSwap(planned, deciding) {
-			at.Store(min(planned, int64(time.Since(w.origin))))
+			at.Store(min(planned, now()))
 			return
 		}
 	}

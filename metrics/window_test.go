@@ -1,77 +1,41 @@
 package metrics
 
 import (
-	"sync"
+	"runtime"
+	"sync/atomic"
 	"testing"
 	"time"
-
-	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
-// overtaken opens and closes windows while four others ask whether moments are in them, and returns how
-// many were told something else than what holds in the end.
-func overtaken(open, end func(*Window)) (wrong int) {
-	for range 100 {
-		w := NewWindow()
-		var asking sync.WaitGroup
-		type answer struct {
-			at time.Time
-			in bool
-		}
-		answers := make([][]answer, 4)
-		stop := make(chan struct{})
-		for i := range answers {
-			asking.Go(func() {
-				for {
-					select {
-					case <-stop:
-						return
-					default:
-						at := time.Now()
-						answers[i] = append(answers[i], answer{at, w.Contains(at)})
-					}
-				}
-			})
-		}
-		time.Sleep(20 * time.Microsecond)
-		open(w)
-		time.Sleep(50 * time.Microsecond)
-		end(w)
-		time.Sleep(20 * time.Microsecond)
-		close(stop)
-		asking.Wait()
-		for _, some := range answers {
-			for _, a := range some {
-				if a.in != w.Contains(a.at) {
-					wrong++
-				}
-			}
+// TestNothingIsOvertakenByTheEdges checks that an opening and an end are read from the clock while all who ask wait: one that
+// is read before, and stored a moment later, overtakes those who asked in between and were told something else.
+func TestNothingIsOvertakenByTheEdges(t *testing.T) {
+	w := NewWindow()
+	for name, edge := range map[string]*atomic.Int64{"opening": &w.opens, "end": &w.closes} {
+		read, waited := int64(0), map[int64]bool{} // whether others waited at each reading
+		w.decide(edge, func() int64 {
+			read++
+			waited[read] = edge.Load() == deciding
+			return read
+		})
+		if stored := edge.Load(); !waited[stored] {
+			t.Errorf("the %s is the reading %d of %v, at which nobody waited", name, stored, waited)
 		}
 	}
-	return wrong
 }
 
-// TestNothingIsOvertakenByTheEdges checks that a moment which was found to be in a window is in it after
-// the window has closed, and one which was found to be before it or after it is not, however the window's
-// opening and closing interleave with the questions. An edge that is read from the clock, and stored a
-// moment later, is found.
-func TestNothingIsOvertakenByTheEdges(t *testing.T) {
-	testenv.SkipIfShort(t)
-	if n := overtaken((*Window).OpenNow, (*Window).CloseNow); n > 0 {
-		t.Errorf("%d moments were overtaken", n)
+// Whoever asks while an edge is decided is told what holds afterwards.
+func TestQuestionsWaitForTheDecision(t *testing.T) {
+	w := NewWindow()
+	w.opens.Store(deciding)
+	told := make(chan bool)
+	go func() { told <- w.Contains(w.origin.Add(2)) }()
+	for range 100 {
+		runtime.Gosched()
 	}
-	late := func(store func(*Window, time.Time)) func(*Window) {
-		return func(w *Window) {
-			now := time.Now()
-			time.Sleep(20 * time.Microsecond)
-			store(w, now)
-		}
-	}
-	if overtaken((*Window).OpenNow, late((*Window).Close)) == 0 {
-		t.Error("an end that is stored late overtakes nothing")
-	}
-	if overtaken(late((*Window).Open), (*Window).CloseNow) == 0 {
-		t.Error("an opening that is stored late overtakes nothing")
+	w.opens.Store(1)
+	if !<-told {
+		t.Error("the moment after the opening is not in the window")
 	}
 }
 
