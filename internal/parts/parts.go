@@ -95,7 +95,8 @@ func Rows() []Row {
 		{Part: "recipes", Packages: "workloads/recipetest"},
 		{Part: "faults", Packages: "workloads/catalog", Tests: "OnEnsembles|Isolated|SleepingHolder"},
 		{Part: "recipes", Packages: "workloads/catalog"},
-		{Part: "agents", Packages: "workloads/agents/...", Raced: true},
+		{Part: "agents", Packages: "workloads/agents", Raced: true},
+		{Part: "agents", Packages: "workloads/agents/control", Raced: true},
 
 		{Part: "agents", Packages: "cmd/stampede", Tests: "Agent|Coordinator"},
 		{Part: "docs", Packages: "cmd/stampede", Tests: "^TestDocumentation$"},
