@@ -116,7 +116,7 @@ func List() []Backend {
 			URLs: []string{"zookeeper:", "zookeeper://host[:2181][,…][/chroot]"},
 			Keys: []Key{sessionTimeout, consistency, library, servers, clients},
 
-			local:         cluster.Kind{Role: "zookeeper", Serves: zookeeper.Serves, Leads: ensemble.Leads},
+			local:         zookeeper.Kind(),
 			clients:       zooKeeperClients(),
 			port:          "2181",
 			durability:    []string{"fsync"},
@@ -131,7 +131,7 @@ func List() []Backend {
 			URLs: []string{"etcd:", "etcd://host[:2379][,…][/prefix]"},
 			Keys: []Key{sessionTimeout, etcdConsistency, servers, clients, durability},
 
-			local:         cluster.Kind{Role: "etcd", Serves: etcd.Serves, Leads: etcd.Leads, OutlivesFullDisk: true},
+			local:         etcd.Kind(),
 			clients:       []client{{name: etcd.Client, unsupported: []string{cuts}, connect: connectEtcd}},
 			port:          "2379",
 			durability:    []string{etcd.Fsync, etcd.NoFsync},

@@ -14,8 +14,7 @@ import (
 // new sessions are opened there.
 func TestLeaderlessMemberIsLeft(t *testing.T) {
 	testenv.SkipIfShort(t)
-	e, err := cluster.Start(t.Context(), cluster.Kind{Role: "etcd", Serves: Serves, Leads: Leads},
-		cluster.Plan{Servers: 3, Durability: NoFsync, Divisible: true})
+	e, err := cluster.Start(t.Context(), Kind(), cluster.Plan{Servers: 3, Durability: NoFsync, Divisible: true})
 	if err != nil {
 		t.Fatal(err)
 	}

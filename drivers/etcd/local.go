@@ -34,6 +34,11 @@ func MemberName(p cluster.Place, number int) string {
 	return filepath.Base(filepath.Dir(p.Dir)) + "-" + strconv.Itoa(number)
 }
 
+// Kind returns the kind of a member that a run starts.
+func Kind() cluster.Kind {
+	return cluster.Kind{Role: "etcd", Serves: Serves, Leads: Leads, OutlivesFullDisk: true}
+}
+
 // Serves returns when a member that a run starts accepts sessions, which requires that its cluster has a leader.
 // The member must have the expected name, which another server on the same port would not have.
 func Serves(ctx context.Context, p cluster.Place) error { return serves(ctx, nil, p) }

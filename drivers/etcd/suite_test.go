@@ -23,8 +23,7 @@ func TestMain(m *testing.M) {
 // started starts a cluster with the given number of members.
 func started(ctx context.Context, members int, durability string) (*cluster.Ensemble, error) {
 	clustertest.Use()
-	return cluster.Start(ctx, cluster.Kind{Role: "etcd", Serves: Serves, Leads: Leads},
-		cluster.Plan{Servers: members, Durability: durability})
+	return cluster.Start(ctx, Kind(), cluster.Plan{Servers: members, Durability: durability})
 }
 
 // address returns the address of one member for all tests, which does not sync to disk: that of

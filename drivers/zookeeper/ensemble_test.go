@@ -14,7 +14,7 @@ import (
 func TestSuiteOnAnEnsemble(t *testing.T) {
 	testenv.SkipIfShort(t)
 	requireLocal(t)
-	e, err := cluster.Start(t.Context(), kind(), cluster.Plan{Servers: 3})
+	e, err := cluster.Start(t.Context(), Kind(), cluster.Plan{Servers: 3})
 	if err != nil {
 		t.Fatal(err)
 	}

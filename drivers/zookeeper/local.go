@@ -73,6 +73,11 @@ func memberFlags(p cluster.Place) []string {
 	return append(flags, "-DsocksProxyHost="+host, "-DsocksProxyPort="+port, "-DsocksNonProxyHosts=")
 }
 
+// Kind returns the kind of an Apache ZooKeeper that a run starts.
+func Kind() cluster.Kind {
+	return cluster.Kind{Role: "zookeeper", Serves: Serves, Leads: ensemble.Leads}
+}
+
 // Serves returns when a member that [RunMember] runs accepts sessions.
 func Serves(ctx context.Context, p cluster.Place) error {
 	return ensemble.Serves(ctx, Config{Servers: []string{p.Own().Clients}}, p.Dir)

@@ -35,7 +35,7 @@ func TestLocalServer(t *testing.T) {
 	requireLocal(t)
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp)
-	e, err := cluster.Start(t.Context(), kind(), cluster.Plan{Servers: 1})
+	e, err := cluster.Start(t.Context(), Kind(), cluster.Plan{Servers: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

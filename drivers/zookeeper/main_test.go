@@ -10,7 +10,6 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/cluster"
 	"github.com/stampede-bench/stampede/drivers/cluster/reexec"
-	"github.com/stampede-bench/stampede/drivers/ensemble"
 	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
@@ -19,18 +18,13 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// kind returns the kind of an Apache ZooKeeper.
-func kind() cluster.Kind {
-	return cluster.Kind{Role: "zookeeper", Serves: Serves, Leads: ensemble.Leads}
-}
-
 // apache returns the address of the one server of all tests that need one: the test run's, or
 // one that ends with this process.
 var apache = sync.OnceValues(func() (address string, err error) {
 	if address, ok := testenv.Server(testenv.ZooKeeper); ok {
 		return address, nil
 	}
-	e, err := cluster.Start(context.Background(), kind(), cluster.Plan{Servers: 1})
+	e, err := cluster.Start(context.Background(), Kind(), cluster.Plan{Servers: 1})
 	if err != nil {
 		return "", err
 	}
@@ -64,7 +58,7 @@ func onLocal(tb testing.TB) *fixture {
 func onOwn(tb testing.TB) *fixture {
 	tb.Helper()
 	requireLocal(tb)
-	e, err := cluster.Start(tb.Context(), kind(), cluster.Plan{Servers: 1})
+	e, err := cluster.Start(tb.Context(), Kind(), cluster.Plan{Servers: 1})
 	if err != nil {
 		tb.Fatal(err)
 	}

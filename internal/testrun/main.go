@@ -33,7 +33,6 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers/cluster"
 	"github.com/stampede-bench/stampede/drivers/cluster/clustertest"
-	"github.com/stampede-bench/stampede/drivers/ensemble"
 	"github.com/stampede-bench/stampede/drivers/etcd"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
 	"github.com/stampede-bench/stampede/internal/testenv"
@@ -153,10 +152,8 @@ type sharedKind struct {
 // testrun.
 func sharedKinds() []sharedKind {
 	return []sharedKind{
-		{testenv.ZooKeeper, cluster.Kind{Role: "zookeeper", Serves: zookeeper.Serves, Leads: ensemble.Leads},
-			cluster.Plan{Servers: 1, Listen: "127.0.0.1:9218"}},
-		{testenv.Etcd, cluster.Kind{Role: "etcd", Serves: etcd.Serves, Leads: etcd.Leads},
-			cluster.Plan{Servers: 1, Listen: "127.0.0.1:9237", Durability: etcd.NoFsync}},
+		{testenv.ZooKeeper, zookeeper.Kind(), cluster.Plan{Servers: 1, Listen: "127.0.0.1:9218"}},
+		{testenv.Etcd, etcd.Kind(), cluster.Plan{Servers: 1, Listen: "127.0.0.1:9237", Durability: etcd.NoFsync}},
 	}
 }
 

@@ -132,7 +132,9 @@ func SecureEtcd(t testing.TB) Secure {
 	ctx, cancel := context.WithTimeout(t.Context(), startTime)
 	defer cancel()
 	clustertest.Use()
-	e, err := cluster.Start(ctx, cluster.Kind{Role: "etcd", Serves: etcd.ServesOver(encryption), Leads: etcd.Leads}, cluster.Plan{
+	kind := etcd.Kind()
+	kind.Serves = etcd.ServesOver(encryption)
+	e, err := cluster.Start(ctx, kind, cluster.Plan{
 		Servers: 1, Durability: etcd.NoFsync,
 		Certificate: read(filepath.Join(dir, "member.pem")), // which its gateway shows the member itself
 		Authority:   read(s.Security.CA),
