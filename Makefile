@@ -126,7 +126,7 @@ lab-down: ## take down the containers of a make lab that was killed
 	@scripts/lab down
 
 docs: ## write the lists of packages and of parts of the check, the schemas of results and of scenario files, the pages of recipes, systems and incidents, the manual and the forms that observe recognises; review the changes
-	$(GO) test ./internal/imports ./internal/parts -run TestContributing -update
+	$(GO) test ./internal/imports -run TestContributing -update
 	$(GO) test ./results/schema -update
 	$(GO) test ./metrics/observe -run TestMatrixIsCurrent -update
 	$(GO) test ./cmd/stampede -run 'TestDocumentation/(recipes|manual|schema|systems|incidents)' -update

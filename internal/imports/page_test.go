@@ -1,7 +1,6 @@
 package imports
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"slices"
@@ -97,25 +96,30 @@ func TestContributingListsThePackages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const begin, end = "<!-- packages: written by make docs -->\n", "<!-- end of packages -->\n"
-	before, rest, found := strings.Cut(readPage(t), begin)
-	_, after, closed := strings.Cut(rest, end)
-	if !found || !closed {
-		t.Fatal("CONTRIBUTING.md has no list of packages")
-	}
-	var b bytes.Buffer
-	fmt.Fprint(&b, before, begin, "| package | contents |\n|---|---|\n")
+	var table strings.Builder
+	fmt.Fprint(&table, "| package | contents |\n|---|---|\n")
 	for _, name := range sortedNames(all) {
 		synopsis := all[name].synopsis
 		if synopsis == "" && all[name].lines > 0 {
 			t.Errorf("package %s has no doc comment", name)
 		}
 		if all[name].lines > 0 {
-			fmt.Fprintf(&b, "| `%s` | %s |\n", name, contents(name, synopsis))
+			fmt.Fprintf(&table, "| `%s` | %s |\n", name, contents(name, synopsis))
 		}
 	}
-	fmt.Fprint(&b, end, after)
-	golden.Compare(t, "../../CONTRIBUTING.md", b.Bytes())
+	wantSection(t, "packages", table.String())
+}
+
+// wantSection compares a table with that of CONTRIBUTING.md between two comments with its name.
+func wantSection(t *testing.T, name, table string) {
+	t.Helper()
+	begin, end := "<!-- "+name+": written by make docs -->\n", "<!-- end of "+name+" -->\n"
+	before, rest, found := strings.Cut(readPage(t), begin)
+	_, after, closed := strings.Cut(rest, end)
+	if !found || !closed {
+		t.Fatalf("CONTRIBUTING.md has no list of %s", name)
+	}
+	golden.Compare(t, "../../CONTRIBUTING.md", []byte(before+begin+table+end+after))
 }
 
 // contents returns the first sentence without its subject.

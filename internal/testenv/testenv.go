@@ -43,7 +43,7 @@ func SkipIfShort(t testing.TB) {
 
 // SkipIfRaced skips a test that the race detector makes ten times slower: a simulation in one goroutine,
 // or one of as many sessions as the machine carries. Its part of make check must run it without the detector, which a
-// test of package parts verifies.
+// test of package imports verifies.
 func SkipIfRaced(t testing.TB) {
 	t.Helper()
 	if raced {
