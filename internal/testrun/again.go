@@ -75,9 +75,16 @@ func (r *report) endedEarly(pkg string, output []string) {
 	}
 }
 
-// first returns the first line that a test or a package printed itself, without the place in the source.
+// first returns the first line that a test or a package printed itself, without the place in the source. A script
+// prints its log first, and at its end which command failed.
 func first(output []string) string {
-	for _, line := range said(output) {
+	lines := said(output)
+	for _, line := range lines {
+		if why, ok := strings.CutPrefix(strings.TrimSpace(line), "FAIL: "); ok {
+			return why
+		}
+	}
+	for _, line := range lines {
 		line = strings.TrimSpace(line)
 		if line == "" || line == "PASS" || strings.HasPrefix(line, "--- ") || strings.HasPrefix(line, "#") {
 			continue

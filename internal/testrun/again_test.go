@@ -121,3 +121,19 @@ func TestReportOfFlakyTests(t *testing.T) {
 		t.Errorf("%d passed, %d failed; before %d, %d", r.passed, r.failed, passed, failed)
 	}
 }
+
+// A script's log comes before the command that failed.
+func TestAFailureIsNamedByWhatWasWrong(t *testing.T) {
+	for _, c := range []struct {
+		output []string
+		want   string
+	}{
+		{[]string{"=== RUN   TestA\n", "    a_test.go:7: got 3, want 4\n", "    a_test.go:8: later\n", "--- FAIL: TestA (0.00s)\n"}, "got 3, want 4"},
+		{[]string{"    testscript.go:609: WORK=$WORK\n", "        HOME=/no-home\n", "        FAIL: testdata/a.txtar:9: unexpected command failure\n", "--- FAIL: TestA/a (0.10s)\n"},
+			"testdata/a.txtar:9: unexpected command failure"},
+	} {
+		if got := first(c.output); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
