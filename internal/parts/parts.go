@@ -45,7 +45,8 @@ func All() []Part {
 		{Name: "etcd", What: "the driver of etcd on real members", Serial: true},
 		{Name: "ensemble", What: "ensembles of real members that are killed, stopped, parted, and short of disk", Serial: true},
 		{Name: "clients", What: "programs in other languages and on other libraries, through observe and on the native server", Serial: true},
-		{Name: "recipes", What: "every form of every recipe on every backend: its suite and its exact counts", Serial: true},
+		{Name: "recipes", What: "every form of every recipe on every backend by its suite, and mutants under faults", Serial: true},
+		{Name: "costs", What: "what every form costs on every backend, counted exactly, and its behaviour under many schedules", Serial: true},
 		{Name: "faults", What: "all forms on ensembles under two schedules of faults, and beside holders that sleep", Serial: true,
 			Env: []string{"SEEDS=2", "RECIPES=all"}},
 		{Name: "agents", What: "runs of several processes: lost, killed, stalled and starved agents", Serial: true},
@@ -94,7 +95,7 @@ func Rows() []Row {
 
 		{Part: "recipes", Packages: "workloads/recipetest"},
 		{Part: "faults", Packages: "workloads/catalog", Tests: "OnEnsembles|Isolated|SleepingHolder"},
-		{Part: "recipes", Packages: "workloads/catalog"},
+		{Part: "costs", Packages: "workloads/catalog"},
 		{Part: "agents", Packages: "workloads/agents", Raced: true},
 		{Part: "agents", Packages: "workloads/agents/control", Raced: true},
 

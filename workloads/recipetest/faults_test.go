@@ -159,7 +159,8 @@ func hidden() map[string]string {
 	for why, names := range map[string][]string{
 		"it only costs more": {"member-state: reads twice", "member-state: watches what it reads", "mutual-watch: has one watch",
 			"barrier: reads twice", "config: reads twice", "double-barrier: reads twice", "group: herds",
-			"lock: herds", "lock: lists twice", "mirror: reads twice", "priority-lock: lists twice", "queue: herds", "queue: reads twice", "revocable-lock: reads twice",
+			"lock: herds", "lock: lists twice", "mirror: reads twice", "priority-lock: lists twice", "priority-lock: does not say that it came between",
+			"queue: herds", "queue: reads twice", "revocable-lock: reads twice",
 			"shared-lock: shares with no client", "two-phase-commit: reads twice"},
 		"in a run no client cancels while its session is alive": {"config: ignores cancellation", "config: hides the cause of its end",
 			"member-state: hides the cause of its failure", "mutual-watch: leaves when it stops following", "double-barrier: leaves its node when canceled", "group: leaves when it stops following",
