@@ -34,6 +34,9 @@ type Record struct {
 	// since the identities hold for whole rounds only.
 	Whole       Counts
 	WholeRounds int64
+	// Upkeep is what the run itself requested in the window and WholeUpkeep over the time of Whole: it makes the nodes
+	// of a round before the round, and removes them after it. The counts of clients do not have it, those of a server do.
+	Upkeep, WholeUpkeep Requests
 	// Disturbed says that a connection was cut or a session lost, so that some operations were
 	// repeated.
 	Disturbed bool
@@ -93,6 +96,14 @@ type Phase struct {
 	Response *hdrhistogram.Histogram
 	// Error is how far each time can be wrong, where times begin on one machine and end on another.
 	Error time.Duration
+}
+
+// Requests counts requests by what they do.
+type Requests struct{ Reads, Writes, Syncs int64 }
+
+// Sub returns the requests that were sent since there were only those of before.
+func (r Requests) Sub(before Requests) Requests {
+	return Requests{r.Reads - before.Reads, r.Writes - before.Writes, r.Syncs - before.Syncs}
 }
 
 // Counts are sums over all sessions. Two Counts of one run, both from Meter.Counts, can be

@@ -247,6 +247,9 @@ func timeline(l metrics.Timeline) *Timeline {
 
 func costs(r *metrics.Record, e *Expected) Cost {
 	c := Cost{Totals: totals(r.Counts), Heartbeats: r.Counts.Pings, Whole: totals(r.Whole), WholeRounds: r.WholeRounds, Expected: e}
+	if u := r.Upkeep; u.Reads+u.Writes > 0 {
+		c.Upkeep = &Upkeep{u.Reads, u.Writes}
+	}
 	if c.Writes > 0 {
 		ratio := float64(c.Reads) / float64(c.Writes)
 		c.ReadWriteRatio = &ratio

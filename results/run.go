@@ -287,6 +287,9 @@ type Cost struct {
 	// warm-up included: identities hold for whole rounds only.
 	Whole       Totals `json:"whole"`
 	WholeRounds int64  `json:"whole_rounds"`
+	// Upkeep is what the run itself requested in the window to make the nodes of rounds and to remove them: servers
+	// count it, and the counts of clients above leave it out. Left out if there was none.
+	Upkeep *Upkeep `json:"upkeep,omitempty"`
 	// Expected is what the cost model predicts for any schedule; null if the form
 	// has no model or the run was disturbed. For the cost of a form at rest see
 	// CountReport.
@@ -313,6 +316,12 @@ type PerRound struct {
 	RPCs          float64 `json:"rpcs"`
 	BytesIn       float64 `json:"bytes_in"`
 	BytesOut      float64 `json:"bytes_out"`
+}
+
+// Upkeep counts requests.
+type Upkeep struct {
+	Reads  int64 `json:"reads"`
+	Writes int64 `json:"writes"`
 }
 
 // Expected has the identities that must hold for Whole.

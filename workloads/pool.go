@@ -26,9 +26,9 @@ type Pool struct {
 	Window    *metrics.Window
 	seed      uint64
 	namespace namespace.Path
-	// admin creates and removes the subtree and the paths of rounds, uncounted, in one session after the
-	// other. Only its heartbeats, flushes and re-armed watches are metered: a server counts them as reads.
+	// admin creates and removes the subtree and the paths of rounds, in one session after the other.
 	admin    drivers.Conn
+	upkeep   upkeep // what admin requests
 	base     string
 	watchers []drivers.Conn // the sessions of the preload
 	// preloadLost counts those that ended by themselves, and their watches with them.
@@ -69,6 +69,14 @@ func NewSettledPool(service drivers.Service, form Form, w Workload, s Settings) 
 	return &Pool{Service: service, Form: form, instances: instances{w}, Meter: fanout.NewMeter(window),
 		Window: window, namespace: s.namespace(), base: base, part: NewPart(exchange.Everywhere(), base)}
 }
+
+// poolCounts are the messages of clients, and the requests of the run itself, until some moment.
+type poolCounts struct {
+	clients metrics.Counts
+	upkeep  metrics.Requests
+}
+
+func (c *Pool) counts() poolCounts { return poolCounts{c.Meter.Counts(), c.upkeep.requests()} }
 
 // create creates the subtree and what the plan has on the service before its clients arrive.
 func (c *Pool) create(ctx context.Context, p Plan) error {
@@ -111,7 +119,8 @@ func (c *Pool) Prepare(ctx context.Context, n int) error {
 
 // attach prepares the pool for n clients of all processes, whose nodes are in the part's subtree.
 func (c *Pool) attach(ctx context.Context, n int) error {
-	o := drivers.Options{Probe: heartbeats{c.Meter.Session()}}
+	c.upkeep.library = heartbeats{c.Meter.Session()}
+	o := drivers.Options{Probe: &c.upkeep}
 	opened := false
 	err := c.retry(func() (err error) {
 		c.admin, err = drivers.Lasting(ctx, func(ctx context.Context) (drivers.Conn, error) {
@@ -164,7 +173,7 @@ func (c *Pool) retry(open func() error) error {
 }
 
 // heartbeats is a probe that passes on only what the client library sends by itself and the server
-// counts: heartbeats, watches armed again, and flushes.
+// counts as reads: heartbeats, watches armed again, and flushes.
 type heartbeats struct{ drivers.Probe }
 
 // Message passes on these messages.
@@ -173,6 +182,32 @@ func (h heartbeats) Message(m drivers.Message) {
 	case drivers.OpPing, drivers.OpRearm, drivers.OpFlush:
 		h.Probe.Message(m)
 	}
+}
+
+// upkeep is the probe of the sessions in which the run makes and removes nodes. It keeps their requests apart from
+// those of clients.
+type upkeep struct {
+	library              heartbeats
+	reads, writes, syncs atomic.Int64
+}
+
+// Message counts a request.
+func (u *upkeep) Message(m drivers.Message) {
+	u.library.Message(m)
+	switch {
+	case m.Kind != drivers.Request:
+	case m.Op.IsRead():
+		u.reads.Add(1)
+	case m.Op.IsWrite():
+		u.writes.Add(1)
+	case m.Op == drivers.OpSync:
+		u.syncs.Add(1)
+	}
+}
+
+// requests returns how many there have been.
+func (u *upkeep) requests() metrics.Requests {
+	return metrics.Requests{Reads: u.reads.Load(), Writes: u.writes.Load(), Syncs: u.syncs.Load()}
 }
 
 // SessionCount returns how many sessions a run with n clients takes.

@@ -192,7 +192,7 @@ func (r *runner) run(ctx context.Context) *metrics.Record {
 	r.rounds, abandon = context.WithCancel(r.rounds)
 	r.abandon = abandon
 	defer abandon()
-	start := meter.Counts()
+	start := r.pool.counts()
 	defer r.exchange(ctx)()
 	r.meet(ctx, SessionsOpen)
 	var server serverReading
@@ -245,7 +245,9 @@ func (r *runner) run(ctx context.Context) *metrics.Record {
 	r.awaitEnd(clients, abandon, record)
 	r.meet(ctx, RoundsEnded)
 	r.awaitNotifications(ctx)
-	record.Whole, record.WholeRounds = meter.Counts().Sub(start), r.all()
+	whole := r.pool.counts()
+	record.Whole, record.WholeRounds = whole.clients.Sub(start.clients), r.all()
+	record.Upkeep, record.WholeUpkeep = r.met.upkeep.Sub(r.before.upkeep), whole.upkeep.Sub(start.upkeep)
 	r.meet(ctx, NotificationsIn) // then other processes close their sessions, which may wake clients of this one
 	if r.allErrs > 0 {           // some may have come after the last report
 		r.reportProgress(record.Duration, metrics.Lap{}, record.Generator.CPUCores)

@@ -39,7 +39,7 @@ type runner struct {
 	closing     sync.Once
 	shut        atomic.Bool // met is known
 	opening     sync.Once
-	before, met metrics.Counts // the messages before the window and until its end
+	before, met poolCounts // before the window and until its end
 
 	mu      sync.Mutex
 	turns   []int64          // where a round takes all clients: how many turns at least one client has begun, by instance

@@ -31,18 +31,18 @@ func (r *runner) openWindow() {
 	if !r.window.IsOpen() {
 		r.window.OpenNow()
 	}
-	r.opening.Do(func() { r.before = r.pool.Meter.Counts() })
+	r.opening.Do(func() { r.before = r.pool.counts() })
 }
 
 // closeWindow closes the window now, unless it is closed, and takes the counts of its messages. It never
 // closes it in the past: other clients may have been told since that their work is in the window.
 func (r *runner) closeWindow() {
 	r.window.CloseNow()
-	r.shutAt(r.pool.Meter.Counts())
+	r.shutAt(r.pool.counts())
 }
 
 // shutAt sets the counts at the end of the window, unless they are set.
-func (r *runner) shutAt(counts metrics.Counts) {
+func (r *runner) shutAt(counts poolCounts) {
 	r.closing.Do(func() {
 		r.met = counts
 		r.shut.Store(true)
@@ -52,9 +52,9 @@ func (r *runner) shutAt(counts metrics.Counts) {
 // windowCounts returns the counts of the messages in the window, up to now or to its end.
 func (r *runner) windowCounts() metrics.Counts {
 	if !r.shut.Load() {
-		return r.pool.Meter.Counts().Sub(r.before)
+		return r.pool.Meter.Counts().Sub(r.before.clients)
 	}
-	return r.met.Sub(r.before)
+	return r.met.clients.Sub(r.before.clients)
 }
 
 // measure waits until the window ends, closes it, and divides it into intervals.
@@ -71,7 +71,7 @@ func (r *runner) measure(ctx context.Context, live *Live) {
 		defer end.Stop()
 		ends = end.C
 	}
-	last, from, rounds := r.before, time.Duration(0), int64(0)
+	last, from, rounds := r.before.clients, time.Duration(0), int64(0)
 	lap := func(closing bool) {
 		now, elapsed, done := r.pool.Meter.Counts(), r.window.Elapsed(time.Now()), r.done()
 		// However late this process is, intervals begin when they were due. The last tick may come before the end.

@@ -161,11 +161,19 @@ func explainForms(out io.Writer, forms []catalog.Choice) error {
 		if model, ok := costmodel.ModelOf(f.Recipe, f.Name); ok {
 			explain(out, "costs", costs(model))
 		}
+		if u, kept := costmodel.UpkeepOf(f.Recipe, f.Name); kept {
+			explain(out, "beside", upkeep(u))
+		}
 		if _, err := explain(out, "from", origin(f.Form)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// upkeep says what a run does for a round besides.
+func upkeep(u costmodel.Upkeep) string {
+	return fmt.Sprintf("for each round a run itself makes %s nodes, lists %s and deletes %s, which is not in the costs", u.Creates, u.Lists, u.Deletes)
 }
 
 // letters explains the variables in the costs.

@@ -14,6 +14,7 @@ import (
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/catalog"
+	"github.com/stampede-bench/stampede/workloads/costmodel"
 )
 
 const (
@@ -95,6 +96,7 @@ func (p *recipePage) costs(settled map[string]results.Settled) {
 		p.printf("| %s | %s | %s | %s | %s | %s |\n", f.Name, f.Family, equation(row.Notifications, ""), equation(row.Reads, ""),
 			equation(row.Writes, failed), equation(row.LargestFanout, ""))
 	})
+	p.upkeep()
 	p.printf("\n```console\n")
 	for _, args := range countings() {
 		if command := args.of(p.recipe); command != "" {
@@ -102,6 +104,23 @@ func (p *recipePage) costs(settled map[string]results.Settled) {
 		}
 	}
 	p.printf("```\n")
+}
+
+// upkeep says what a run does for a round besides.
+func (p *recipePage) upkeep() {
+	written := false
+	p.each(func(f workloads.Form) {
+		u, kept := costmodel.UpkeepOf(f.Recipe, f.Name)
+		if !kept {
+			return
+		}
+		if !written {
+			p.printf("\nFor each round a run itself makes the nodes and removes what is left of them, which is in none of these counts. " +
+				"The note below the table of a run says how much that was.\n\n| form | makes | lists | deletes |\n|---|---|---|---|\n")
+		}
+		written = true
+		p.printf("| %s | %s | %s | %s |\n", f.Name, u.Creates, u.Lists, u.Deletes)
+	})
 }
 
 // exact formats a count, or its range if it is not deterministic even in a settled run.

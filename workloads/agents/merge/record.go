@@ -83,6 +83,8 @@ func add(m, r *metrics.Record) {
 	addNumbers(m, r)
 	addNumbers(&m.Counts, &r.Counts)
 	addNumbers(&m.Whole, &r.Whole)
+	addNumbers(&m.Upkeep, &r.Upkeep)
+	addNumbers(&m.WholeUpkeep, &r.WholeUpkeep)
 	addNumbers(&m.Sessions, &r.Sessions)
 	addNumbers(&m.Generator, &r.Generator) // without the machine: each agent has its own
 	m.Safety = m.Safety.Add(r.Safety, maxDetails)

@@ -1,0 +1,31 @@
+package costmodel
+
+// An Upkeep is what a run itself requests for each round in which all clients take part, by formulas of N: it makes the
+// round's nodes before the round, and lists and deletes what is left of them after it. A program that uses a recipe pays
+// for it too, in its own way; it is not part of a form's cost.
+type Upkeep struct{ Creates, Lists, Deletes string }
+
+// UpkeepOf returns the upkeep of a form, or false if it has none or it depends on the schedule.
+func UpkeepOf(recipe, form string) (u Upkeep, fixed bool) {
+	u, fixed = map[string]Upkeep{
+		"barrier/watch":        {"1", "1", "0"}, // the opening deletes the barrier
+		"barrier/poll":         {"1", "1", "0"},
+		"barrier/etcd-recipes": {"1", "1", "0"},
+
+		"double-barrier/ready":          {"1", "2", "2"}, // the node ready is left
+		"double-barrier/sequential":     {"1", "2", "2"},
+		"double-barrier/children-watch": {"1", "1", "1"},
+		"double-barrier/etcd-recipes":   {"1", "1", "1"},
+
+		"two-phase-commit/coordinator":     {"N+1", "N+1", "N+1"},
+		"two-phase-commit/ephemeral-sites": {"1", "N+1", "N+1"},
+		"two-phase-commit/all-watch-all":   {"N+1", "N+1", "N+1"},
+	}[recipe+"/"+form]
+	return u, fixed
+}
+
+// Of returns the requests for one round of so many clients.
+func (u Upkeep) Of(clients int64) (creates, lists, deletes int64) {
+	symbols := map[string]int64{"N": clients}
+	return evaluate(u.Creates, symbols), evaluate(u.Lists, symbols), evaluate(u.Deletes, symbols)
+}
