@@ -28,7 +28,7 @@ type Pool struct {
 	namespace namespace.Path
 	// admin creates and removes the subtree and the paths of rounds, in one session after the other.
 	admin    drivers.Conn
-	upkeep   upkeep // what admin requests
+	upkeep   fanout.Upkeep // what admin requests
 	base     string
 	watchers []drivers.Conn // the sessions of the preload
 	// preloadLost counts those that ended by themselves, and their watches with them.
@@ -76,7 +76,7 @@ type poolCounts struct {
 	upkeep  metrics.Requests
 }
 
-func (c *Pool) counts() poolCounts { return poolCounts{c.Meter.Counts(), c.upkeep.requests()} }
+func (c *Pool) counts() poolCounts { return poolCounts{c.Meter.Counts(), c.upkeep.Requests()} }
 
 // create creates the subtree and what the plan has on the service before its clients arrive.
 func (c *Pool) create(ctx context.Context, p Plan) error {
@@ -93,7 +93,7 @@ func (c *Pool) create(ctx context.Context, p Plan) error {
 
 // preload opens a session for watches of the preload.
 func (c *Pool) preload(ctx context.Context) (drivers.Conn, error) {
-	return c.Service.Dial(ctx, drivers.Options{Probe: heartbeats{c.Meter.Session()}, OnState: func(s drivers.State) {
+	return c.Service.Dial(ctx, drivers.Options{Probe: fanout.Library{Probe: c.Meter.Session()}, OnState: func(s drivers.State) {
 		if s == drivers.SessionLost || s == drivers.SessionGivenUp {
 			c.preloadLost.Add(1)
 		}
@@ -119,7 +119,7 @@ func (c *Pool) Prepare(ctx context.Context, n int) error {
 
 // attach prepares the pool for n clients of all processes, whose nodes are in the part's subtree.
 func (c *Pool) attach(ctx context.Context, n int) error {
-	c.upkeep.library = heartbeats{c.Meter.Session()}
+	c.upkeep.Library = fanout.Library{Probe: c.Meter.Session()}
 	o := drivers.Options{Probe: &c.upkeep}
 	opened := false
 	err := c.retry(func() (err error) {
@@ -170,44 +170,6 @@ func (c *Pool) retry(open func() error) error {
 			return err
 		}
 	}
-}
-
-// heartbeats is a probe that passes on only what the client library sends by itself and the server
-// counts as reads: heartbeats, watches armed again, and flushes.
-type heartbeats struct{ drivers.Probe }
-
-// Message passes on these messages.
-func (h heartbeats) Message(m drivers.Message) {
-	switch m.Op {
-	case drivers.OpPing, drivers.OpRearm, drivers.OpFlush:
-		h.Probe.Message(m)
-	}
-}
-
-// upkeep is the probe of the sessions in which the run makes and removes nodes. It keeps their requests apart from
-// those of clients.
-type upkeep struct {
-	library              heartbeats
-	reads, writes, syncs atomic.Int64
-}
-
-// Message counts a request.
-func (u *upkeep) Message(m drivers.Message) {
-	u.library.Message(m)
-	switch {
-	case m.Kind != drivers.Request:
-	case m.Op.IsRead():
-		u.reads.Add(1)
-	case m.Op.IsWrite():
-		u.writes.Add(1)
-	case m.Op == drivers.OpSync:
-		u.syncs.Add(1)
-	}
-}
-
-// requests returns how many there have been.
-func (u *upkeep) requests() metrics.Requests {
-	return metrics.Requests{Reads: u.reads.Load(), Writes: u.writes.Load(), Syncs: u.syncs.Load()}
 }
 
 // SessionCount returns how many sessions a run with n clients takes.

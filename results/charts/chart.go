@@ -188,37 +188,52 @@ func (s subject) first() string {
 	return s.runs[0].Phases[0]
 }
 
-// Key explains the family of each form in the charts of a result.
+// Key says what each form in the charts of a result is.
 func Key(result results.Result) (lines []string) {
-	var forms []results.Run
+	var runs []results.Run
 	switch r := result.(type) {
 	case results.File:
-		forms = r.Runs
+		runs = r.Runs
 	case results.Sweep:
-		forms = r.Runs
+		runs = r.Runs
 	case results.CountReport:
 		for _, s := range r.Settled {
-			forms = append(forms, results.Run{Form: s.Form, Family: s.Family})
+			runs = append(runs, atRest(s))
 		}
 	}
-	for _, family := range []struct{ name, one, many string }{
-		{"recipe", "is the herd-avoiding form", "are herd-avoiding forms"},
+	kinds := map[string]string{} // by form
+	var forms []string
+	for _, r := range runs {
+		if !slices.Contains(forms, r.Form) {
+			forms = append(forms, r.Form)
+		}
+		kinds[r.Form] = cmp.Or(kinds[r.Form], levels.KindOf(r, runs))
+	}
+	for _, kind := range []struct{ name, one, many string }{
+		{"herd-avoiding", "is the herd-avoiding form", "are herd-avoiding forms"},
 		{"library", "is the form of the client library", "are forms of client libraries"},
 		{"naive", "is the naive form", "are naive forms"},
 	} {
 		var names []string
-		for _, r := range forms {
-			if r.Family == family.name && !slices.Contains(names, r.Form) {
-				names = append(names, r.Form)
+		for _, form := range forms {
+			if kinds[form] == kind.name {
+				names = append(names, form)
 			}
 		}
 		switch len(names) {
 		case 0:
 		case 1:
-			lines = append(lines, names[0]+" "+family.one)
+			lines = append(lines, names[0]+" "+kind.one)
 		default:
-			lines = append(lines, strings.Join(names, ", ")+" "+family.many)
+			lines = append(lines, strings.Join(names, ", ")+" "+kind.many)
 		}
 	}
 	return lines
+}
+
+// atRest returns what a settled run counted for each of its rounds, as far as it shows a herd.
+func atRest(s results.Settled) results.Run {
+	return results.Run{Recipe: s.Recipe, Form: s.Form, Family: s.Family, Clients: s.Clients, Backend: s.Backend,
+		Rounds: 1, Cost: results.Cost{PerRound: &results.PerRound{Notifications: float64(s.Notifications.Counted),
+			Reads: float64(s.Reads.Counted), Writes: float64(s.Writes.Counted)}}}
 }

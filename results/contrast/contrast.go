@@ -1,4 +1,4 @@
-// Package contrast sets a naive form beside a herd-avoiding one, at each number of clients, by the three
+// Package contrast sets a naive form beside another one, at each number of clients, by the three
 // figures that show what a herd costs: the clients that an event wakes, the latency, and the throughput.
 package contrast
 
@@ -33,6 +33,7 @@ type Figure struct {
 // A Side is the value of one form.
 type Side struct {
 	Form, Family string
+	Kind         string // see [levels.KindOf]
 	Value        string
 	Share        float64 // of the larger of the two values
 }
@@ -111,7 +112,7 @@ func (p pair) figure(title, times string, write func(float64) string, value func
 	few, too := levels.Across(calm, value)
 	most := max(many.Value, few.Value)
 	side := func(r results.Run, e results.Estimate, known bool) Side {
-		s := Side{Form: r.Form, Family: r.Family, Value: units.Absent}
+		s := Side{Form: r.Form, Family: r.Family, Kind: levels.KindOf(r, p.runs), Value: units.Absent}
 		if known {
 			s.Value = write(e.Value)
 			s.Share = e.Value / max(most, math.SmallestNonzeroFloat64)

@@ -98,21 +98,23 @@ func waiting(r results.Run) string {
 	return fmt.Sprintf("; %s of the %s wait again", units.Short(again), units.Short(n))
 }
 
-// Called returns the name of a run's form in a sentence: its family, followed by the form's name
-// where the runs have several forms of that family.
+// Called returns the name of a run's form in a sentence: what the runs show of it, followed by the form's name where
+// they have several forms of its family.
 func Called(r results.Run, runs []results.Run) string {
+	kind := levels.KindOf(r, runs)
+	if kind == "" {
+		return r.Form
+	}
 	var name string
 	kin := slices.DeleteFunc(slices.Clone(runs), func(o results.Run) bool { return o.Family != r.Family })
 	if len(levels.Distinct(kin, func(o results.Run) string { return o.Form })) > 1 {
 		name = " " + r.Form
 	}
 	switch r.Family {
-	case "naive":
-		return "the naive form" + name
 	case "library":
 		return "the library's " + r.Form
 	case "load":
 		return "the " + r.Recipe
 	}
-	return "the herd-avoiding form" + name
+	return "the " + kind + " form" + name
 }

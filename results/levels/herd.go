@@ -1,6 +1,8 @@
 package levels
 
 import (
+	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/stampede-bench/stampede/results"
@@ -29,6 +31,32 @@ func HerdOf(r results.Run) Herd {
 	}
 	h.Figure = figure.Known(nil, name)[0]
 	return h
+}
+
+// KindOf says in a word what a form is: "naive", "library", "load", or "herd-avoiding" if the runs show that; else "".
+func KindOf(r results.Run, runs []results.Run) string {
+	switch {
+	case r.Family != "recipe":
+		return r.Family
+	case avoidsHerd(r, runs):
+		return "herd-avoiding"
+	}
+	return ""
+}
+
+// avoidsHerd reports whether the run's form avoids a herd, as far as the runs show it: with as many clients on the same
+// service, a naive form of the recipe has more of the herd's figure. Where all clients have to be told, as by a barrier,
+// a form that wakes them avoids none.
+func avoidsHerd(r results.Run, runs []results.Run) bool {
+	herd := HerdOf(r).Figure.RunValue
+	few, known := herd(r)
+	return known && r.Family != "naive" && slices.ContainsFunc(runs, func(o results.Run) bool {
+		if o.Family != "naive" || o.Recipe != r.Recipe || o.Clients != r.Clients || !reflect.DeepEqual(o.Backend, r.Backend) {
+			return false
+		}
+		many, known := herd(o)
+		return known && units.Rounded(many) > units.Rounded(few)
+	})
 }
 
 // Wakes reports whether the herd is of clients that are woken: see [Woken].

@@ -33,3 +33,37 @@ func TestHerdOf(t *testing.T) {
 		}
 	}
 }
+
+// A form is called herd-avoiding only where a naive form of its recipe has the herd, with as many clients on the same
+// service.
+func TestAFormAvoidsAHerdThatTheRunsShow(t *testing.T) {
+	run := func(recipe, form, family string, clients int, notifications, reads float64) results.Run {
+		r := results.Run{Recipe: recipe, Form: form, Family: family, Clients: clients, Rounds: 10}
+		r.Cost.PerRound = &results.PerRound{Notifications: notifications, Reads: reads}
+		return r
+	}
+	predecessor := run("lock", "predecessor", "recipe", 8, 1, 3)
+	watch := run("barrier", "watch", "recipe", 8, 8, 16)
+	elsewhere := run("lock", "one-node", "naive", 8, 7, 7)
+	elsewhere.Backend.Name = "etcd"
+	for _, c := range []struct {
+		name string
+		of   results.Run
+		runs []results.Run
+		want string
+	}{
+		{"the naive form has the herd", predecessor, []results.Run{predecessor, run("lock", "one-node", "naive", 8, 7, 7)}, "herd-avoiding"},
+		{"the naive form wakes none", watch, []results.Run{watch, run("barrier", "poll", "naive", 8, 0, 60)}, ""},
+		{"both wake one", predecessor, []results.Run{predecessor, run("lock", "one-node", "naive", 8, 1, 3)}, ""},
+		{"no naive form ran", predecessor, []results.Run{predecessor}, ""},
+		{"it ran with other clients", predecessor, []results.Run{predecessor, run("lock", "one-node", "naive", 16, 15, 15)}, ""},
+		{"it ran on another service", predecessor, []results.Run{predecessor, elsewhere}, ""},
+		{"of another recipe", predecessor, []results.Run{predecessor, run("election", "one-node", "naive", 8, 7, 7)}, ""},
+		{"a herd of reads", run("names", "cached", "recipe", 8, 8, 8), []results.Run{run("names", "lookup", "naive", 8, 0, 80)}, "herd-avoiding"},
+		{"a naive form", run("lock", "one-node", "naive", 8, 7, 7), []results.Run{predecessor}, "naive"},
+	} {
+		if got := levels.KindOf(c.of, c.runs); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}

@@ -24,8 +24,8 @@ func UpkeepOf(recipe, form string) (u Upkeep, fixed bool) {
 	return u, fixed
 }
 
-// Of returns the requests for one round of so many clients.
-func (u Upkeep) Of(clients int64) (creates, lists, deletes int64) {
+// Requests returns how many there are for one round of so many clients.
+func (u Upkeep) Requests(clients int64) (creates, lists, deletes int64) {
 	symbols := map[string]int64{"N": clients}
 	return evaluate(u.Creates, symbols), evaluate(u.Lists, symbols), evaluate(u.Deletes, symbols)
 }

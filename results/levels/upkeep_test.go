@@ -1,4 +1,4 @@
-package document
+package levels
 
 import (
 	"slices"
@@ -28,7 +28,7 @@ func TestUpkeepStandsBesideTheCosts(t *testing.T) {
 		{"others", []results.Run{run("a", 5, 10, 20, 10), run("c", 5, 10, 30, 20), run("b", 5, 10, 30, 20)},
 			[]string{"not in the table: to make and remove the nodes of a round, the run itself needs 3.00 writes and 2.00 reads with 5 clients; a: 2.00 writes and 1.00 reads"}},
 	} {
-		if got := upkeepNotes(c.runs); !slices.Equal(got, c.want) {
+		if got := Upkeep(c.runs); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
