@@ -102,9 +102,9 @@ func (d *FaultLog) Failed(text string) {
 	d.note(time.Now(), func(at time.Duration) { d.errors = append(d.errors, failure{at, text}) })
 }
 
-// Led records that the service has a leader again.
-func (d *FaultLog) Led() {
-	d.note(time.Now(), func(at time.Duration) { d.led = append(d.led, at) })
+// Led records that the service has a leader again, since when.
+func (d *FaultLog) Led(when time.Time) {
+	d.note(when, func(at time.Duration) { d.led = append(d.led, at) })
 }
 
 // Broke records a break that began at when and has ended now. first says that it began a fault.

@@ -44,7 +44,7 @@ func outage() *metrics.FaultLog {
 	d.State(1, drivers.SessionLost)
 	d.Failed("session lost")
 	at(6500 * time.Millisecond)
-	d.Led()
+	d.Led(time.Now())
 	d.State(0, drivers.Connected)
 	at(6800 * time.Millisecond)
 	d.State(1, drivers.Connected)

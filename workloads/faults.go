@@ -3,7 +3,6 @@ package workloads
 import (
 	"context"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
@@ -161,41 +160,42 @@ const (
 // has been filled, or hangs, reports so until its next write, so awaitLeader first waits until it no longer
 // does.
 func (t *activeFaults) awaitLeader(ctx context.Context, d faults.Done) {
-	for (d.Verb == faults.FillDisk || d.Verb == faults.HangDisk) && ctx.Err() == nil && t.led(ctx, d.Servers) {
-		Sleep(ctx, lookEvery)
-	}
-	var all []int
-	for i := range t.targets.Servers {
-		all = append(all, i)
-	}
-	for ctx.Err() == nil {
-		if t.led(ctx, all) {
-			t.log.Led()
-			return
+	if d.Verb == faults.FillDisk || d.Verb == faults.HangDisk {
+		for _, i := range d.Servers {
+			t.awaitAnswer(ctx, i, false)
 		}
-		Sleep(ctx, lookEvery)
 	}
-}
-
-// led reports whether one of the servers reports that it leads.
-func (t *activeFaults) led(ctx context.Context, servers []int) bool {
-	ctx, cancel := context.WithTimeout(ctx, lookTime)
+	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	var found atomic.Bool
-	var all sync.WaitGroup
-	for _, i := range servers {
-		m := t.targets.Servers[i]
-		if t.isIsolated(i) {
-			continue
-		}
-		all.Go(func() {
-			if leads, err := m.Leads(ctx); err == nil && leads {
-				found.Store(true)
+	first := make(chan time.Time, len(t.targets.Servers))
+	for i := range t.targets.Servers { // each by itself: one that is stopped answers nothing
+		t.watching.Go(func() {
+			if asked, answered := t.awaitAnswer(ctx, i, true); answered {
+				first <- asked
 			}
 		})
 	}
-	all.Wait()
-	return found.Load()
+	select {
+	case asked := <-first:
+		t.log.Led(asked)
+	case <-ctx.Done():
+	}
+}
+
+// awaitAnswer asks a server until it says that it leads, or that it does not. It returns when it asked the last time; of a
+// member that is isolated it takes no answer for a leader's.
+func (t *activeFaults) awaitAnswer(ctx context.Context, server int, leads bool) (asked time.Time, answered bool) {
+	for ctx.Err() == nil {
+		asked = time.Now()
+		limited, cancel := context.WithTimeout(ctx, lookTime)
+		is, err := t.targets.Servers[server].Leads(limited)
+		cancel()
+		if is = is && err == nil && !t.isIsolated(server); is == leads {
+			return asked, true
+		}
+		Sleep(ctx, lookEvery)
+	}
+	return asked, false
 }
 
 func (t *activeFaults) isIsolated(server int) bool {

@@ -36,6 +36,29 @@ func (m *paperMember) CanHangDisk() bool                   { return false }
 func (m *paperMember) HangDisk(context.Context) error      { return errors.ErrUnsupported }
 func (m *paperMember) ThawDisk() error                     { return errors.ErrUnsupported }
 
+// TestALeaderIsSeenBesideAMemberThatIsSilent has a member that answers nothing, as one that is stopped: when the new leader
+// was there does not depend on it.
+func TestALeaderIsSeenBesideAMemberThatIsSilent(t *testing.T) {
+	runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
+		var isolated time.Time
+		first := &paperMember{name: "1", leads: func() bool { return true }, isolate: func() { isolated = time.Now() }}
+		second := &paperMember{name: "2", leads: func() bool { return !isolated.IsZero() && time.Since(isolated) >= 3*time.Second }}
+		ensemble := &onPaper{s, []drivers.Member{first, second, silent{&paperMember{name: "3"}}}}
+		r := ran(t, broken(t, ensemble, runtest.Predecessor, "at=5s isolate leader for=10s"))
+		if got := r.Recoveries[0].Led; got == nil || *got < 3*time.Second || *got > 3020*time.Millisecond {
+			t.Errorf("there was a leader after %v, want 3 s and at most 20 ms more", got)
+		}
+	})
+}
+
+// A silent member answers no question.
+type silent struct{ *paperMember }
+
+func (m silent) Leads(ctx context.Context) (bool, error) {
+	<-ctx.Done()
+	return false, context.Cause(ctx)
+}
+
 // TestIsolatedLeaderIsNoLeader checks that an isolated leader does not count as one, although it
 // reports that it leads until it notices the isolation.
 func TestIsolatedLeaderIsNoLeader(t *testing.T) {
