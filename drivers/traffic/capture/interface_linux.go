@@ -23,7 +23,7 @@ type Interface struct {
 	assembly *assembly
 	buf      []byte
 	oob      []byte
-	ended    atomic.Int64  // when Close was called, in nanoseconds since 1970; 0 before that
+	ended    atomic.Bool   // Close was called
 	over     chan struct{} // closed when the capture has ended
 }
 
@@ -103,11 +103,25 @@ func attach(fd int, program []bpf.RawInstruction) error {
 
 // Close ends the capture. It returns when the observer has got all packets that came before.
 func (i *Interface) Close() (Stats, error) {
-	i.ended.Store(time.Now().UnixNano())
+	err := i.shut()
+	i.ended.Store(true)
 	i.socket.SetReadDeadline(time.Now())
 	<-i.over
-	err := i.countDrops()
+	err = errors.Join(err, i.countDrops())
 	return i.assembly.end(), errors.Join(err, i.socket.Close())
+}
+
+// shut lets no further packets in. Their times do not tell which came before: the kernel gives some packets theirs when they
+// are read.
+func (i *Interface) shut() (err error) {
+	none, err := bpf.Assemble([]bpf.Instruction{bpf.RetConstant{Val: 0}})
+	if err != nil {
+		return err
+	}
+	if failed := i.raw.Control(func(fd uintptr) { err = attach(int(fd), none) }); failed != nil {
+		return failed
+	}
+	return err
 }
 
 // countDrops counts the packets that the kernel has dropped since the last call.
@@ -126,9 +140,9 @@ func (i *Interface) countDrops() (err error) {
 func (i *Interface) run() {
 	defer close(i.over)
 	counted := time.Now()
-	for i.ended.Load() == 0 {
+	for !i.ended.Load() {
 		i.socket.SetReadDeadline(time.Now().Add(patience))
-		if i.ended.Load() != 0 {
+		if i.ended.Load() {
 			break // the deadline that Close set may have been overwritten
 		}
 		i.raw.Read(func(fd uintptr) bool { return i.receive(int(fd)) })
@@ -141,8 +155,7 @@ func (i *Interface) run() {
 	i.raw.Control(func(fd uintptr) { i.receive(int(fd)) })
 }
 
-// receive takes the packets that have come, up to the call of Close. It returns false if there are
-// none.
+// receive takes the packets that have come. It returns false if there are none.
 func (i *Interface) receive(fd int) (some bool) {
 	for {
 		n, oobn, _, from, err := unix.Recvmsg(fd, i.buf, i.oob, unix.MSG_DONTWAIT)
@@ -155,9 +168,6 @@ func (i *Interface) receive(fd int) (some bool) {
 			continue
 		}
 		at := timestamp(i.oob[:oobn])
-		if ended := i.ended.Load(); ended != 0 && at.UnixNano() > ended {
-			return true
-		}
 		i.assembly.packet(nil, i.buf[:n], gopacket.CaptureInfo{Timestamp: at, CaptureLength: n, Length: n})
 	}
 }

@@ -26,6 +26,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/traffic/etcd"
 	"github.com/stampede-bench/stampede/drivers/traffic/proxy"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
+	"github.com/stampede-bench/stampede/internal/await"
 )
 
 func TestMain(m *testing.M) { backendtest.Main(m) }
@@ -39,6 +40,43 @@ func TestSameTraffic(t *testing.T) {
 	t.Run("etcd", func(t *testing.T) {
 		wantSameTraffic(t, backendtest.SharedEtcd(t), etcd.Protocol(), useEtcd)
 	})
+}
+
+// TestAllThatCameBeforeTheEndIsAnalysed holds the analysis until the capture is to end. The packets then have no times of
+// the kernel, as the first ones after the kernel began to take times may have none.
+func TestAllThatCameBeforeTheEndIsAnalysed(t *testing.T) {
+	address := backendtest.Native(t, server.Options{})
+	hold := make(chan struct{})
+	r := &record{before: func() { <-hold }}
+	live, err := Listen("lo", Options{Ports: []uint16{portOf(t, address)}, Protocol: traffic.ZooKeeper(), Observer: r})
+	if errors.Is(err, os.ErrPermission) {
+		backendtest.Lacking(t, err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	live.raw.Control(func(fd uintptr) { err = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 0) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	useZooKeeper(t, address)
+	var stats Stats
+	closed := make(chan error, 1)
+	go func() {
+		var err error
+		stats, err = live.Close()
+		closed <- err
+	}()
+	await.True(t, "the capture is to end", live.ended.Load)
+	close(hold)
+	if err := await.Value(t, "the capture ends", closed); err != nil || stats.Connections != 2 || len(r.connections) != 2 {
+		t.Fatalf("%+v, %v; want two connections", stats, err)
+	}
+	for _, c := range r.connections {
+		if last := c.messages[len(c.messages)-1]; !strings.HasPrefix(last, "2 close ") {
+			t.Errorf("the last of %d messages is %q, want that the session was closed", len(c.messages), last)
+		}
+	}
 }
 
 // TestLateCaptureSaysSo holds the analysis of a live capture while more packets come than the kernel

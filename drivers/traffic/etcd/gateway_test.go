@@ -321,6 +321,7 @@ func samePieces(t *testing.T, r *recording) {
 func TestGatewayWatchIsDecodedAsGRPC(t *testing.T) {
 	member := backendtest.SharedEtcd(t)
 	root := fmt.Sprint("/watched-", time.Now().UnixNano())
+	next := "/next" + root
 	writer, failed := clientv3.New(clientv3.Config{Endpoints: []string{member}, DialTimeout: time.Minute})
 	must(t, failed)
 	defer writer.Close()
@@ -355,14 +356,21 @@ func TestGatewayWatchIsDecodedAsGRPC(t *testing.T) {
 	}
 	byGRPC := throughProxy(t, member, func(address string) {
 		ctx, cancel := context.WithCancel(t.Context())
-		s, failed := pb.NewWatchClient(connected(t, address)).Watch(ctx)
+		c := connected(t, address)
+		s, failed := pb.NewWatchClient(c).Watch(ctx)
 		must(t, failed)
 		for _, m := range requests(root + "-1") {
 			must(t, s.Send(m.(*pb.WatchRequest)))
 		}
 		change(t.Context(), root+"-1", func() error { return err(s.Recv()) })
 		cancel()
+		for failed = nil; failed == nil; {
+			_, failed = s.Recv()
+		}
+		// What the client sends next comes after the end of the stream.
+		must(t, err(pb.NewKVClient(c).Put(t.Context(), &pb.PutRequest{Key: []byte(next)})))
 	})
+	byGRPC.lines = slices.DeleteFunc(byGRPC.lines, func(line string) bool { return strings.Contains(line, next) })
 	byGateway := throughProxy(t, member, func(address string) {
 		c := new(http.Client)
 		r, failed := c.Do(asked(t, address, "watch", false, requests(root+"-2")...))
