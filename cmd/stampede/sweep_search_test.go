@@ -61,7 +61,7 @@ func TestUndecidedSearchIsNoCapacity(t *testing.T) {
 		spoil func(*sweep)
 		want  string
 	}{
-		"never observed": {func(s *sweep) { shareOf(s, 0, 0) }, "Undecided whether the herd-avoiding form holds even 2 clients: 0 observations are too few for acquire.response.p99"},
+		"never observed": {func(s *sweep) { shareOf(s, 0, 0) }, "Undecided whether the form predecessor holds even 2 clients: 0 observations are too few for acquire.response.p99"},
 		"unrepresentative": {func(s *sweep) {
 			measure := s.measure
 			s.measure = func(ctx context.Context, c sweeps.Cell) (*results.Run, error) {
@@ -71,7 +71,7 @@ func TestUndecidedSearchIsNoCapacity(t *testing.T) {
 				}
 				return run, err
 			}
-		}, "The herd-avoiding form holds at least 4 clients at acquire.response.p99<50ms; undecided whether it holds 5 clients: turns lost: many."},
+		}, "The form predecessor holds at least 4 clients at acquire.response.p99<50ms; undecided whether it holds 5 clients: turns lost: many."},
 	} {
 		s := newFake(t, 1000, "--clients 2..16 --form predecessor --slo acquire.p99<50ms --seed 1")
 		c.spoil(s)

@@ -177,7 +177,7 @@ func TestSweepSearches(t *testing.T) {
 			t.Errorf("%+v, and it could do %v", c, could)
 		}
 	}
-	if !strings.Contains(table, "The herd-avoiding form holds") || !strings.Contains(table, "; the naive form") {
+	if !strings.Contains(table, "The form predecessor holds") || !strings.Contains(table, "; the naive form") {
 		t.Errorf("no sentence:\n%s", table)
 	}
 }

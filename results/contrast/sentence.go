@@ -103,7 +103,7 @@ func waiting(r results.Run) string {
 func Called(r results.Run, runs []results.Run) string {
 	kind := levels.KindOf(r, runs)
 	if kind == "" {
-		return r.Form
+		return "the form " + r.Form
 	}
 	var name string
 	kin := slices.DeleteFunc(slices.Clone(runs), func(o results.Run) bool { return o.Family != r.Family })

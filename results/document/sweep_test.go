@@ -180,7 +180,7 @@ func TestAnUndecidedSearchIsInvalid(t *testing.T) {
 		t.Errorf("the verdict is %s: %q", d.Verdict, d.Decision())
 	}
 	if worst := d.Worst(); len(worst) != 1 || worst[0].Name != "acquire.response.p99<50ms" ||
-		!strings.HasPrefix(worst[0].Why, "Undecided whether predecessor holds even 2\u202f400 arrivals/s: CPU steal 50 %") {
+		!strings.HasPrefix(worst[0].Why, "Undecided whether the form predecessor holds even 2\u202f400 arrivals/s: CPU steal 50 %") {
 		t.Errorf("%+v: want one check, of the objective", worst)
 	}
 	warnings := d.AllWarnings()
