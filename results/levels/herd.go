@@ -1,7 +1,6 @@
 package levels
 
 import (
-	"reflect"
 	"slices"
 	"strings"
 
@@ -51,7 +50,7 @@ func avoidsHerd(r results.Run, runs []results.Run) bool {
 	herd := HerdOf(r).Figure.RunValue
 	few, known := herd(r)
 	return known && r.Family != "naive" && slices.ContainsFunc(runs, func(o results.Run) bool {
-		if o.Family != "naive" || o.Recipe != r.Recipe || o.Clients != r.Clients || !reflect.DeepEqual(o.Backend, r.Backend) {
+		if o.Family != "naive" || o.Recipe != r.Recipe || o.Clients != r.Clients || !o.Backend.SameService(r.Backend) {
 			return false
 		}
 		many, known := herd(o)

@@ -44,6 +44,8 @@ func TestAFormAvoidsAHerdThatTheRunsShow(t *testing.T) {
 	}
 	predecessor := run("lock", "predecessor", "recipe", 8, 1, 3)
 	watch := run("barrier", "watch", "recipe", 8, 8, 16)
+	byAnotherClient := run("lock", "one-node", "naive", 8, 7, 7)
+	byAnotherClient.Backend.Client = "clientv3"
 	elsewhere := run("lock", "one-node", "naive", 8, 7, 7)
 	elsewhere.Backend.Name = "etcd"
 	for _, c := range []struct {
@@ -57,6 +59,7 @@ func TestAFormAvoidsAHerdThatTheRunsShow(t *testing.T) {
 		{"both wake one", predecessor, []results.Run{predecessor, run("lock", "one-node", "naive", 8, 1, 3)}, ""},
 		{"no naive form ran", predecessor, []results.Run{predecessor}, ""},
 		{"it ran with other clients", predecessor, []results.Run{predecessor, run("lock", "one-node", "naive", 16, 15, 15)}, ""},
+		{"it ran through another client library", predecessor, []results.Run{predecessor, byAnotherClient}, "herd-avoiding"},
 		{"it ran on another service", predecessor, []results.Run{predecessor, elsewhere}, ""},
 		{"of another recipe", predecessor, []results.Run{predecessor, run("election", "one-node", "naive", 8, 7, 7)}, ""},
 		{"a herd of reads", run("names", "cached", "recipe", 8, 8, 8), []results.Run{run("names", "lookup", "naive", 8, 0, 80)}, "herd-avoiding"},
