@@ -14,9 +14,8 @@ import (
 // Upkeep says what a round of the largest number of clients needs besides what they request: first what most forms
 // need, then the others.
 func Upkeep(runs []results.Run) []string {
-	type need struct{ writes, reads float64 }
 	var clients int
-	needs := map[string]need{} // by form
+	needs := map[string]string{} // by form
 	for _, r := range runs {
 		u := r.Cost.Upkeep
 		if u == nil || r.Rounds == 0 || r.Clients < clients {
@@ -26,14 +25,14 @@ func Upkeep(runs []results.Run) []string {
 			clients = r.Clients
 			clear(needs)
 		}
-		needs[r.Form] = need{float64(u.Writes) / float64(r.Rounds), float64(u.Reads) / float64(r.Rounds)}
+		rounds := float64(r.Rounds)
+		needs[r.Form] = fmt.Sprintf("%s writes and %s reads", units.Rate(float64(u.Writes)/rounds), units.Rate(float64(u.Reads)/rounds))
 	}
 	if len(needs) == 0 {
 		return nil
 	}
-	forms := map[string][]string{} // by text
-	for form, n := range needs {
-		text := fmt.Sprintf("%s writes and %s reads", units.Rate(n.writes), units.Rate(n.reads))
+	forms := map[string][]string{} // by what they need
+	for form, text := range needs {
 		forms[text] = append(forms[text], form)
 	}
 	texts := slices.SortedFunc(maps.Keys(forms), func(a, b string) int {

@@ -53,15 +53,8 @@ func TestFormsUnderFaults(t *testing.T) {
 }
 
 func underFaults(t *testing.T, f workloads.Form, seed uint64) {
-	server := server.New(server.Options{Tick: 500 * time.Millisecond})
-	defer server.Close()
-	s, err := lean.New(ensemble.Config{Servers: []string{"in-process"},
-		Dial: func(context.Context, string) (net.Conn, error) { return server.Dial("", "", 0) }})
-	if err != nil {
-		t.Fatal(err)
-	}
 	p := workloads.Plan{
-		Service: s, Form: f, Clients: 4, Duration: 15 * time.Second, Seed: seed,
+		Service: inProcess(t, 500*time.Millisecond), Form: f, Clients: 4, Duration: 15 * time.Second, Seed: seed,
 		Settings: workloads.Settings{Hold: 50 * time.Millisecond, Think: 50 * time.Millisecond, Outage: 250 * time.Millisecond, Mix: workloads.MixSettings{
 			Reads: 0.4, Lists: 0.2, Creates: 0.2, Conditional: true, Keys: 5, Watchers: 1}},
 	}
@@ -77,6 +70,19 @@ func underFaults(t *testing.T, f workloads.Form, seed uint64) {
 	case slices.ContainsFunc(r.Doubts, func(d metrics.Warning) bool { return d.Code == metrics.Abandoned }):
 		t.Errorf("seed %d: rounds were abandoned\n%s", seed, p.Faults)
 	}
+}
+
+// inProcess returns the service of a native server in this process that looks for expired sessions at each tick.
+func inProcess(t *testing.T, tick time.Duration) *lean.Service {
+	t.Helper()
+	on := server.New(server.Options{Tick: tick})
+	t.Cleanup(on.Close)
+	s, err := lean.New(ensemble.Config{Servers: []string{"in-process"},
+		Dial: func(context.Context, string) (net.Conn, error) { return on.Dial("", "", 0) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
 }
 
 // seeds returns the number of schedules for each form.

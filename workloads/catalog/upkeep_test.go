@@ -1,22 +1,18 @@
 package catalog_test
 
 import (
-	"context"
-	"net"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
-	"github.com/stampede-bench/stampede/drivers/ensemble"
-	"github.com/stampede-bench/stampede/drivers/lean"
-	"github.com/stampede-bench/stampede/drivers/server"
 	"github.com/stampede-bench/stampede/internal/bubble"
 	"github.com/stampede-bench/stampede/internal/testenv"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/costmodel"
+	"github.com/stampede-bench/stampede/workloads/runtest"
 )
 
 // TestNothingThatARoundNeedsIsLeftOut compares what runs counted, of clients and of their own, with what their servers
@@ -47,16 +43,11 @@ func TestNothingThatARoundNeedsIsLeftOut(t *testing.T) {
 	}
 }
 
-// requestsOf returns what a run of so many rounds counted, by the terms of servers, and what its server counted.
+// requestsOf runs the form for so many rounds. It returns the requests that the run counted, divided as servers divide
+// them, and those that its server counted.
 func requestsOf(t *testing.T, f workloads.Form, rounds int64) (counted, atServer metrics.Requests) {
 	t.Helper()
-	on := server.New(server.Options{Tick: time.Second})
-	defer on.Close()
-	s, err := lean.New(ensemble.Config{Servers: []string{"in-process"},
-		Dial: func(context.Context, string) (net.Conn, error) { return on.Dial("", "", 0) }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := inProcess(t, time.Second)
 	r := measured(t, s, f, 4, rounds)
 	if u, fixed := costmodel.UpkeepOf(f.Recipe, f.Name); fixed {
 		checkUpkeep(t, r, u, 4)
@@ -74,15 +65,11 @@ func requestsOf(t *testing.T, f workloads.Form, rounds int64) (counted, atServer
 
 func measured(t *testing.T, s drivers.Service, f workloads.Form, clients int, rounds int64) *metrics.Record {
 	t.Helper()
-	r, err := workloads.Run(t.Context(), workloads.Plan{
+	return runtest.Measure(t, workloads.Plan{
 		Service: f.ServiceFor(s), Form: f, Clients: clients, Rounds: rounds, Seed: 1,
 		Settings: workloads.Settings{Hold: 10 * time.Millisecond, Think: 10 * time.Millisecond, Outage: 250 * time.Millisecond,
 			Mix: workloads.MixSettings{Reads: 0.4, Lists: 0.2, Keys: 5, Watchers: 1}},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
 }
 
 // checkUpkeep holds what a run requested itself against the model. The nodes of its first round exist before.
