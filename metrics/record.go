@@ -34,8 +34,8 @@ type Record struct {
 	// since the identities hold for whole rounds only.
 	Whole       Counts
 	WholeRounds int64
-	// Upkeep is what the run itself requested in the window and WholeUpkeep over the time of Whole: it makes the nodes
-	// of a round before the round, and removes them after it. The counts of clients do not have it, those of a server do.
+	// Upkeep has the requests of the run itself in the window, and WholeUpkeep those over the time of Whole. The run makes
+	// the nodes of a round and removes them after it. Counts and Whole are of clients only; Server has both.
 	Upkeep, WholeUpkeep Requests
 	// Disturbed says that a connection was cut or a session lost, so that some operations were
 	// repeated.

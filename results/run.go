@@ -287,8 +287,8 @@ type Cost struct {
 	// warm-up included: identities hold for whole rounds only.
 	Whole       Totals `json:"whole"`
 	WholeRounds int64  `json:"whole_rounds"`
-	// Upkeep is what the run itself requested in the window to make the nodes of rounds and to remove them: servers
-	// count it, and the counts of clients above leave it out. Left out if there was none.
+	// Upkeep has the requests by which the run itself made the nodes of rounds and removed them, in the window. The
+	// counts above are of clients only; servers count both. Left out if there was none.
 	Upkeep *Upkeep `json:"upkeep,omitempty"`
 	// Expected is what the cost model predicts for any schedule; null if the form
 	// has no model or the run was disturbed. For the cost of a form at rest see

@@ -115,7 +115,7 @@ func (p *recipePage) upkeep() {
 			return
 		}
 		if !written {
-			p.printf("\nFor each round a run itself makes the nodes and removes what is left of them, which is in none of these counts. " +
+			p.printf("\nA run makes the nodes of each round and removes what is left of them. These counts do not include that. " +
 				"The note below the table of a run says how much that was.\n\n| form | makes | lists | deletes |\n|---|---|---|---|\n")
 		}
 		written = true

@@ -1,8 +1,8 @@
 package costmodel
 
-// An Upkeep is what a run itself requests for each round in which all clients take part, by formulas of N: it makes the
-// round's nodes before the round, and lists and deletes what is left of them after it. A program that uses a recipe pays
-// for it too, in its own way; it is not part of a form's cost.
+// An Upkeep has the requests of the run itself for each round in which all clients take part, as formulas of N. The run
+// makes the nodes before the round, and lists and deletes what is left of them after it. A program that uses a recipe
+// needs such requests too, in its own way. They are not part of a form's cost.
 type Upkeep struct{ Creates, Lists, Deletes string }
 
 // UpkeepOf returns the upkeep of a form, or false if it has none or it depends on the schedule.
