@@ -48,6 +48,13 @@ const (
 	BackgroundSessionsLost = "background-sessions-lost" // the background load lost sessions
 )
 
+// The numbers of a warning about a generator or a machine short of processor time that say how far measured times
+// can be wrong: they are at most too long by this share of them and this time. Without the two nobody knows how far.
+const (
+	LostShare   = "lost_share"  // of the window: a program of the run was ready and had no processor
+	LongestLate = "late_max_ns" // the longest that a timer of the generator was late
+)
+
 // A Distortion is what the cause of a warning does to the measured times of a run.
 type Distortion int
 
@@ -55,7 +62,7 @@ type Distortion int
 const (
 	Unknown  Distortion = iota // times can be wrong either way, or do not represent the run
 	TooLong                    // the true times are at most as long as the measured ones
-	TooShort                   // the true times are at least as long as the measured ones
+	Unserved                   // some work has no time
 )
 
 // DistortionOf returns the distortion by the cause of warnings with the code.
@@ -64,7 +71,7 @@ func DistortionOf(code string) Distortion {
 	case ClientBound, Shared, Others, Starved, Stolen:
 		return TooLong
 	case Skipped, Unfinished, Failed:
-		return TooShort
+		return Unserved
 	}
 	return Unknown
 }

@@ -106,6 +106,10 @@ type Change struct {
 	Gated   bool    `json:"gated"` // the verdict counts
 	Base    float64 `json:"base"`  // medians
 	New     float64 `json:"new"`
+	// BaseInfinite and NewInfinite say that the median is the time of an arrival that was never served. Base
+	// or New is 0 then.
+	BaseInfinite bool `json:"base_infinite,omitempty"`
+	NewInfinite  bool `json:"new_infinite,omitempty"`
 	// Ratios are new divided by base, of each pair; of unpaired files there are
 	// none. A pair in which base has nothing and new something is left out.
 	Ratios []float64 `json:"ratios,omitempty"`
@@ -139,7 +143,7 @@ type Change struct {
 
 // Known reports whether the change has medians. With too few observations it has none.
 func (x Change) Known() bool {
-	return x.Verdict != Invalid || x.P != nil || x.Base != 0 || x.New != 0
+	return x.Verdict != Invalid || x.P != nil || x.Base != 0 || x.New != 0 || x.BaseInfinite || x.NewInfinite
 }
 
 // A Mean is the geometric mean of the changes of a figure.

@@ -136,6 +136,14 @@ type Background struct {
 	Checked        int64              `json:"checked"`                        // violations are among the run's own
 }
 
+// Lost returns the number of arrivals that have no response time. A closed loop has none.
+func (b Background) Lost() int64 {
+	if b.Offered == 0 {
+		return 0
+	}
+	return b.Failed + b.Skipped + b.Unfinished
+}
+
 // Describe names the load: "background of 16 clients at 5 000/s, 90 % reads".
 func (b Background) Describe() string {
 	rate := ""

@@ -364,11 +364,20 @@ func (d *Distribution) Percentile(percentile float64) (value int64, known bool) 
 	if v, ok := d.Others[percentile]; ok {
 		return v, true
 	}
-	h, err := hdrhistogram.Decode([]byte(d.HDR))
-	if err != nil { // the medians of a sweep have no histogram
+	return d.WithLost(percentile, d.Lost)
+}
+
+// WithLost returns the percentile if another number of arrivals had been lost. It returns false if the histogram is
+// not kept: a baseline and the medians of a sweep have none.
+func (d *Distribution) WithLost(percentile float64, lost int64) (value int64, known bool) {
+	if d == nil {
 		return 0, false
 	}
-	return metrics.PercentileWith(h, d.Lost, percentile)
+	h, err := hdrhistogram.Decode([]byte(d.HDR))
+	if err != nil {
+		return 0, false
+	}
+	return metrics.PercentileWith(h, lost, percentile)
 }
 
 func P50(d *Distribution) *int64 {

@@ -48,9 +48,13 @@ type Gate struct {
 	Unit     string `json:"unit"`               // "ns", "B", "/s", "/round", "share", ""
 	Op       string `json:"op"`                 // "<", "<=", ">", ">=", "=="
 	// Measured is null where it is not known, and Limit where that follows from
-	// something that is not known.
+	// something that is not known. Both are null where they are infinite.
 	Measured *float64 `json:"measured"`
 	Limit    *float64 `json:"limit"`
-	Verdict  Verdict  `json:"verdict"` // pass, fail, regression against a baseline, inconclusive without one, invalid
-	Why      string   `json:"why,omitempty"`
+	// MeasuredInfinite: the percentile is the time of an arrival that was never served. LimitInfinite says
+	// the same of what is compared with.
+	MeasuredInfinite bool    `json:"measured_infinite,omitempty"`
+	LimitInfinite    bool    `json:"limit_infinite,omitempty"`
+	Verdict          Verdict `json:"verdict"` // pass, fail, regression against a baseline, inconclusive without one, invalid
+	Why              string  `json:"why,omitempty"`
 }

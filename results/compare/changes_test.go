@@ -1,7 +1,9 @@
 package compare_test
 
 import (
+	"encoding/json"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -221,6 +223,42 @@ func TestTooFewObservations(t *testing.T) {
 	want(t, got, "rounds_per_s: pass", "handoff.response.p50: pass", "handoff.response.p99: invalid", "whole.notifications_per_round: pass")
 	if got[2].Why != "n/a in 1 of 20 runs: too few observations; a longer --duration has more" {
 		t.Error(got[2].Why)
+	}
+}
+
+// TestInfiniteTimes checks that a percentile which is infinite in all runs of the candidate and in none of the base is a
+// regression, the other way round an improvement, and in some runs neither, and that no infinite value is written.
+func TestInfiniteTimes(t *testing.T) {
+	served := func(all []results.Run, lost int64, of int) []results.Run {
+		for i := range of {
+			r := &all[i]
+			n := r.Latency["handoff"].Count
+			r.Generator = results.Generator{Offered: n + lost, Completed: n, Skipped: lost}
+			d := *r.Latency["handoff"].Response
+			d.Lost, d.P50, d.P90, d.P99, d.P999 = lost, nil, nil, nil, nil
+			r.Latency["handoff"] = results.Latency{Count: n, Service: r.Latency["handoff"].Service, Response: &d}
+			r.Doubts = []results.Warning{{Code: metrics.Skipped, Text: "skipped"}}
+		}
+		return all
+	}
+	const most = 100_000
+	for _, c := range []struct {
+		base, other int // how many of ten runs lost most arrivals
+		rules       compare.Rules
+		want        results.Verdict
+	}{
+		{0, 10, paired, results.Regression}, {10, 0, paired, results.Improvement}, {0, 9, paired, results.Inconclusive},
+		{10, 10, paired, results.Inconclusive}, {0, 10, compare.Rules{Minimum: 0.05}, results.Regression},
+	} {
+		changes := judged(served(runs(1), most, c.base), served(runs(1), most, c.other), c.rules)
+		i := slices.IndexFunc(changes, func(x results.Change) bool { return strings.HasPrefix(x.Figure, "handoff.response.p9") })
+		x := changes[i]
+		if x.Verdict != c.want || x.BaseInfinite != (c.base > 5) || x.NewInfinite != (c.other > 5) || !x.Known() {
+			t.Errorf("%d and %d of ten: %+v", c.base, c.other, x)
+		}
+		if _, err := json.Marshal(changes); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

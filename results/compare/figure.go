@@ -57,7 +57,7 @@ func (m Figure) measuredIn(runs []results.Run) (f figure.Figure, unknown int) {
 
 func countUnknown(f figure.Figure, runs []results.Run) (n int) {
 	for _, r := range runs {
-		if _, known := f.RunValue(r); !known {
+		if !f.Of(r).Known() {
 			n++
 		}
 	}

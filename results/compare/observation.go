@@ -139,23 +139,18 @@ func (r Rules) observed(subject string, f observedFigure, gated bool, base, othe
 // the base's form is beyond it all the more if traffic of its own is missing. What noise decides is void:
 // a sample is not known.
 func (c *change) doubt(f observedFigure, base, others []results.Observation) {
-	worse := figure.Above
+	better := figure.Lower // where a true value of the candidate would be better
 	if f.Better == figure.More {
-		worse = figure.Below
+		better = figure.Higher
 	}
-	for _, side := range []struct {
-		all    []results.Observation
-		isBase bool
-	}{{base, true}, {others, false}} {
-		for _, o := range side.all {
-			why, bias := f.ObservationDoubt(o)
-			measured, limit := bias, figure.Bias(0)
-			if side.isBase {
-				measured, limit = 0, bias
-			}
-			if bias != 0 && (c.Verdict != results.Regression || figure.Voids(worse, true, measured, limit)) {
-				c.void(results.Invalid, o.ID+": "+why)
-			}
+	for _, o := range base {
+		if why, bias := f.ObservationDoubt(o); bias != 0 && (c.Verdict != results.Regression || bias&^better != 0) {
+			c.void(results.Invalid, o.ID+": "+why)
+		}
+	}
+	for _, o := range others {
+		if why, bias := f.ObservationDoubt(o); bias != 0 && (c.Verdict != results.Regression || bias&better != 0) {
+			c.void(results.Invalid, o.ID+": "+why)
 		}
 	}
 }

@@ -107,12 +107,16 @@ func (r Rules) change(s Subject, m Figure) (change, bool) {
 		c.void(results.Invalid, "n/a: too few observations")
 		return c, m.Gated
 	}
-	c.Base, c.New = stats.Median(base).Value, stats.Median(others).Value
+	c.setMedians(stats.Median(base).Value, stats.Median(others).Value)
 	if unknown > 0 {
 		c.void(results.Invalid, fmt.Sprintf("n/a in %d of %d runs: too few observations; a longer --duration has more", unknown, len(runs)))
 		return c, true
 	}
-	r.estimate(&c, base, others, s.sequence())
+	if endless(base)+endless(others) > 0 {
+		r.compareEndless(&c, base, others)
+	} else {
+		r.estimate(&c, base, others, s.sequence())
+	}
 	if why := f.Void(runs); why != "" {
 		c.void(results.Invalid, why)
 	}
@@ -126,12 +130,51 @@ func (r Rules) change(s Subject, m Figure) (change, bool) {
 	return c, true
 }
 
+// setMedians sets the medians, of which JSON cannot write an infinite one.
+func (c *change) setMedians(base, other float64) {
+	c.Base, c.New = base, other
+	if c.BaseInfinite = math.IsInf(base, 1); c.BaseInfinite {
+		c.Base = 0
+	}
+	if c.NewInfinite = math.IsInf(other, 1); c.NewInfinite {
+		c.New = 0
+	}
+}
+
+// endless returns how many values are infinite.
+func endless(values []float64) (n int) {
+	for _, v := range values {
+		if math.IsInf(v, 1) {
+			n++
+		}
+	}
+	return n
+}
+
+// compareEndless decides a figure that is infinite in some runs: a size or an interval of the change it has none. If one
+// side has it in all runs and the other one in none, no noise explains that.
+func (r Rules) compareEndless(c *change, base, others []float64) {
+	enough := min(len(base), len(others)) >= stats.FewestRuns
+	if r.Paired {
+		enough = len(base) >= stats.FewestPairs(r.looks())
+	}
+	b, n := endless(base), endless(others)
+	verdict := results.Inconclusive
+	switch {
+	case enough && b == 0 && n == len(others):
+		verdict = results.Regression
+	case enough && b == len(base) && n == 0:
+		verdict = results.Improvement
+	}
+	c.void(verdict, fmt.Sprintf("arrivals were not served: infinite in %d of %d runs of the base and %d of %d of the candidate", b, len(base), n, len(others)))
+}
+
 func (c *change) void(v results.Verdict, why string) { c.Verdict, c.Why = v, why }
 
 func values(f figure.Figure, runs []results.Run) (all []float64) {
 	for _, r := range runs {
-		if v, known := f.RunValue(r); known {
-			all = append(all, v)
+		if is := f.Of(r); is.Known() {
+			all = append(all, is.Value)
 		}
 	}
 	return all

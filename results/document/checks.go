@@ -3,6 +3,7 @@ package document
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -210,10 +211,16 @@ func (c Check) exact(e results.Exact) Check {
 func amounts(g results.Gate) (measured, limit string) {
 	m, l := cmp.Or(g.Measured, g.Limit, new(float64)), cmp.Or(g.Limit, g.Measured, new(float64))
 	measured, limit = units.Apart(*m, *l, g.Unit)
-	if g.Measured == nil {
+	switch {
+	case g.MeasuredInfinite:
+		measured = units.Infinite
+	case g.Measured == nil:
 		measured = units.Absent
 	}
-	if g.Limit == nil {
+	switch {
+	case g.LimitInfinite:
+		limit = units.Infinite
+	case g.Limit == nil:
 		return measured, units.Absent
 	}
 	return measured, strings.TrimSpace(sign(g.Op) + " " + limit)
@@ -347,6 +354,9 @@ func whyOf(same []results.Gate, named bool, about func(results.Gate) string) []s
 
 // closeness is greater the closer the value of a gate that is met is to its limit.
 func closeness(g results.Gate) float64 {
+	if g.Measured == nil || g.Limit == nil { // infinitely far, on the right side
+		return math.Inf(-1)
+	}
 	if strings.HasPrefix(g.Op, ">") {
 		return *g.Limit - *g.Measured
 	}

@@ -115,6 +115,12 @@ func (c comparison) row(x results.Change) []string {
 	if x.Known() && x.Exact {
 		row[1], row[2] = units.Apart(x.Base, x.New, x.Unit)
 	}
+	if x.BaseInfinite {
+		row[1] = units.Infinite
+	}
+	if x.NewInfinite {
+		row[2] = units.Infinite
+	}
 	switch e := x.Effect; {
 	case e != nil && !c.Paired && e.Low <= 0 && e.High >= 0:
 		row[3], row[4] = "~", changeInterval(*e)
@@ -379,6 +385,12 @@ func (c comparison) inWords(changes []results.Change) string {
 func changeInWords(x results.Change) string {
 	if x.Verdict != results.Regression && x.Verdict != results.Improvement {
 		return x.Figure
+	}
+	switch {
+	case x.NewInfinite:
+		return x.Figure + " infinite"
+	case x.BaseInfinite:
+		return x.Figure + " no longer infinite"
 	}
 	if x.Effect == nil && x.Base > 0 {
 		return x.Figure + " " + byHowMuch(x.New/x.Base-1)

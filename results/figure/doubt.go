@@ -3,6 +3,7 @@ package figure
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/stampede-bench/stampede/metrics"
@@ -21,98 +22,148 @@ const (
 	Either = Lower | Higher
 )
 
-// Doubt returns the first doubt about the run that concerns the figure, and what all such doubts say
-// about its true value; the bias is 0 if there are none. Thresholds, objectives and comparisons all judge
-// runs by it. Counts do not depend on how fast the load generator was, so most doubts concern only times.
-func (f Figure) Doubt(r results.Run) (first results.Warning, bias Bias) {
-	for _, d := range r.Doubts {
-		b := f.biasIn(r, d)
-		if b != 0 && bias == 0 {
-			first = d
-		}
-		bias |= b
-	}
-	return first, bias
-}
+// A delay is what a load generator or a machine that is short of processor time does to a figure.
+type delay uint8
 
-// Voiding returns the first doubt about the run that voids the verdict on a condition of the figure, or
-// the first that concerns it.
-func (f Figure) Voiding(r results.Run, op Op, holds bool) results.Warning {
-	for _, d := range r.Doubts {
-		if Voids(op, holds, f.biasIn(r, d), 0) {
-			return d
-		}
-	}
-	first, _ := f.Doubt(r)
-	return first
-}
+const (
+	anyhow    delay = iota // nobody knows what
+	lengthens              // a time has the delays in it: the true one is shorter
+	shifts                 // a time between two events, each of which may be noticed late
+	slows                  // less work is done in the window, in proportion to the time that is lost
+	slowsSome              // less work is done in a part of the window
+	adds                   // more of what should not happen at all
+)
 
-// biasIn returns what one doubt about the run says about the figure's true value. A percentile in which
-// lost arrivals count as infinitely late includes them, and nothing is lower than a count of 0.
-func (f Figure) biasIn(r results.Run, d results.Warning) Bias {
-	switch b := f.biasBy(d); b {
-	case Higher:
-		if f.CountsLost(r) {
-			return 0
-		}
-		return b
-	case Lower:
-		if v, known := f.RunValue(r); known && v == 0 {
-			return 0
-		}
-		return b
-	default:
-		return b
-	}
-}
-
-// CountsLost reports whether the figure is a percentile of times in which the run's lost arrivals count as
-// infinitely late. It is then not known if it is the time of one of them.
-func (f Figure) CountsLost(r results.Run) bool {
-	phase, percentile, _ := strings.Cut(f.Name, ".response.p")
-	of := r.Latency
-	if b, ok := strings.CutPrefix(phase, "background."); ok && r.Background != nil {
-		phase, of = b, r.Background.Latency
-	}
-	d := of[phase].Response
-	return percentile != "" && d != nil && d.Lost > 0
-}
-
-// biasBy returns what one doubt says about the figure's true value.
-func (f Figure) biasBy(d results.Warning) Bias {
-	background := strings.HasPrefix(f.Name, "background.")
-	switch {
-	case d.Code == metrics.Interrupted && d.Numbers["measured_share"] == 0 && f.Population == Window:
-		return Either // not even counts were measured
-	case strings.HasPrefix(f.Name, "generator.") || strings.HasPrefix(f.Name, "machine.") || strings.HasPrefix(f.Name, "rate."):
-		return 0 // doubts are derived from them
-	case d.Code == metrics.AgentLost && f.Name != Violations: // a violation among the other agents' clients is one
-		return Either
-	case d.Code == metrics.Abandoned && f.Unit == PerRound:
-		return Either
-	case !f.Timed():
-		return 0
-	}
+// doubt widens the reading by one doubt about the run.
+func (f Figure) doubt(is *Reading, r results.Run, d results.Warning) {
+	ofBackground := d.Code == metrics.Bystanders
 	code := d.Code
-	lost := code == metrics.Skipped || code == metrics.Unfinished || code == metrics.Failed
-	if code == metrics.Bystanders {
+	if ofBackground {
 		code = cmp.Or(d.Names[metrics.Cause], code)
 	}
-	if background != (d.Code == metrics.Bystanders) && (lost || d.Code == metrics.Bystanders) {
-		return 0 // arrivals of the other load
+	distortion := metrics.DistortionOf(code)
+	switch {
+	case code == metrics.Interrupted && d.Numbers["measured_share"] == 0 && f.Population == Window: // not even counts were measured
+	case strings.HasPrefix(f.Name, "generator.") || strings.HasPrefix(f.Name, "machine.") || strings.HasPrefix(f.Name, "rate."):
+		return // doubts are derived from them
+	case code == metrics.AgentLost && f.Name != Violations: // a violation among the other agents' clients is one
+	case code == metrics.Abandoned && f.Unit == PerRound:
+	case !f.Timed():
+		return
+	case strings.HasPrefix(f.Name, backgroundPrefix) != ofBackground && (distortion == metrics.Unserved || ofBackground):
+		return // arrivals of the other load
+	case distortion == metrics.Unserved:
+		f.unserved(is, r, code, d)
+		return
+	case distortion == metrics.TooLong:
+		f.delayed(is, r, d)
+		return
 	}
-	switch metrics.DistortionOf(code) {
-	case metrics.TooLong:
-		return cmp.Or(f.delayed, Either)
-	case metrics.TooShort:
+	is.widen(math.Inf(-1), math.Inf(1), d.Text)
+}
+
+// unserved widens the reading by arrivals, or turns of a closed loop, that have no time. They change neither what was
+// counted nor any rate: what was done was done. Percentiles of response times include lost arrivals, all of them even
+// where some would have been operations of another kind. The least time is what it is, and an arrival that was
+// never started has no service time.
+func (f Figure) unserved(is *Reading, r results.Run, code string, d results.Warning) {
+	_, closed := d.Numbers["overdue"]
+	lost := f.lostOf(r)
+	switch {
+	case lost.all > 0:
+		if least := lost.least(float64(lost.all)); least < lost.all {
+			is.widen(lost.with(least), is.Value, d.Text)
+		}
+	case f.delay != lengthens:
+	case !closed && strings.HasSuffix(f.Name, ".min"):
+	case code == metrics.Skipped && strings.Contains(f.Name, ".service."):
+	default:
+		is.widen(is.Value, math.Inf(1), d.Text)
+	}
+}
+
+// delayed widens the reading by what the generator or its machine can have added, in the time in which it kept the
+// generator or the service from running.
+func (f Figure) delayed(is *Reading, r results.Run, d results.Warning) {
+	v, inf := is.Value, math.Inf(1)
+	share, longest := lostTime(d)
+	switch f.delay {
+	case lengthens:
+		lost, span := f.lostOf(r), v
 		switch {
-		case f.delayed == Lower && f.Unit == Nanoseconds:
-			return Higher
-		case f.delayed == Lower: // the doubt is about times: sessions were lost or not
-			return 0
+		case is.Infinite() && math.IsInf(lost.with(lost.least(f.lostArrivals(r, d).Low)), 1):
+			return
+		case lost.all > 0: // without the delays fewer may have been lost: it would be a lower percentile of the others
+			share = 1
+		case r.Generator.Late > 0: // arrivals wait for those before them, and inherit their delays
+			span = max(v, float64(r.DurationNS+r.WarmupNS))
+		}
+		if share >= 1 {
+			is.widen(-inf, v, d.Text)
+			return
+		}
+		is.widen(v-share*span-longest, v, d.Text)
+	case shifts:
+		by := share*math.Abs(v) + longest
+		if share >= 1 {
+			by = inf
+		}
+		is.widen(v-by, v+by, d.Text)
+	case slows:
+		high := inf
+		if left := 1 - share - longest/max(float64(r.DurationNS), 1); left > 0 {
+			high = v / left
+		}
+		is.widen(v, high, d.Text)
+	case slowsSome:
+		is.widen(v, inf, d.Text)
+	case adds:
+		is.widen(-inf, v, d.Text)
+	default:
+		is.widen(-inf, inf, d.Text)
+	}
+}
+
+// lostTime returns how much a doubt about the generator or its machine is worth: the share of the window for which it
+// can have kept the generator or the service from running, and the longest such time in ns. The share is 1 if
+// that is not known.
+func lostTime(d results.Warning) (share, longest float64) {
+	share, known := d.Numbers[metrics.LostShare]
+	if !known {
+		return 1, 0
+	}
+	return min(share, 1), d.Numbers[metrics.LongestLate]
+}
+
+// lostArrivals returns how many arrivals were lost, of the load that the figure is of, with those that would have been
+// served without the time that a doubt is worth.
+func (f Figure) lostArrivals(r results.Run, d results.Warning) Reading {
+	all, completed := r.Generator.Lost(), r.Generator.Completed
+	if strings.HasPrefix(f.Name, backgroundPrefix) && r.Background != nil {
+		all, completed = r.Background.Lost(), r.Background.Completed
+	}
+	is := Exactly(float64(all))
+	share, longest := lostTime(d)
+	more := math.Inf(1)
+	if left := 1 - share - longest/max(float64(r.DurationNS), 1); left > 0 {
+		more = float64(completed) * (1/left - 1)
+	}
+	is.widen(is.Value-more, is.Value, d.Text)
+	is.within(0)
+	return is
+}
+
+// Lost returns how many arrivals of an open loop were not served, with those that a generator or a machine short of
+// processor time can have lost.
+func Lost(r results.Run) Reading {
+	all := Exactly(float64(r.Generator.Lost()))
+	for _, d := range r.Doubts {
+		if metrics.DistortionOf(d.Code) == metrics.TooLong {
+			all.widen(Figure{}.lostArrivals(r, d).Low, all.Value, d.Text)
 		}
 	}
-	return Either
+	all.within(0)
+	return all
 }
 
 // ObservationDoubt returns why the figure's value for an observation is in doubt, and on which sides the
@@ -187,26 +238,12 @@ const tolerated = 0.2
 func (f Figure) Void(runs []results.Run) string {
 	n, why := 0, ""
 	for _, r := range runs {
-		if d, bias := f.Doubt(r); bias != 0 {
-			n, why = n+1, d.Text
+		if d := f.Of(r).Doubtful(); d != "" {
+			n, why = n+1, d
 		}
 	}
 	if float64(n) <= tolerated*float64(len(runs)) {
 		return ""
 	}
 	return fmt.Sprintf("%d of %d runs are doubtful: %s", n, len(runs), why)
-}
-
-// Voids reports whether doubts void the verdict on a condition: whether it could be another one with the
-// true values. The biases are those of the measured value and of the limit, and holds is the verdict.
-// A time that is at most too long, and is below its limit, is below it all the more.
-func Voids(op Op, holds bool, measured, limit Bias) bool {
-	below := op == Below || op == AtMost
-	switch {
-	case op == Equals:
-		return measured|limit != 0
-	case below == holds: // the value lies below the limit
-		return measured&Higher|limit&Lower != 0
-	}
-	return measured&Lower|limit&Higher != 0
 }

@@ -1,8 +1,10 @@
 package figure_test
 
 import (
+	"math"
 	"regexp"
 	"testing"
+	"time"
 
 	"github.com/stampede-bench/stampede/drivers/traffic"
 	"github.com/stampede-bench/stampede/metrics"
@@ -10,8 +12,26 @@ import (
 	"github.com/stampede-bench/stampede/results/figure"
 )
 
+// sides says on which sides of the value the true one can be.
+func sides(r figure.Reading) (b figure.Bias) {
+	if r.Low < r.Value {
+		b |= figure.Lower
+	}
+	if r.High > r.Value {
+		b |= figure.Higher
+	}
+	return b
+}
+
+// doubted returns a run that has everything, with doubts.
+func doubted(doubts ...results.Warning) results.Run {
+	r := full()
+	r.Doubts = doubts
+	return r
+}
+
 // A doubt concerns the figures that it makes meaningless, and no others, and says on which side the true
-// value can be.
+// value can be. What was done was done: work that was not makes no count and no rate doubtful.
 func TestDoubt(t *testing.T) {
 	for _, c := range []struct {
 		figure, code string
@@ -34,7 +54,17 @@ func TestDoubt(t *testing.T) {
 		{"acquire.p99", metrics.Failed, figure.Higher},
 		{"acquire.p99", metrics.Behind, figure.Either},
 		{"acquire.p99", metrics.LittlesLaw, figure.Either},
-		{"rounds_per_s", metrics.Skipped, figure.Either},
+		{"rounds_per_s", metrics.Skipped, 0},
+		{"rounds", metrics.Skipped, 0},
+		{"operations_per_s", metrics.Failed, 0},
+		{"rounds_per_s.min", metrics.Unfinished, 0},
+		{"mix.reads", metrics.Skipped, 0},
+		{"drain.p50", metrics.Skipped, 0},
+		{"acquire.response.max", metrics.Skipped, figure.Higher},
+		{"acquire.response.mean", metrics.Skipped, figure.Higher},
+		{"acquire.response.min", metrics.Skipped, 0}, // what is infinitely late is no shorter
+		{"acquire.service.p50", metrics.Skipped, 0},  // what was never started took no time
+		{"acquire.service.p50", metrics.Unfinished, figure.Higher},
 		{"rounds", metrics.AgentLost, figure.Either},
 		{"identities.broken", metrics.AgentLost, figure.Either},
 		{"safety.violations", metrics.AgentLost, 0},
@@ -51,9 +81,9 @@ func TestDoubt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, bias := m.Doubt(results.Run{Doubts: []results.Warning{{Code: c.code, Text: "why"}}})
-		if bias != c.want || (bias != 0) != (d.Text == "why") {
-			t.Errorf("%s with the doubt %s: %v, %+v, want %v", c.figure, c.code, bias, d, c.want)
+		is := m.Of(doubted(results.Warning{Code: c.code, Text: "why"}))
+		if bias := sides(is); bias != c.want || (bias != 0) != (is.Doubtful() == "why") {
+			t.Errorf("%s with the doubt %s: %v, %+v, want %v", c.figure, c.code, bias, is, c.want)
 		}
 	}
 }
@@ -73,17 +103,18 @@ func TestDoubtsOfSessions(t *testing.T) {
 			{metrics.ClientBound, 0, 0, false, false}, {metrics.Stolen, 0, 0, false, false},
 			{metrics.ClientBound, 3, figure.Lower, true, false},
 			{metrics.Skipped, 0, 0, false, false}, {metrics.Skipped, 3, 0, false, false},
-			{metrics.AgentLost, 0, figure.Either, true, true},
-			{metrics.Interrupted, 0, figure.Either, true, true},
+			{metrics.AgentLost, 0, figure.Higher, true, true}, // no count is below 0
+			{metrics.Interrupted, 0, figure.Higher, true, true},
 		} {
 			v := c.value
-			r := results.Run{Doubts: []results.Warning{{Code: c.code}},
+			r := results.Run{Doubts: []results.Warning{{Code: c.code, Text: "why"}},
 				Sessions:   results.Sessions{Lost: v, GivenUp: v, Disconnected: v, Disconnections: v},
 				Background: &results.Background{Late: v, Skipped: v, Unfinished: v}}
-			_, bias := f.Doubt(r)
-			voids, below := figure.Voids(figure.Equals, c.value == 0, bias, 0), figure.Voids(figure.Below, true, bias, 0)
-			if bias != c.bias || voids != c.voids || below != c.below {
-				t.Errorf("%d %s with the doubt %s: bias %v, void %v and %v", c.value, name, c.code, bias, voids, below)
+			is := f.Of(r)
+			_, equals := figure.Equals.Judge(is, figure.Exactly(0))
+			_, below := figure.Below.Judge(is, figure.Exactly(5))
+			if sides(is) != c.bias || (equals != "") != c.voids || (below != "") != c.below {
+				t.Errorf("%d %s with the doubt %s: %+v, void %q and %q", c.value, name, c.code, is, equals, below)
 			}
 		}
 	}
@@ -94,58 +125,186 @@ func TestDoubtsOfSessions(t *testing.T) {
 func TestDoubtOfAnInterruptedRun(t *testing.T) {
 	for share, want := range map[float64]figure.Bias{0: figure.Either, 0.2: 0} {
 		measured := map[string]float64{"measured_share": share}
-		r := results.Run{Doubts: []results.Warning{{Code: metrics.Interrupted, Numbers: measured}}}
+		r := doubted(results.Warning{Code: metrics.Interrupted, Numbers: measured, Text: "why"})
 		for _, name := range []string{"errors", "notifications_per_round", "generator.skipped", "safety.violations"} {
-			if _, bias := figure.Known(nil, name)[0].Doubt(r); bias != want {
+			if bias := sides(figure.Known(nil, name)[0].Of(r)); bias != want {
 				t.Errorf("%s, interrupted at %v: %v, want %v", name, share, bias, want)
 			}
 		}
-		if _, bias := figure.Known(nil, "rounds_per_s")[0].Doubt(r); bias != figure.Either {
+		if bias := sides(figure.Known(nil, "rounds_per_s")[0].Of(r)); bias != figure.Either {
 			t.Errorf("rounds_per_s, interrupted at %v: %v", share, bias)
 		}
 	}
 }
 
-// Several doubts add up, the first that concerns the figure is named, and arrivals that the background
-// lost make its times too short.
+// Several doubts add up, and arrivals that the background lost make its times too short, and no others.
 func TestSeveralDoubts(t *testing.T) {
 	lost := results.Warning{Code: metrics.Bystanders, Text: "lost", Names: metrics.Names{metrics.Cause: metrics.Skipped}}
 	starved := results.Warning{Code: metrics.Starved, Text: "starved"}
-	read := figure.Known(nil, "background.read.p99")[0]
-	if d, bias := read.Doubt(results.Run{Doubts: []results.Warning{lost}}); bias != figure.Higher || d.Text != "lost" {
-		t.Errorf("%v, %v", d, bias)
+	for _, c := range []struct {
+		figure string
+		doubts []results.Warning
+		want   figure.Bias
+	}{
+		{"background.read.p99", []results.Warning{lost}, figure.Higher},
+		{"background.read.p99", []results.Warning{starved, lost}, figure.Either},
+		{"acquire.p99", []results.Warning{lost, starved}, figure.Lower},
+	} {
+		is := figure.Known([]string{"acquire"}, c.figure)[0].Of(doubted(c.doubts...))
+		_, below := figure.Below.Judge(is, figure.Exactly(1))
+		_, above := figure.Below.Judge(is, figure.Exactly(math.MaxFloat64))
+		if sides(is) != c.want || (below == "starved") != (c.want&figure.Lower != 0) || (above == "lost") != (c.want&figure.Higher != 0) {
+			t.Errorf("%s: %+v, want %v; %q, %q", c.figure, is, c.want, below, above)
+		}
 	}
-	if d, bias := read.Doubt(results.Run{Doubts: []results.Warning{starved, lost}}); bias != figure.Either || d.Text != "starved" {
-		t.Errorf("%v, %v", d, bias)
+}
+
+// A doubt about a generator or its machine that says how far it goes moves a figure that far, and no further. One that
+// does not can move it anywhere.
+func TestDoubtsHaveASize(t *testing.T) {
+	const ms = float64(time.Millisecond)
+	inf := math.Inf(1)
+	sized := results.Warning{Code: metrics.Others, Text: "others", Numbers: metrics.Numbers{metrics.LostShare: 0.1, metrics.LongestLate: ms / 20}}
+	for _, c := range []struct {
+		figure    string
+		low, high float64
+	}{
+		{"acquire.service.p50", 0.9 - 0.05/3, 1},       // of 3 ms
+		{"drain.p50", 0.9 - 0.05/3, 1.1 + 0.05/3},      // either event can be noticed late
+		{"rounds_per_s", 1, 1 / (1 - 0.1 - 0.05/2000)}, // in a window of 2 s
+		{"rounds_per_s.min", 1, inf},                   // all of the time can be lost in one second
+		{"sessions.lost", 0, 1},
+		{"server.cpu_per_round", 0, inf},
+		{"notifications_per_round", 1, 1},
+	} {
+		f := figure.Known([]string{"acquire"}, c.figure)[0]
+		r := doubted(sized)
+		r.Generator = results.Generator{Machine: r.Generator.Machine}
+		r.Sessions.Lost = 7
+		r.Latency["acquire"] = results.Latency{Count: 1000, Service: distribution(int64(ms))}
+		r.Herd.Drain = distribution(int64(ms))
+		is := f.Of(r)
+		near := func(got, want float64) bool { return got == want || math.Abs(got-want) < 1e-9*math.Abs(want) }
+		if !near(is.Low, c.low*is.Value) || !near(is.High, c.high*is.Value) {
+			t.Errorf("%s: %+v, want %g and %g of the value", c.figure, is, c.low, c.high)
+		}
+		r.Doubts = append(r.Doubts, results.Warning{Code: metrics.ClientBound, Text: "client-bound"})
+		if is := f.Of(r); c.figure == "acquire.service.p50" && is.Low != 0 || c.figure == "rounds_per_s" && is.High != inf {
+			t.Errorf("%s beside a doubt without a size: %+v", c.figure, is)
+		}
 	}
-	handoff := figure.Known([]string{"handoff"}, "handoff.p99")[0]
-	if d, bias := handoff.Doubt(results.Run{Doubts: []results.Warning{lost, starved}}); bias != figure.Lower || d.Text != "starved" {
-		t.Errorf("%v, %v", d, bias)
+}
+
+// An arrival inherits the delays of those before it, where arrivals wait for each other: those of the whole run.
+func TestDelaysAddUpInAQueue(t *testing.T) {
+	f := figure.Known([]string{"acquire"}, "acquire.p50")[0]
+	r := doubted(results.Warning{Code: metrics.Stolen, Text: "why", Numbers: metrics.Numbers{metrics.LostShare: 0.1, metrics.LongestLate: 0}})
+	second := int64(time.Second)
+	r.Latency["acquire"] = results.Latency{Count: 1000, Response: &results.Distribution{P50: &second}}
+	r.DurationNS, r.WarmupNS = 4*time.Second, time.Second
+	for late, want := range map[int64]time.Duration{0: 900 * time.Millisecond, 10: 500 * time.Millisecond} {
+		r.Generator = results.Generator{Offered: 1000, Completed: 1000, Late: late}
+		if is := f.Of(r); is.Low != float64(want) {
+			t.Errorf("%d were late: %+v, want at least %v", late, is, want)
+		}
+	}
+}
+
+// A percentile is infinite if it is the time of an arrival that was not served. It is so for certain unless the delays
+// that a doubt is worth can have lost that many. A phase without times is not known, unless nothing was served.
+func TestInfinite(t *testing.T) {
+	ms := int64(time.Millisecond)
+	of := func(served, lost int64) results.Run {
+		d := &results.Distribution{Min: ms, Mean: float64(ms), Max: ms, Lost: lost, P50: &ms}
+		return results.Run{Rounds: served, DurationNS: time.Second, Phases: []string{"read"}, Generator: results.Generator{Offered: served + lost, Completed: served, Skipped: lost},
+			Latency: map[string]results.Latency{"read": {Count: served, Response: d}}, Doubts: []results.Warning{{Code: metrics.Skipped, Text: "skipped"}}}
+	}
+	small := results.Warning{Code: metrics.Others, Text: "small", Numbers: metrics.Numbers{metrics.LostShare: 0.01, metrics.LongestLate: 0}}
+	large := results.Warning{Code: metrics.Others, Text: "large", Numbers: metrics.Numbers{metrics.LostShare: 0.4, metrics.LongestLate: 0}}
+	none := of(0, 400)
+	none.Latency = map[string]results.Latency{}
+	never := of(328, 72)
+	never.Latency = map[string]results.Latency{}
+	few := of(32, 7)
+	for name, c := range map[string]struct {
+		run             results.Run
+		doubts          []results.Warning
+		known, infinite bool
+		doubt           string
+	}{
+		"lost":            {of(328, 72), nil, true, true, ""},
+		"lost, doubted":   {of(328, 72), []results.Warning{small}, true, true, ""},
+		"lost by delays":  {of(328, 72), []results.Warning{large}, true, true, "large"},
+		"few lost":        {of(380, 20), nil, false, false, ""}, // a file that has not written what is known
+		"nothing served":  {none, nil, true, true, ""},
+		"phase not there": {never, nil, false, false, ""},
+		"too few":         {few, nil, false, false, ""},
+	} {
+		c.run.Doubts = append(c.run.Doubts, c.doubts...)
+		is := figure.Known([]string{"read"}, "read.p90")[0].Of(c.run)
+		if is.Known() != c.known || is.Infinite() != c.infinite || is.Doubtful() != c.doubt {
+			t.Errorf("%s: %+v", name, is)
+		}
+		if is.Known() {
+			if holds, doubt := figure.Below.Judge(is, figure.Exactly(1e9)); holds || doubt != c.doubt {
+				t.Errorf("%s: below 1 s %v, %q", name, holds, doubt)
+			}
+		}
+	}
+	// One in ten of a mix is a write: most of the lost arrivals were none, and some of them were reads for certain.
+	mixed := of(328, 72)
+	mixed.ReadRatio = &results.ReadRatio{Asked: 0.9}
+	mixed.Latency = map[string]results.Latency{"read": {Count: 295, Response: &results.Distribution{Lost: 72}}, "write": {Count: 33, Response: &results.Distribution{Lost: 72}}}
+	for name, want := range map[string]string{"read.p90": "", "write.p50": "skipped"} {
+		is := figure.Known([]string{"read", "write"}, name)[0].Of(mixed)
+		if holds, doubt := figure.Below.Judge(is, figure.Exactly(1e9)); !is.Infinite() || holds || doubt != want {
+			t.Errorf("%s of a mix: %+v; below 1 s %v, %q", name, is, holds, doubt)
+		}
+	}
+	if is := figure.Lost(of(328, 72)); is != figure.Exactly(72) {
+		t.Errorf("lost: %+v", is)
+	}
+	r := of(328, 72)
+	r.Doubts = append(r.Doubts, small, large)
+	if is := figure.Lost(r); is.Value != 72 || is.Low != 0 || is.High != 72 {
+		t.Errorf("lost by delays: %+v", is)
 	}
 }
 
 // A doubt voids a verdict only if the verdict could be another one with the true values.
-func TestVoids(t *testing.T) {
-	const no, yes = false, true
+func TestOpJudge(t *testing.T) {
+	inf := math.Inf(1)
+	exact := figure.Exactly
+	around := func(v float64, b figure.Bias) figure.Reading { return figure.Around(v, b, "why") }
 	for _, c := range []struct {
-		op                             figure.Op
-		holds                          bool
-		lower, higher, either, limited bool // void if the measured value can be lower, higher, either; or the limit lower
+		op              figure.Op
+		measured, limit figure.Reading
+		holds, void     bool
 	}{
-		{figure.Below, true, no, yes, yes, yes}, {figure.Below, false, yes, no, yes, no},
-		{figure.AtMost, true, no, yes, yes, yes}, {figure.AtMost, false, yes, no, yes, no},
-		{figure.Above, true, yes, no, yes, no}, {figure.Above, false, no, yes, yes, yes},
-		{figure.AtLeast, true, yes, no, yes, no}, {figure.AtLeast, false, no, yes, yes, yes},
-		{figure.Equals, true, yes, yes, yes, yes}, {figure.Equals, false, yes, yes, yes, yes},
+		{figure.Below, exact(4), exact(5), true, false}, {figure.Below, exact(5), exact(5), false, false},
+		{figure.Below, around(4, figure.Lower), exact(5), true, false}, {figure.Below, around(4, figure.Higher), exact(5), true, true},
+		{figure.AtMost, around(6, figure.Lower), exact(5), false, true}, {figure.AtMost, around(6, figure.Higher), exact(5), false, false},
+		{figure.Above, around(6, figure.Lower), exact(5), true, true}, {figure.Above, around(6, figure.Higher), exact(5), true, false},
+		{figure.AtLeast, around(4, figure.Lower), exact(5), false, false}, {figure.AtLeast, around(4, figure.Higher), exact(5), false, true},
+		{figure.Below, exact(4), around(5, figure.Lower), true, true}, {figure.Below, exact(4), around(5, figure.Higher), true, false},
+		{figure.Above, exact(6), around(5, figure.Higher), true, true}, {figure.Above, exact(4), around(5, figure.Lower), false, true},
+		{figure.Equals, exact(5), exact(5), true, false}, {figure.Equals, around(5, figure.Lower), exact(5), true, true},
+		{figure.Equals, around(6, figure.Higher), exact(5), false, false}, {figure.Equals, around(6, figure.Lower), exact(5), false, true},
+		{figure.Equals, around(4, figure.Lower), exact(5), false, false}, {figure.Equals, around(4, figure.Either), exact(5), false, true},
+		{figure.Equals, exact(4), around(5, figure.Lower), false, true}, {figure.Equals, exact(4), around(5, figure.Higher), false, false},
+		{figure.Below, exact(inf), exact(5), false, false}, {figure.Above, exact(inf), exact(5), true, false},
+		{figure.Below, around(inf, figure.Lower), exact(5), false, true}, {figure.AtMost, exact(inf), exact(inf), true, false},
+		// within a margin of a quarter
+		{figure.Below, figure.Reading{Value: 8, Low: 6, High: 8}, exact(5), false, false},
+		{figure.AtLeast, figure.Reading{Value: 4, Low: 4, High: 5}, exact(6), false, false},
 	} {
-		got := [...]bool{figure.Voids(c.op, c.holds, figure.Lower, 0), figure.Voids(c.op, c.holds, figure.Higher, 0),
-			figure.Voids(c.op, c.holds, figure.Either, 0), figure.Voids(c.op, c.holds, 0, figure.Lower)}
-		if got != [...]bool{c.lower, c.higher, c.either, c.limited} {
-			t.Errorf("%s, holds %v: %v, want %+v", c.op, c.holds, got, c)
+		holds, doubt := c.op.Judge(c.measured, c.limit)
+		if holds != c.holds || (doubt == "why") != c.void {
+			t.Errorf("%+v %s %+v: %v, %q", c.measured, c.op, c.limit, holds, doubt)
 		}
-		if figure.Voids(c.op, c.holds, 0, 0) {
-			t.Errorf("%s, holds %v: void without a doubt", c.op, c.holds)
-		}
+	}
+	if is := around(4, figure.Either).Times(2).Of("base"); is.Value != 8 || is.Low != -inf || is.High != inf || is.Doubtful() != "base: why" {
+		t.Errorf("twice: %+v", is)
 	}
 }
 

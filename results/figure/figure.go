@@ -22,9 +22,8 @@ type Figure struct {
 	// Export is the name of the OpenTelemetry metric from which the figure can be computed, "" if none.
 	Export string
 
-	// delayed says where the true value can lie if the load generator or its machine was short of
-	// processor time.
-	delayed Bias
+	// delay says what a load generator or a machine that is short of processor time does to the figure.
+	delay delay
 	// older says where the true value can lie if observed connections are older than the observation, and on either
 	// side if it depends on what sessions did when they were notified.
 	older Bias

@@ -13,7 +13,7 @@ func latencies(name string, background bool, latency func(results.Run) results.L
 	if background {
 		response, service = "stampede.background.response.duration", ""
 	}
-	common := Figure{Population: Window, Exactness: Timed, Merge: Histogram, delayed: Lower}
+	common := Figure{Population: Window, Exactness: Timed, Merge: Histogram, delay: lengthens}
 	return append(
 		distribution(common, name+".response", Nanoseconds, "time of "+name+" from when it was due", response,
 			func(r results.Run) *results.Distribution { return latency(r).Response }),
@@ -100,7 +100,7 @@ func loads() []Figure {
 			run: mix(func(r results.Run) float64 { return r.ReadRatio.Achieved })},
 		Figure{Name: "mix.retries", About: "conditional sets that were made again", Merge: Sum,
 			run: mix(func(r results.Run) float64 { return float64(r.Mix.Retries) })},
-		Figure{Name: "mix.transactions_per_s", Unit: PerSecond, Better: More, About: "transactions in a second", Merge: Derived, delayed: Higher,
+		Figure{Name: "mix.transactions_per_s", Unit: PerSecond, Better: More, About: "transactions in a second", Merge: Derived, delay: slows,
 			run: transacting(results.Run.TransactionsPerS)},
 		Figure{Name: "mix.refused", About: "conditional transactions that were refused and made again", Merge: Sum,
 			run: transacting(func(r results.Run) float64 { return float64(r.Mix.Refused) })},
@@ -142,6 +142,9 @@ func loads() []Figure {
 	return all
 }
 
+// fromAcknowledgement begins the names of the figures of times that can be negative.
+const fromAcknowledgement = "from_ack."
+
 // fromAck returns the figures of the time from a write's acknowledgement to the notification of its
 // watchers. It is negative for watchers that are notified before the acknowledgement.
 func fromAck(name, about string, times func(results.FromAck) *results.Signed) (all []Figure) {
@@ -154,9 +157,9 @@ func fromAck(name, about string, times func(results.FromAck) *results.Signed) (a
 		{"p99", "the 99th percentile", func(s results.Signed) *int64 { return s.P99 }},
 		{"max", "the greatest", func(s results.Signed) *int64 { return &s.Max }},
 	} {
-		all = append(all, Figure{Name: "from_ack." + name + "." + s.name, Unit: Nanoseconds,
+		all = append(all, Figure{Name: fromAcknowledgement + name + "." + s.name, Unit: Nanoseconds,
 			About:      "until " + about + " was notified, from the write's acknowledgement, " + s.about,
-			Population: Window, Exactness: Timed, Merge: Coordinator,
+			Population: Window, Exactness: Timed, Merge: Coordinator, delay: shifts,
 			run: func(r results.Run) (float64, bool) {
 				if r.Fanout == nil || times(r.Fanout.FromAck) == nil {
 					return 0, false
@@ -174,16 +177,16 @@ func background() []Figure {
 	}
 	all := each(Figure{Population: Window, Exactness: Timed, Merge: Sum},
 		Figure{Name: "background.rounds_per_s", Unit: PerSecond, Better: More, About: "operations of the background in a second",
-			Merge: Derived, Export: "stampede.background.operations", delayed: Higher,
+			Merge: Derived, Export: "stampede.background.operations", delay: slows,
 			run: part(func(b results.Background) float64 { return b.ThroughputPerS })},
 		Figure{Name: "background.reads", Unit: Share, Better: Neither, About: "operations of the background that read",
 			Merge: Derived, Export: "stampede.background.operations",
 			run: part(func(b results.Background) float64 { return b.ReadRatio.Achieved })},
-		Figure{Name: "background.late", delayed: Lower, About: "its arrivals for which no client was free when they were due",
+		Figure{Name: "background.late", delay: adds, About: "its arrivals for which no client was free when they were due",
 			Export: "stampede.background.arrivals", run: part(func(b results.Background) float64 { return float64(b.Late) })},
-		Figure{Name: "background.skipped", delayed: Lower, About: "its arrivals that no client ever started",
+		Figure{Name: "background.skipped", delay: adds, About: "its arrivals that no client ever started",
 			Export: "stampede.background.arrivals", run: part(func(b results.Background) float64 { return float64(b.Skipped) })},
-		Figure{Name: "background.unfinished", delayed: Lower, About: "its arrivals, or turns of a closed loop, that had not ended",
+		Figure{Name: "background.unfinished", delay: adds, About: "its arrivals, or turns of a closed loop, that had not ended",
 			run: part(func(b results.Background) float64 { return float64(b.Unfinished) })},
 		Figure{Name: "background.errors", About: "its operations that failed", Exactness: Schedule,
 			run: part(func(b results.Background) float64 { return float64(total(b.Errors)) })})

@@ -97,14 +97,14 @@ func Known(phases []string, names ...string) (all []Figure) {
 	return all
 }
 
-// each returns the rows with what they have in common. A row's own population, exactness, rule and bias
+// each returns the rows with what they have in common. A row's own population, exactness, rule and sides
 // come first.
 func each(common Figure, rows ...Figure) []Figure {
 	for i := range rows {
 		r := &rows[i]
 		r.Population, r.Exactness = cmp.Or(r.Population, common.Population), cmp.Or(r.Exactness, common.Exactness)
 		r.Merge, r.Export = cmp.Or(r.Merge, common.Merge), cmp.Or(r.Export, common.Export)
-		r.delayed, r.unseen, r.absent = cmp.Or(r.delayed, common.delayed), cmp.Or(r.unseen, common.unseen), cmp.Or(r.absent, common.absent)
+		r.delay, r.unseen, r.absent = cmp.Or(r.delay, common.delay), cmp.Or(r.unseen, common.unseen), cmp.Or(r.absent, common.absent)
 	}
 	return rows
 }
@@ -170,11 +170,11 @@ const Violations = "safety.violations"
 // throughput returns the figures of the work that a run did.
 func throughput() []Figure {
 	seconds := each(Figure{Population: Window, Exactness: Timed, Merge: Derived},
-		Figure{Name: "rounds_per_s.min", delayed: Higher, Unit: PerSecond, Better: More, About: "rounds completed in the slowest whole second of the window",
+		Figure{Name: "rounds_per_s.min", delay: slowsSome, Unit: PerSecond, Better: More, About: "rounds completed in the slowest whole second of the window",
 			run: second(slices.Min[[]int64])},
 		Figure{Name: "rounds_per_s.max", Unit: PerSecond, Better: More, About: "rounds completed in the fastest whole second of the window",
 			run: second(slices.Max[[]int64])})
-	return append(each(Figure{Population: Window, Exactness: Timed, Export: "stampede.rounds", delayed: Higher},
+	return append(each(Figure{Population: Window, Exactness: Timed, Export: "stampede.rounds", delay: slows},
 		Figure{Name: "rounds_per_s", Unit: PerSecond, Better: More, About: "rounds completed in a second",
 			Merge: Derived, run: func(r results.Run) (float64, bool) { return r.ThroughputPerS, r.Rounds > 0 || r.DurationNS > 0 }},
 		Figure{Name: "rounds", Better: Neither, About: "rounds completed in the window",
@@ -220,7 +220,7 @@ func general() []Figure {
 			run: func(r results.Run) (float64, bool) {
 				return float64(r.Safety.Violations), r.Safety.Checked > 0 || r.Safety.Violations > 0
 			}},
-		Figure{Name: "safety.checked", Better: Neither, About: "safety checks", Exactness: Timed, delayed: Higher,
+		Figure{Name: "safety.checked", Better: Neither, About: "safety checks", Exactness: Timed, delay: slows,
 			run: always(func(r results.Run) int64 { return r.Safety.Checked })},
 		Figure{Name: "safety.belief_overlaps", About: "times that two clients believed to hold after a disturbance",
 			run: always(func(r results.Run) int64 { return r.Safety.BeliefOverlaps })},
@@ -231,7 +231,7 @@ func general() []Figure {
 		Figure{Name: "fairness.inversions", About: "grants out of the order in which clients came",
 			run: fairness(func(f results.Fairness) float64 { return float64(f.Inversions) })},
 		Figure{Name: "fairness.longest_wait", Unit: Nanoseconds, About: "the longest that a client waited",
-			Exactness: Timed, Merge: Max, delayed: Lower,
+			Exactness: Timed, Merge: Max, delay: lengthens,
 			run: fairness(func(f results.Fairness) float64 { return float64(f.LongestWaitNS) })},
 		Figure{Name: "errors", About: "operations that failed", Export: "stampede.errors",
 			run: always(func(r results.Run) int64 { return total(r.Errors) })})
@@ -313,10 +313,10 @@ func spreads() []Figure {
 	for i := range fanout {
 		addFanout(&fanout[i])
 	}
-	common.Exactness = Timed
+	common.Exactness, common.delay = Timed, shifts
 	drain := distribution(common, "drain", Nanoseconds, "from the first to the last notification of one write",
 		"stampede.write.drain.duration", func(r results.Run) *results.Distribution { return r.Herd.Drain })
-	common.Merge = Histogram
+	common.Merge, common.delay = Histogram, anyhow
 	return slices.Concat(fanout, drain, distribution(common, "generator.lag", Nanoseconds, "how late the clients' timers ran",
 		"stampede.generator.lag.duration", func(r results.Run) *results.Distribution { return r.Generator.Lag }))
 }
@@ -364,7 +364,7 @@ func generator() []Figure {
 // sessions returns the figures of what happened to the clients' sessions.
 func sessions() []Figure {
 	// A client that is short of CPU can only lose more sessions.
-	return each(Figure{Population: Window, Exactness: Timed, Merge: Sum, delayed: Lower},
+	return each(Figure{Population: Window, Exactness: Timed, Merge: Sum, delay: adds},
 		Figure{Name: "sessions.lost", About: "sessions that the service ended",
 			run: always(func(r results.Run) int64 { return r.Sessions.Lost })},
 		Figure{Name: "sessions.given_up", About: "sessions that clients ended, disconnected for their time-out",

@@ -52,21 +52,19 @@ func (c evaluation) limitOfBaseline(t Threshold, at int) limit {
 	run := c.file.Runs[at]
 	base, found := c.base(at)
 	if !found {
-		return limit{verdict: results.Inconclusive, why: "the baseline has no such run"}
+		return none(results.Inconclusive, "the baseline has no such run")
 	}
-	v := value(t.figure, base)
-	if v == nil {
-		return limit{verdict: results.Inconclusive, why: "in the baseline: " + unknown(t.figure, base)}
+	is := t.figure.Of(base).Times(t.operand.value).Of("in the baseline")
+	l := limit{Reading: is}
+	switch why := c.incomparable(run, base); {
+	case !is.Known():
+		l.verdict, l.why = results.Inconclusive, is.Unknown
+	case base.Safety.Violations > 0:
+		l.verdict, l.why = results.Invalid, "in the baseline the form violated safety"
+	case why != "" && t.figure.Timed():
+		l.verdict, l.why = results.Invalid, why
 	}
-	*v *= t.operand.value
-	if base.Safety.Violations > 0 {
-		return limit{value: v, verdict: results.Invalid, why: "in the baseline the form violated safety"}
-	}
-	if why := c.incomparable(run, base); why != "" && t.figure.Timed() {
-		return limit{value: v, verdict: results.Invalid, why: why}
-	}
-	doubt, bias := t.figure.Doubt(base)
-	return limit{value: v, bias: bias, doubt: "in the baseline: " + doubt.Text}
+	return l
 }
 
 // base returns the baseline's run with the same subject as that at the index. If there are several, it

@@ -71,32 +71,54 @@ func (c evaluation) judge(t Threshold) (gates []results.Gate) {
 func (c evaluation) judgeRun(t Threshold, at int) results.Gate {
 	run := c.file.Runs[at]
 	g := results.Gate{Text: t.Text, Scenario: t.Scenario, Subject: c.rows[at].String(), Run: at, Figure: t.figure.Name, Unit: string(t.figure.Unit), Op: string(t.op)}
-	g.Measured = value(t.figure, run)
+	measured := t.figure.Of(run)
+	g.Measured, g.MeasuredInfinite = written(measured)
 	l := c.limit(t, at)
-	g.Limit = l.value
-	_, bias := t.figure.Doubt(run)
+	g.Limit, g.LimitInfinite = written(l.Reading)
+	if l.verdict == "" && !l.Known() {
+		l.verdict, l.why = results.Invalid, l.Unknown
+	}
 	switch {
 	case run.Safety.Violations > 0 && t.asksForViolations(run):
 		g.Verdict = results.Pass
 	case run.Safety.Violations > 0:
 		g.Verdict, g.Why = results.Fail, "the form violated safety"
-	case g.Measured == nil:
-		g.Verdict, g.Why = results.Invalid, unknown(t.figure, run)
-	case l.value == nil || l.verdict != "":
+	case !measured.Known():
+		g.Verdict, g.Why = results.Invalid, measured.Unknown
+	case l.verdict != "":
 		g.Verdict, g.Why = l.verdict, l.why
-	case figure.Voids(t.op, t.op.Holds(*g.Measured, *g.Limit), bias, l.bias):
-		g.Verdict, g.Why = results.Invalid, l.doubt
-		if bias != 0 {
-			g.Why = t.figure.Voiding(run, t.op, t.op.Holds(*g.Measured, *g.Limit)).Text
-		}
-	case t.op.Holds(*g.Measured, *g.Limit):
-		g.Verdict = results.Pass
-	case t.NeedsBaseline():
-		g.Verdict = results.Regression
 	default:
-		g.Verdict = results.Fail
+		g.Verdict, g.Why = t.decide(measured, l.Reading)
 	}
 	return g
+}
+
+// decide judges a value that is known. Where most arrivals are not served, an infinite time is no matter of how much
+// slower than the baseline the service has become: the threshold is not met.
+func (t Threshold) decide(measured, limit figure.Reading) (results.Verdict, string) {
+	holds, doubt := t.op.Judge(measured, limit)
+	switch {
+	case doubt != "":
+		return results.Invalid, doubt
+	case holds:
+		return results.Pass, ""
+	case measured.Infinite():
+		return results.Fail, unserved
+	case t.NeedsBaseline():
+		return results.Regression, ""
+	}
+	return results.Fail, ""
+}
+
+// unserved says why a percentile is infinite.
+const unserved = "it is the time of an arrival that was not served"
+
+// written returns a reading's value as it is written: null if it is not known, or infinite, which JSON cannot say.
+func written(r figure.Reading) (v *float64, infinite bool) {
+	if !r.Known() || r.Infinite() {
+		return nil, r.Infinite()
+	}
+	return &r.Value, false
 }
 
 // asksForViolations reports whether the threshold is on the number of violations and the run meets it: the symptom of an
@@ -105,34 +127,12 @@ func (t Threshold) asksForViolations(r results.Run) bool {
 	return t.figure.Name == figure.Violations && t.operand.kind == ofValue && t.op.Holds(float64(r.Safety.Violations), t.operand.value)
 }
 
-// value returns the figure of the run, nil if it is unknown.
-func value(f figure.Figure, r results.Run) *float64 {
-	v, known := f.RunValue(r)
-	if !known {
-		return nil
-	}
-	return &v
-}
-
-// unknown says why a figure is unknown.
-func unknown(f figure.Figure, r results.Run) string {
-	if f.CountsLost(r) {
-		return "it is the time of an arrival that was not served"
-	}
-	if last := f.Name[strings.LastIndex(f.Name, ".")+1:]; strings.HasPrefix(last, "p") {
-		return "too few observations"
-	}
-	return "the run has no such figure"
-}
-
-// A limit is the value that a figure is compared with. If verdict is set, no comparison is
-// possible, and why gives the reason.
+// A limit is the value that a figure is compared with. If verdict is set, no comparison is possible, and why gives
+// the reason.
 type limit struct {
-	value   *float64
+	figure.Reading
 	verdict results.Verdict
 	why     string
-	bias    figure.Bias // of the value, and
-	doubt   string      // why
 }
 
 func (c evaluation) limit(t Threshold, at int) limit {
@@ -142,27 +142,26 @@ func (c evaluation) limit(t Threshold, at int) limit {
 	case ofBaseline:
 		return c.limitOfBaseline(t, at)
 	default:
-		return limit{value: &o.value}
+		return limit{Reading: figure.Exactly(o.value)}
 	}
+}
+
+// none returns the limit of what there is nothing to compare with.
+func none(v results.Verdict, why string) limit {
+	return limit{Reading: figure.Reading{Unknown: why}, verdict: v, why: why}
 }
 
 // limitOfRun returns the limit of a ratio to another run of the file.
 func (c evaluation) limitOfRun(o operand, at int) limit {
 	i, err := o.partner(at, c.rows)
 	if err != nil {
-		return limit{verdict: results.Invalid, why: err.Error()}
+		return none(results.Invalid, err.Error())
 	}
-	run, who := c.file.Runs[i], strings.TrimSuffix(c.rows[i].String(), ":")+": "
-	v := value(o.other.figure, run)
-	doubt, bias := o.other.figure.Doubt(run)
-	switch {
-	case run.Safety.Violations > 0:
-		return limit{verdict: results.Fail, why: who + "the form violated safety"}
-	case v == nil:
-		return limit{verdict: results.Invalid, why: who + unknown(o.other.figure, run)}
+	run, who := c.file.Runs[i], strings.TrimSuffix(c.rows[i].String(), ":")
+	if run.Safety.Violations > 0 {
+		return none(results.Fail, who+": the form violated safety")
 	}
-	*v *= o.value
-	return limit{value: v, bias: bias, doubt: who + doubt.Text}
+	return limit{Reading: o.other.figure.Of(run).Times(o.value).Of(who)}
 }
 
 // A Noise returns by which share a figure differs between two runs with the same setting on this
@@ -174,7 +173,7 @@ type Noise func(r results.Run, figure string) (share float64, known string)
 func Excuse(gates []results.Gate, runs []results.Run, noise Noise) {
 	for i := range gates {
 		g := &gates[i]
-		if g.Verdict != results.Regression || g.Run < 0 {
+		if g.Verdict != results.Regression || g.Run < 0 || g.Measured == nil || g.Limit == nil {
 			continue
 		}
 		f, err := figure.Parse(g.Figure, runs[g.Run].Phases)

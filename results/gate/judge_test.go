@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/gate"
 	"github.com/stampede-bench/stampede/results/units"
@@ -40,16 +41,21 @@ func file(runs ...results.Run) results.File {
 // selected run.
 func judged(t *testing.T, text string, f results.File, base *results.File) (lines []string, v results.Verdict) {
 	t.Helper()
-	th, err := gate.Parse(text, "", gate.Rows(f.Runs))
-	if err != nil {
-		t.Fatal(err)
-	}
-	gates, v := gate.Judge(f, []gate.Threshold{th}, base)
+	gates, v := gate.Judge(f, []gate.Threshold{parsed(t, text, f)}, base)
 	for _, g := range gates {
 		lines = append(lines, strings.TrimSuffix(fmt.Sprintf("%s@%d: %s %s %s: %s: %s", f.Runs[g.Run].Form, f.Runs[g.Run].Clients,
 			show(g.Measured, g.Unit), g.Op, show(g.Limit, g.Unit), g.Verdict, g.Why), ": "))
 	}
 	return lines, v
+}
+
+func parsed(t *testing.T, text string, f results.File) gate.Threshold {
+	t.Helper()
+	th, err := gate.Parse(text, "", gate.Rows(f.Runs))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return th
 }
 
 func show(v *float64, unit string) string {
@@ -133,7 +139,7 @@ func TestDoubts(t *testing.T) {
 		{"failed", "handoff.p99<5ms", results.Invalid}, {"failed", "handoff.p99<5us", results.Fail},
 		{"skipped", "handoff.p99<5us", results.Fail}, // true times are at least as long as the measured ones
 		{"skipped", "handoff.p99>5us", results.Pass}, {"skipped", "handoff.p99>5ms", results.Invalid},
-		{"skipped", "rounds_per_s>5", results.Invalid}, {"skipped", "rounds_per_s>5000", results.Invalid},
+		{"skipped", "rounds_per_s>5", results.Pass}, {"skipped", "rounds_per_s>5000", results.Fail}, // what was done was done
 		{"skipped", "whole.notifications_per_round<=1", results.Pass},
 		{"abandoned", "whole.notifications_per_round<=1", results.Invalid}, {"abandoned", "safety.violations==0", results.Pass},
 		{"bystanders", "handoff.p99<5ms", results.Pass}, {"bystanders", "background.read.p99<5ms", results.Invalid},
@@ -145,6 +151,66 @@ func TestDoubts(t *testing.T) {
 		lines, v := judged(t, c.text, file(r), nil)
 		if v != c.verdict || v == results.Invalid && !strings.HasSuffix(lines[0], ": why") {
 			t.Errorf("%s, %s: %s, %q; want %s", c.kind, c.text, v, lines, c.verdict)
+		}
+	}
+}
+
+// TestSkippedArrivals checks every kind of figure of a run of which 72 of 400 arrivals were skipped: its 90th percentile
+// is infinite, so that it misses any limit, also that of a baseline, and what was counted is what it is.
+func TestSkippedArrivals(t *testing.T) {
+	ns := func(d time.Duration) *int64 { return (*int64)(&d) }
+	slow := herding("predecessor", 4)
+	slow.Phases, slow.Rounds, slow.ThroughputPerS, slow.DurationNS = []string{"read"}, 328, 82, 4*time.Second
+	slow.Generator = results.Generator{Offered: 400, Completed: 328, Skipped: 72}
+	slow.Latency = map[string]results.Latency{"read": {Count: 328,
+		Service:  &results.Distribution{Min: 1e5, Mean: 1e6, P50: ns(time.Millisecond), P90: ns(time.Millisecond), Max: 1e7},
+		Response: &results.Distribution{Min: 1e5, Mean: 1e7, P50: ns(time.Millisecond), Max: 1e8, Lost: 72}}}
+	slow.Doubts = []results.Warning{{Code: metrics.Skipped, Text: "72 of 400 arrivals were not served"}}
+	good := slow
+	good.Rounds, good.ThroughputPerS, good.Doubts = 400, 100, nil
+	good.Generator = results.Generator{Offered: 400, Completed: 400}
+	good.Latency = map[string]results.Latency{"read": {Count: 400, Response: &results.Distribution{P50: ns(time.Millisecond), P90: ns(time.Millisecond)}}}
+	base := file(good)
+	for _, c := range []struct {
+		text string
+		want results.Verdict
+	}{
+		{"read.response.p90 < 1s", results.Fail}, {"read.response.p90 > 1s", results.Pass}, {"read.response.p90 <= 2 * read.response.p50", results.Fail},
+		{"read.response.p50 <= 2 * read.response.p90", results.Pass}, {"read.response.p90 <= 2 * baseline", results.Fail},
+		{"read.response.p50 < 1h", results.Pass}, {"read.response.p50 < 1ns", results.Fail}, {"read.response.p50 <= 2 * baseline", results.Pass},
+		{"read.response.p99 < 1s", results.Invalid}, // 400 arrivals are too few
+		{"read.response.max <= 1s", results.Invalid}, {"read.response.max < 10ms", results.Fail}, {"read.response.mean > 1ms", results.Pass},
+		{"read.response.min < 1ms", results.Pass}, {"read.service.p50 < 1s", results.Pass}, {"read.service.max < 1ms", results.Fail},
+		{"rounds == 328", results.Pass}, {"rounds < 328", results.Fail}, {"rounds <= 328", results.Pass}, {"rounds_per_s >= 1", results.Pass},
+		{"rounds_per_s >= 1000", results.Fail}, {"rounds_per_s >= 0.9 * baseline", results.Regression}, {"generator.skipped == 72", results.Pass},
+		{"generator.skipped < 72", results.Fail}, {"rate.achieved >= 0.82", results.Pass}, {"errors == 0", results.Pass},
+		{"notifications_per_round <= 1 * baseline", results.Pass}, {"safety.checked >= 1", results.Pass},
+	} {
+		lines, v := judged(t, c.text, file(slow), &base)
+		if v != c.want {
+			t.Errorf("%s: %s, %q; want %s", c.text, v, lines, c.want)
+		}
+	}
+	gates, _ := gate.Judge(file(slow), []gate.Threshold{parsed(t, "read.response.p90 < 1s", file(slow))}, nil)
+	if g := gates[0]; !g.MeasuredInfinite || g.Measured != nil || g.LimitInfinite || *g.Limit != 1e9 || !strings.Contains(g.Why, "not served") {
+		t.Errorf("an infinite percentile is written as %+v", g)
+	}
+}
+
+// TestDoubtsHaveASize checks that a doubt which says how far times can be wrong voids a verdict within that margin, and no
+// other: a hand-off took 1 ms, of which 0.11 ms may not have been the service's.
+func TestDoubtsHaveASize(t *testing.T) {
+	r := herding("predecessor", 32)
+	r.Doubts = []results.Warning{{Code: metrics.Others, Text: "why", Numbers: metrics.Numbers{metrics.LostShare: 0.1, metrics.LongestLate: 1e4}}}
+	for text, want := range map[string]results.Verdict{
+		"handoff.p99 < 500us": results.Fail, "handoff.p99 < 950us": results.Invalid, "handoff.p99 < 1.1ms": results.Pass,
+		"rounds_per_s >= 600": results.Fail, "rounds_per_s >= 550": results.Invalid, "rounds_per_s >= 500": results.Pass,
+		"handoff.p99 <= 0.5 * baseline": results.Invalid, // the baseline's own doubt has none
+	} {
+		base := file(herding("predecessor", 32))
+		base.Runs[0].Doubts = []results.Warning{{Code: metrics.Behind, Text: "base"}}
+		if lines, v := judged(t, text, file(r), &base); v != want {
+			t.Errorf("%s: %s, %q; want %s", text, v, lines, want)
 		}
 	}
 }

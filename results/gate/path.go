@@ -83,13 +83,10 @@ func (t PathThreshold) judge(o results.Observation) results.Gate {
 		return g
 	}
 	g.Subject, g.Measured = at, &measured
-	holds, op := t.Op.Holds(measured, t.Limit), t.Op
-	if op == figure.Equals && measured > t.Limit { // a true value that can only be higher still is
-		op = figure.AtMost
-	}
+	holds, doubt := t.Op.Judge(figure.Around(measured, bias, why), figure.Exactly(t.Limit))
 	switch {
-	case figure.Voids(op, holds, bias, 0):
-		g.Verdict, g.Why = results.Invalid, why
+	case doubt != "":
+		g.Verdict, g.Why = results.Invalid, doubt
 	case holds:
 		g.Verdict = results.Pass
 	default:

@@ -66,7 +66,10 @@ func undecided(g results.Gate) bool {
 
 // measured formats what was measured.
 func measured(g results.Gate) string {
-	if g.Measured == nil {
+	switch {
+	case g.MeasuredInfinite:
+		return units.Infinite
+	case g.Measured == nil:
 		return units.Absent
 	}
 	return figure.Figure{Unit: figure.Unit(g.Unit)}.Format(*g.Measured)

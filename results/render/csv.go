@@ -195,8 +195,8 @@ func (t *sheet) changes(v results.Comparison) {
 		t.set("figure", x.Figure)
 		t.set("unit", x.Unit)
 		t.set("gated", strconv.FormatBool(x.Gated))
-		t.known("base_median", x.Base, x.Known())
-		t.known("new_median", x.New, x.Known())
+		t.known("base_median", x.Base, x.Known() && !x.BaseInfinite)
+		t.known("new_median", x.New, x.Known() && !x.NewInfinite)
 		e := results.Estimate{}
 		if x.Effect != nil {
 			e = *x.Effect

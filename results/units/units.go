@@ -76,6 +76,9 @@ const thin = "\u202f"
 // Absent replaces a value that is not known.
 const Absent = "n/a"
 
+// Infinite replaces a time of work that was never done.
+const Infinite = "infinite"
+
 // Numbers lists the numbers, separated by commas.
 func Numbers(all []int) string {
 	words := make([]string, len(all))

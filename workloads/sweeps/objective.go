@@ -3,7 +3,6 @@ package sweeps
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/stampede-bench/stampede/metrics"
@@ -38,30 +37,29 @@ func ParseObjective(text string, phases []string) (Objective, error) {
 
 // Judge reports whether a run meets the objective. A run is undecided if it has too few observations, or if
 // the true value of a doubtful one could decide otherwise: times of a load generator that was short of CPU
-// are at most too long, so they can meet the objective and cannot miss it. Arrivals that were not served
-// count as infinitely late in percentiles; a run that has lost any misses an objective of another figure.
+// are at most too long, so they can meet the objective and cannot miss it unless they miss it by more than
+// that explains. Arrivals that were not served count as infinitely late in percentiles; a run that has lost any
+// misses an objective of another figure.
 func (o Objective) Judge(r results.Run) Trial {
-	measured, known := o.Figure.RunValue(r)
-	holds := o.Op.Holds(measured, o.Limit)
-	doubt, bias := o.Figure.Doubt(r)
-	lost := r.Generator.Lost()
-	decides := lost > 0 && !(o.Figure.CountsLost(r) && (known || o.Has(r)+lost < o.Needs()))
-	delay := slices.IndexFunc(r.Doubts, func(d results.Warning) bool { return metrics.DistortionOf(d.Code) == metrics.TooLong })
+	measured := o.Figure.Of(r)
+	holds, doubt := o.Op.Judge(measured, figure.Exactly(o.Limit))
+	lost, decides := r.Generator.Lost(), measured.Infinite()
+	if lost > 0 && !o.Figure.CountsLost(r) {
+		decides, doubt = figure.Above.Judge(figure.Lost(r), figure.Exactly(0)) // the generator can have lost them
+	}
 	switch {
 	case r.Safety.Violations > 0:
 		return Trial{Outcome: Missed, Why: "a safety violation invalidates the run"}
-	case decides && delay >= 0: // which can have lost them
-		return Trial{Why: r.Doubts[delay].Text}
-	case decides:
+	case decides && doubt == "":
 		return Trial{Outcome: Missed, Why: fmt.Sprintf("%s of %s arrivals were not served", units.Count(lost), units.Count(r.Generator.Offered))}
-	case !known:
+	case !measured.Known() && !decides:
 		return Trial{Why: fmt.Sprintf("%s observations are too few for %s, which needs %s", units.Count(o.Has(r)), o.Figure.Name, units.Count(o.Needs()))}
-	case figure.Voids(o.Op, holds, bias, 0):
-		return Trial{Why: doubt.Text}
+	case doubt != "":
+		return Trial{Why: doubt}
 	case !holds:
-		return Trial{Outcome: Missed, Slack: o.slack(measured), Why: o.missed(measured)}
+		return Trial{Outcome: Missed, Slack: o.slack(measured.Value), Why: o.missed(measured.Value)}
 	}
-	return Trial{Outcome: Met, Slack: o.slack(measured)}
+	return Trial{Outcome: Met, Slack: o.slack(measured.Value)}
 }
 
 // missed says by what value a run missed the objective.
