@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stampede-bench/stampede/drivers/traffic/owner"
 	"github.com/stampede-bench/stampede/internal/bubble"
 )
 
@@ -119,7 +120,7 @@ func TestQueueOfSharingClients(t *testing.T) {
 // Under synctest's clock no timer is late, and every due time is sampled.
 func TestSamplerSamplesEveryDueTime(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
-		s := StartSampler()
+		s := StartSampler(owner.Service{})
 		time.Sleep(10*lagEvery + lagEvery/2)
 		g := s.Stop()
 		if g.Lag.TotalCount() != 10 || g.Lag.Max() != 0 {
@@ -130,7 +131,7 @@ func TestSamplerSamplesEveryDueTime(t *testing.T) {
 
 // TestSamplerSeesWork burns processor time until the sampler has to see it.
 func TestSamplerSeesWork(t *testing.T) {
-	s := StartSampler()
+	s := StartSampler(owner.Service{})
 	for used := cpuTime(); cpuTime() == used; {
 	}
 	if g := s.Stop(); g.CPUCores <= 0 {

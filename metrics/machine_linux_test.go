@@ -19,6 +19,7 @@ import (
 	"github.com/prometheus/procfs"
 	"golang.org/x/sys/unix"
 
+	"github.com/stampede-bench/stampede/drivers/traffic/owner"
 	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
@@ -96,7 +97,7 @@ func TestMachineSeparatesStartedProcesses(t *testing.T) {
 	testenv.SkipIfShort(t)
 	const used = 300 * time.Millisecond
 	for _, ended := range []bool{false, true} {
-		s := StartSampler()
+		s := StartSampler(owner.Service{})
 		c := exec.Command(os.Args[0])
 		end := burner(t, c, used)
 		if ended {
@@ -118,7 +119,7 @@ func TestMachineSeparatesStartedProcesses(t *testing.T) {
 // is known of it.
 func TestMachineMeasuresMemoryAndWrites(t *testing.T) {
 	testenv.SkipIfShort(t)
-	s := StartSampler()
+	s := StartSampler(owner.Service{})
 	c := exec.Command(os.Args[0])
 	c.Env = append(os.Environ(), fillFile+"="+filepath.Join(t.TempDir(), "file"))
 	end := burner(t, c, 0)
@@ -155,7 +156,7 @@ func TestMachineSeparatesOtherPrograms(t *testing.T) {
 // beside returns the usage of a window of the seconds took, in which a process that belongs to init
 // used d.
 func beside(t *testing.T, d time.Duration) (m *Machine, took float64) {
-	s := StartSampler()
+	s := StartSampler(owner.Service{})
 	// The shell starts the burner in the background and exits, so init becomes its parent.
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -173,7 +174,7 @@ func beside(t *testing.T, d time.Duration) (m *Machine, took float64) {
 // Two threads restricted to the same processor wait for each other.
 func TestMachineCountsWaitingThreads(t *testing.T) {
 	testenv.SkipIfShort(t)
-	if threadsWaited() == nil {
+	if u := readUsage(owner.Service{}); u == nil || len(u.waiting) == 0 {
 		t.Skip("the kernel does not count for how long threads wait")
 	}
 	var allowed unix.CPUSet
@@ -188,7 +189,7 @@ func TestMachineCountsWaitingThreads(t *testing.T) {
 		}
 	}
 	const used = 100 * time.Millisecond
-	s := StartSampler()
+	s := StartSampler(owner.Service{})
 	burnt, gone := make(chan error), make(chan struct{})
 	for range 2 {
 		go func() {
@@ -240,22 +241,24 @@ func TestMachineAddsUp(t *testing.T) {
 		want          Machine
 	}{
 		"all processors": {processors{[]int{0, 1, 2, 3}, none, 0}, processors{[]int{0, 1, 2, 3}, none, 0},
-			Machine{Cores: 4, Busy: 2.8, Others: 1.1, Stolen: 0.2}},
+			Machine{Cores: 4, Busy: 2.8, Others: 1, Stolen: 0.2}},
 		"two of four": {processors{[]int{0, 1}, none, 0}, processors{[]int{0, 1}, none, 0},
-			Machine{Cores: 2, Busy: 1.8, Others: 0.1, Stolen: 0.2}},
+			Machine{Cores: 2, Busy: 1.8, Others: 0, Stolen: 0.2}},
 		"a duet's halves, exchanged": {processors{[]int{0, 1}, none, 0}, processors{[]int{2, 3}, none, 0},
-			Machine{Cores: 4, Busy: 2.8, Others: 1.1, Stolen: 0.2}},
+			Machine{Cores: 4, Busy: 2.8, Others: 1, Stolen: 0.2}},
 		"shown with other numbers": {processors{[]int{8, 9, 10, 11}, none, 0}, processors{[]int{8, 9, 10, 11}, none, 0},
-			Machine{Cores: 4, Busy: 2.8, Others: 1.1, Stolen: 0.2}},
+			Machine{Cores: 4, Busy: 2.8, Others: 1, Stolen: 0.2}},
 		"a quota that the group uses up": {processors{[]int{0, 1, 2, 3}, 2.5, 100}, processors{[]int{0, 1, 2, 3}, 2.5, 123},
-			Machine{Cores: 2.5, Busy: 2.3, Others: 0.6, Stolen: 0.2}},
+			Machine{Cores: 2.5, Busy: 2.3, Others: 0.5, Stolen: 0.2}},
 		"a quota above what others leave": {processors{[]int{0, 1, 2, 3}, 2.5, 100}, processors{[]int{0, 1, 2, 3}, 2.5, 110},
-			Machine{Cores: 2.5, Busy: 1.3, Others: 1.1, Stolen: 0.2}},
+			Machine{Cores: 2.5, Busy: 1.3, Others: 1, Stolen: 0.2}},
 	} {
-		from := usage{at: time.Unix(100, 0), may: c.before, self: 7, started: family{11, 500, 1000}, waiting: map[int]float64{1: 2, 2: 5},
+		from := usage{at: time.Unix(100, 0), serving: map[int]float64{8: 3, 9: 1}, kept: map[int]float64{1: 2, 2: 5, 8: 1}, may: c.before, self: 7, started: family{11, 500, 1000}, waiting: map[int]float64{1: 2, 2: 5},
 			cpus: map[int64]stat{0: {Idle: 10, Steal: 1}, 1: {Iowait: 4, SoftIRQ: 3}, 2: {Idle: 5}, 3: {}}}
-		to := usage{at: time.Unix(110, 0), may: c.after, self: 12, started: family{23, 700, 4000}, waiting: map[int]float64{1: 4, 3: 1},
+		to := usage{at: time.Unix(110, 0), serving: map[int]float64{8: 4, 7: 50}, kept: map[int]float64{1: 4, 3: 1, 8: 2}, may: c.after, self: 12, started: family{23, 700, 4000}, waiting: map[int]float64{1: 4, 3: 1},
 			cpus: map[int64]stat{0: {Idle: 10, Steal: 3}, 1: {Iowait: 4, SoftIRQ: 3}, 2: {Idle: 15}, 3: {}}}
+		kept := 0.4
+		c.want.Service, c.want.Kept = 0.1, &kept // of 8; 7 has come and 9 has gone
 		c.want.Started, c.want.Waiting, c.want.StartedResident, c.want.StartedWritten = 1.2, 0.3, 700, 3000
 		if diff := cmp.Diff(c.want, *to.usedSince(&from), cmpopts.EquateApprox(0, 1e-9)); diff != "" {
 			t.Errorf("%s: %s", name, diff)

@@ -10,6 +10,8 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 	"github.com/prometheus/procfs"
+
+	"github.com/stampede-bench/stampede/drivers/traffic/owner"
 )
 
 // A Sampler observes the load generator (this process) and the machine around it. A generator
@@ -18,6 +20,7 @@ type Sampler struct {
 	began  time.Time
 	cpu    time.Duration // at the start
 	before *usage        // at the start
+	serves owner.Service // the processes on this machine that serve this one, at the start
 	pause  time.Duration // at the start
 	stop   chan struct{}
 	done   chan struct{} // closed when sampling of the lag has ended
@@ -29,12 +32,14 @@ type Sampler struct {
 // lagEvery is how often the schedule lag is sampled.
 const lagEvery = 10 * time.Millisecond
 
-// StartSampler starts sampling. The caller must call Stop.
-func StartSampler() *Sampler {
+// StartSampler starts sampling. The caller must call Stop. It says what serves this process: to find that takes
+// milliseconds, so it is done before the window.
+func StartSampler(serves owner.Service) *Sampler {
 	s := &Sampler{
 		began:  time.Now(),
 		cpu:    cpuTime(),
-		before: readUsage(),
+		before: readUsage(serves),
+		serves: serves,
 		pause:  gcPause(),
 		stop:   make(chan struct{}),
 		done:   make(chan struct{}),
@@ -48,14 +53,21 @@ func StartSampler() *Sampler {
 func (s *Sampler) Stop() Generator {
 	close(s.stop)
 	<-s.done
-	return s.SoFar()
+	return s.read(s.serves)
 }
 
 // SoFar returns the results from the start until now. It may be called from any goroutine.
 func (s *Sampler) SoFar() Generator {
+	return s.read(owner.Service{Processes: s.serves.Processes})
+}
+
+func (s *Sampler) read(serves owner.Service) Generator {
 	// On a machine with many processes this read takes milliseconds. It happens before the
 	// lock, so that sampling of the lag continues.
-	machine := readUsage().usedSince(s.before)
+	machine := readUsage(serves).usedSince(s.before)
+	if machine != nil && serves.Unknown != s.serves.Unknown { // it takes too long to read all threads again and again
+		machine.Kept = nil
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return Generator{Lag: s.lag.Clone(), GCPause: gcPause() - s.pause, CPUCores: s.CPUCores(), Machine: machine}
@@ -108,11 +120,16 @@ type Machine struct {
 	Cores   float64 // how many those are: by affinity, cpuset and the quota of the control group
 	Busy    float64 // not free: used by all programs and by the kernel, or beyond the quota
 	Started float64 // used by the processes that this one started: the servers of a run
-	Others  float64 // used by programs that are neither this process nor started by it
+	Service float64 // used by the other processes that serve this one: the service, if it runs on this machine
+	Others  float64 // used by programs that are none of these
 	Stolen  float64 // given to other machines by the hypervisor
 	// Waiting is the mean number of this process's threads that were ready to run and had no
 	// processor.
 	Waiting float64
+	// Kept is the mean number of threads that were ready to run and had no processor, of this process and of those that
+	// serve it: at most for this share of the time something kept them from running. Where not all of these
+	// are known, it is of all programs. It is nil if it is not known.
+	Kept *float64
 	// StartedResident is the memory of the processes that this one started, at the end of the window, and
 	// StartedWritten what they had the disk write in the window, both in bytes.
 	StartedResident int64
@@ -127,11 +144,13 @@ type usage struct {
 	self    float64                  // this process
 	started family                   // its children and all their descendants
 	waiting map[int]float64          // by thread of this process: time ready to run without a processor
+	serving map[int]float64          // by process that serves this one: processor time
+	kept    map[int]float64          // as waiting, of all threads that the run depends on; nil if not known
 }
 
 // readUsage reads the kernel's counters. It returns nil where the kernel does not provide them,
 // for example outside Linux.
-func readUsage() *usage {
+func readUsage(serves owner.Service) *usage {
 	proc, err := procfs.NewDefaultFS()
 	if err != nil {
 		return nil
@@ -140,10 +159,25 @@ func readUsage() *usage {
 	if err != nil {
 		return nil
 	}
-	u := usage{at: at, may: processorsOf(proc, "/"), cpus: stat.CPU, self: cpuTime().Seconds(), waiting: threadsWaited()}
-	u.started, err = startedBy(proc)
+	u := usage{at: at, may: processorsOf(proc, "/"), cpus: stat.CPU, self: cpuTime().Seconds(), waiting: map[int]float64{}, serving: map[int]float64{}}
+	addWaited(u.waiting, proc, os.Getpid())
+	processes, err := proc.AllProcs()
 	if err != nil {
 		return nil
+	}
+	var family []int
+	u.started, family = startedBy(processes)
+	u.kept = maps.Clone(u.waiting)
+	for _, p := range processes {
+		serving := slices.Contains(serves.Processes, p.PID) && !slices.Contains(family, p.PID)
+		if serving {
+			if stat, err := p.Stat(); err == nil {
+				u.serving[p.PID] = stat.CPUTime()
+			}
+		}
+		if serving || slices.Contains(family, p.PID) || serves.Unknown {
+			addWaited(u.kept, proc, p.PID)
+		}
 	}
 	return &u
 }
@@ -186,7 +220,12 @@ func (u *usage) usedSince(before *usage) *Machine {
 	m.Busy = max(cores-m.Stolen-idle/took, 0)
 	m.Started = max(u.started.time-before.started.time, 0) / took
 	m.StartedResident, m.StartedWritten = u.started.resident, max(u.started.written-before.started.written, 0)
-	own := m.Started + (u.self-before.self)/took
+	for pid, used := range u.serving {
+		if then, known := before.serving[pid]; known {
+			m.Service += (used - then) / took
+		}
+	}
+	own := m.Started + m.Service + (u.self-before.self)/took
 	m.Others = max(m.Busy-own-kernel/took, 0)
 	if q := u.may.quota; q < cores {
 		m.Cores = q
@@ -196,8 +235,10 @@ func (u *usage) usedSince(before *usage) *Machine {
 			m.Busy = max(q-(cores-m.Busy), 0)
 		}
 	}
-	for id, waited := range u.waiting {
-		m.Waiting += (waited - before.waiting[id]) / took
+	m.Waiting = waitedSince(u.waiting, before.waiting) / took
+	if len(u.kept) > 0 {
+		kept := waitedSince(u.kept, before.kept) / took
+		m.Kept = &kept
 	}
 	return &m
 }
@@ -223,12 +264,8 @@ type family struct {
 	written  int64   // bytes that the disk was to write; of a process that has ended, nothing
 }
 
-// startedBy returns the usage of all descendants of this process.
-func startedBy(proc procfs.FS) (family, error) {
-	all, err := proc.AllProcs()
-	if err != nil {
-		return family{}, err
-	}
+// startedBy returns the usage of all descendants of this process, and which processes they are.
+func startedBy(all procfs.Procs) (sum family, processes []int) {
 	stats, children := map[int]procfs.ProcStat{}, map[int][]procfs.Proc{}
 	for _, p := range all {
 		s, err := p.Stat()
@@ -238,7 +275,7 @@ func startedBy(proc procfs.FS) (family, error) {
 		stats[s.PID] = s
 		children[s.PPID] = append(children[s.PPID], p)
 	}
-	sum := family{time: ended().Seconds()}
+	sum.time = ended().Seconds()
 	for next := children[os.Getpid()]; len(next) > 0; {
 		p := next[0]
 		s := stats[p.PID]
@@ -247,26 +284,32 @@ func startedBy(proc procfs.FS) (family, error) {
 		if io, err := p.IO(); err == nil {
 			sum.written += int64(io.WriteBytes)
 		}
-		next = append(next[1:], children[p.PID]...)
+		processes, next = append(processes, p.PID), append(next[1:], children[p.PID]...)
 	}
-	return sum, nil
+	return sum, processes
 }
 
 // ticksPerSecond is the unit of /proc/PID/stat on every platform that Go supports.
 const ticksPerSecond = 100
 
-// threadsWaited returns, by thread of this process, the seconds for which the thread was ready
-// to run and had no processor. It is empty where the kernel does not count this time.
-func threadsWaited() map[int]float64 {
-	threads, err := procfs.AllThreads(os.Getpid())
+// addWaited adds, by thread of the process, the seconds for which the thread was ready to run and had no processor. It
+// adds none where the kernel does not count this time.
+func addWaited(waited map[int]float64, proc procfs.FS, pid int) {
+	threads, err := proc.AllThreads(pid)
 	if err != nil {
-		return nil
+		return
 	}
-	waited := make(map[int]float64, len(threads))
 	for _, t := range threads {
 		if s, err := t.Schedstat(); err == nil {
 			waited[t.PID] = float64(s.WaitingNanoseconds) / 1e9
 		}
 	}
-	return waited
+}
+
+// waitedSince returns how long the threads have waited since an earlier reading.
+func waitedSince(now, before map[int]float64) (sum float64) {
+	for id, waited := range now {
+		sum += waited - before[id]
+	}
+	return sum
 }

@@ -293,7 +293,7 @@ func generator(g metrics.Generator, write writing) Generator {
 	var machine *Machine
 	if m := g.Machine; m != nil {
 		stolen = m.Stolen
-		machine = &Machine{m.Cores, m.Busy, m.Started, m.Others, m.Waiting, m.StartedResident, m.StartedWritten}
+		machine = &Machine{m.Cores, m.Busy, m.Started, m.Service, m.Others, m.Waiting, m.StartedResident, m.StartedWritten}
 	}
 	return Generator{
 		CPUCores: g.CPUCores, StolenCores: stolen, Machine: machine, GCPauseNS: g.GCPause, Lag: write(g.Lag),

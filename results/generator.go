@@ -57,11 +57,12 @@ type Safety struct {
 // Machine is which programs used the generator's machine in the window, in seconds of
 // processor time per second.
 type Machine struct {
-	Cores          float64 `json:"cores"`           // that the generator and the servers which it started may use
-	BusyCores      float64 `json:"busy_cores"`      // of these, used by all programs and the kernel
-	StartedCores   float64 `json:"started_cores"`   // used by the servers that the run started
-	OtherCores     float64 `json:"other_cores"`     // used by programs that are not of the run
-	WaitingThreads float64 `json:"waiting_threads"` // of the generator, ready to run without a processor; average
+	Cores          float64 `json:"cores"`                   // that the generator and the servers which it started may use
+	BusyCores      float64 `json:"busy_cores"`              // of these, used by all programs and the kernel
+	StartedCores   float64 `json:"started_cores"`           // used by the servers that the run started
+	ServiceCores   float64 `json:"service_cores,omitempty"` // used by a service on this machine that the run did not start
+	OtherCores     float64 `json:"other_cores"`             // used by programs that are not of the run
+	WaitingThreads float64 `json:"waiting_threads"`         // of the generator, ready to run without a processor; average
 	// StartedResidentBytes is the memory of the servers that the run started, at the end of the window, and
 	// StartedWrittenBytes what they had the disk write. Left out where there are none.
 	StartedResidentBytes int64 `json:"started_resident_bytes,omitempty"`

@@ -99,9 +99,9 @@ func ofMachine(code string, w metrics.Warning) string {
 		return fmt.Sprintf("client-bound: the generator used %.1f of %.3g cores; the service may be faster", n["generator_cores"], n["machine_cores"])
 	case metrics.Others:
 		return fmt.Sprintf("other programs used %.1f of %.3g cores (generator %.1f, its servers %.1f): latencies are too high",
-			n["others_cores"], n["machine_cores"], n["generator_cores"], n["started_cores"])
+			n["others_cores"], n["machine_cores"], n["generator_cores"], n["started_cores"]+n["service_cores"]) + atMost(n)
 	case metrics.Stolen:
-		return fmt.Sprintf("CPU steal %.0f %%: latencies are too high", 100*n["stolen_cores"]/n["machine_cores"])
+		return fmt.Sprintf("CPU steal %.0f %%: latencies are too high", 100*n["stolen_cores"]/n["machine_cores"]) + atMost(n)
 	case metrics.Starved:
 		tail := fmt.Sprintf("%s p99 is %s", w.Names["phase"], duration(n["phase_p99_ns"]))
 		if longest, few := n["phase_max_ns"]; few {
@@ -113,6 +113,15 @@ func ofMachine(code string, w metrics.Warning) string {
 			100*n["busy_share"], n["generator_cores"], n["started_cores"], n["machine_cores"])
 	}
 	return ""
+}
+
+// atMost says by how much latencies are too high at most, "" if that is not known.
+func atMost(n metrics.Numbers) string {
+	share, known := n[metrics.LostShare]
+	if !known || share >= 1 {
+		return ""
+	}
+	return fmt.Sprintf(" by at most %s of each and %s", units.Share(share), duration(n[metrics.LongestLate]))
 }
 
 // ofRounds words the warnings about rounds and arrivals, "" for other codes.

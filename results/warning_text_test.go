@@ -19,6 +19,8 @@ func TestEveryWarningHasItsSentence(t *testing.T) {
 		"client-bound: the generator used 1.9 of 2 cores; the service may be faster": warning(metrics.ClientBound, metrics.Numbers{"generator_cores": 1.9, "machine_cores": 2}, nil),
 		"other programs used 0.7 of 4 cores (generator 1.5, its servers 1.6): latencies are too high": warning(metrics.Others,
 			metrics.Numbers{"others_cores": 0.7, "machine_cores": 4, "generator_cores": 1.5, "started_cores": 1.6, "waiting_share": 0.25}, nil),
+		"other programs used 0.7 of 4 cores (generator 1.5, its servers 1.6): latencies are too high by at most 10 % of each and 4.00 ms": warning(metrics.Others,
+			metrics.Numbers{"others_cores": 0.7, "machine_cores": 4, "generator_cores": 1.5, "service_cores": 1.6, metrics.LostShare: 0.1, metrics.LongestLate: 4e6}, nil),
 		"CPU steal 6 %: latencies are too high": warning(metrics.Stolen, metrics.Numbers{"stolen_cores": 0.24, "machine_cores": 4}, nil),
 		"generator short of CPU: latencies are too high by up to 15.2 ms (timers late, p99); acquire p99 is 3.46 ms": warning(metrics.Starved,
 			metrics.Numbers{"late_p99_ns": 15.18e6, "phase_p99_ns": 3.456e6}, metrics.Names{"phase": "acquire"}),

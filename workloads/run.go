@@ -5,11 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/cluster/faults"
+	"github.com/stampede-bench/stampede/drivers/traffic/owner"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads/openloop"
 	"github.com/stampede-bench/stampede/workloads/preload"
@@ -195,6 +197,7 @@ func (r *runner) run(ctx context.Context) *metrics.Record {
 	start := r.pool.counts()
 	defer r.exchange(ctx)()
 	r.meet(ctx, SessionsOpen)
+	serves := owner.ServiceOf(os.Getpid())
 	var server serverReading
 	if r.plan.Open.Rate.Open() { // the window opens when it is due, however long the server takes to answer
 		server = r.readServer(ctx)
@@ -213,7 +216,7 @@ func (r *runner) run(ctx context.Context) *metrics.Record {
 		server = r.readServer(ctx)
 	}
 	r.awaitWindow(ctx)
-	self := metrics.StartSampler()
+	self := metrics.StartSampler(serves)
 	for _, s := range r.pool.Slots {
 		s.beginStates()
 	}

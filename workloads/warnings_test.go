@@ -2,6 +2,7 @@ package workloads
 
 import (
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -88,6 +89,44 @@ func TestDoubts(t *testing.T) {
 		}
 		if diff := cmp.Diff(want, kinds); diff != "" || len(m.Warnings) != len(want) {
 			t.Errorf("%q: doubts %q, warnings %v", c.kind, kinds, m.Warnings)
+		}
+	}
+}
+
+// TestDoubtsSayHowFarTheyGo checks that a doubt about the machine has the time that threads of the run waited or were
+// stopped and the latest timer, unless that is not known or the generator itself used the processors.
+func TestDoubtsSayHowFarTheyGo(t *testing.T) {
+	const ms = int64(time.Millisecond)
+	kept := 0.1
+	for name, c := range map[string]struct {
+		machine metrics.Machine
+		cores   float64
+		stopped int64 // timers of a thousand that were 20 ms late
+		code    string
+		share   float64 // negative: not known
+	}{
+		"others":           {metrics.Machine{Cores: 4, Busy: 3.8, Others: 0.7, Kept: &kept}, 0.1, 0, metrics.Others, 0.1},
+		"others, no sight": {metrics.Machine{Cores: 4, Busy: 3.8, Others: 0.7}, 0.1, 0, metrics.Others, -1},
+		"stolen":           {metrics.Machine{Cores: 4, Stolen: 0.3, Kept: &kept}, 0.1, 0, metrics.Stolen, 0.4},
+		"stopped":          {metrics.Machine{Cores: 4, Kept: &kept}, 0.1, 200, metrics.Starved, 0.3},
+		"client-bound":     {metrics.Machine{Cores: 4, Kept: &kept}, 1000, 0, metrics.ClientBound, -1},
+	} {
+		m := &metrics.Record{Duration: time.Second}
+		m.Generator.Machine, m.Generator.CPUCores, m.Generator.Lag = &c.machine, c.cores, metrics.NewDurations()
+		m.Generator.Lag.RecordValues(20*ms, c.stopped)
+		m.Generator.Lag.RecordValues(ms, 1000-c.stopped)
+		took := metrics.NewDurations()
+		took.RecordValue(30 * ms)
+		m.Phases = []metrics.Phase{{Name: "acquire", Service: took}}
+		(&runner{}).warn(m)
+		i := slices.IndexFunc(m.Doubts, func(w metrics.Warning) bool { return w.Code == c.code })
+		if i < 0 {
+			t.Fatalf("%s: %+v", name, m.Doubts)
+		}
+		share, known := m.Doubts[i].Numbers[metrics.LostShare]
+		late := m.Doubts[i].Numbers[metrics.LongestLate]
+		if known != (c.share >= 0) || known && (math.Abs(share-c.share) > 1e-9 || late != float64(m.Generator.Lag.Max())) {
+			t.Errorf("%s: %v, want a share of %g", name, m.Doubts[i].Numbers, c.share)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package workloads
 
 import (
 	"context"
+	"maps"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -239,7 +240,8 @@ const (
 )
 
 // generatorDoubts returns the doubts that come from the generator and its machine, at any time of
-// the run: which program was short of processors, and why.
+// the run: which program was short of processors, and why. They say how far times can be wrong, as far as that is
+// known, unless the generator itself used up the processors.
 func generatorDoubts(m *metrics.Record) (all []metrics.Warning) {
 	doubt := func(is bool, code string, numbers metrics.Numbers) {
 		if is {
@@ -248,18 +250,41 @@ func generatorDoubts(m *metrics.Record) (all []metrics.Warning) {
 	}
 	g, cores := m.Generator, metrics.Cores()
 	doubt(g.CPUCores > full*cores, metrics.ClientBound, metrics.Numbers{"generator_cores": g.CPUCores, "machine_cores": cores})
+	worth := lostTime(g)
+	sized := func(numbers metrics.Numbers) metrics.Numbers {
+		maps.Copy(numbers, worth)
+		return numbers
+	}
 	if c := g.Machine; c != nil {
 		waiting := c.Waiting / max(c.Waiting+g.CPUCores, 1e-9)
-		doubt((c.Busy > full*c.Cores || waiting > waited) && more(m, c.Others, MostForeign), metrics.Others, metrics.Numbers{
-			"others_cores": c.Others, "machine_cores": c.Cores, "generator_cores": g.CPUCores, "started_cores": c.Started, "waiting_share": waiting})
-		doubt(more(m, c.Stolen, stolen), metrics.Stolen, metrics.Numbers{"stolen_cores": c.Stolen, "machine_cores": c.Cores})
+		doubt((c.Busy > full*c.Cores || waiting > waited) && more(m, c.Others, MostForeign), metrics.Others, sized(metrics.Numbers{
+			"others_cores": c.Others, "machine_cores": c.Cores, "generator_cores": g.CPUCores, "started_cores": c.Started, "service_cores": c.Service, "waiting_share": waiting}))
+		doubt(more(m, c.Stolen, stolen), metrics.Stolen, sized(metrics.Numbers{"stolen_cores": c.Stolen, "machine_cores": c.Cores}))
 	}
 	if p := lateFor(m); p.Name != "" {
 		tail, name := tailOf(p.Service)
 		all = append(all, metrics.Warning{Code: metrics.Starved, Names: metrics.Names{"phase": p.Name},
-			Numbers: metrics.Numbers{"late_p99_ns": float64(at99(g.Lag)), name: float64(tail)}})
+			Numbers: sized(metrics.Numbers{"late_p99_ns": float64(at99(g.Lag)), name: float64(tail)})})
 	}
 	return all
+}
+
+// lostTime returns how far measured times can be wrong at most: for which share of the window threads of the generator
+// and of its service waited for a processor, processors were taken away, or timers could not fire as when the process is
+// stopped; and the longest that a timer was late. It returns nothing where that is not known.
+func lostTime(g metrics.Generator) metrics.Numbers {
+	c := g.Machine
+	if c == nil || c.Kept == nil || g.Lag == nil || g.Lag.TotalCount() == 0 {
+		return nil
+	}
+	stopped := int64(0)
+	for _, bar := range g.Lag.Distribution() {
+		if bar.From >= int64(leastLate) {
+			stopped += bar.Count
+		}
+	}
+	share := *c.Kept + c.Stolen + float64(stopped)/float64(g.Lag.TotalCount())
+	return metrics.Numbers{metrics.LostShare: min(share, 1), metrics.LongestLate: float64(g.Lag.Max())}
 }
 
 // more reports whether processors, averaged over the window, exceed a share of the processors

@@ -16,6 +16,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/stampede-bench/stampede/drivers/traffic/owner"
 	"github.com/stampede-bench/stampede/internal/parts"
 	"github.com/stampede-bench/stampede/metrics"
 )
@@ -57,7 +58,7 @@ func check(ctx context.Context, names []string) (code int, err error) {
 		if err != nil {
 			return 1, err
 		}
-		began, machine := time.Now(), metrics.StartSampler()
+		began, machine := time.Now(), metrics.StartSampler(owner.Service{})
 		r := newReport(os.Stdout)
 		c, err := runPart(ctx, r, p, packages)
 		g := machine.Stop()
