@@ -135,7 +135,9 @@ func findLastRun(folder archive.Folder) (path string, err error) {
 func askedBefore(f results.File, rows []gate.Row) (all []gate.Threshold, undone []results.Gate, err error) {
 	for _, g := range f.Gates {
 		if g.Run < 0 {
-			undone = append(undone, g)
+			if g.Figure != "" { // otherwise it says what only the baseline had, which may be another one now
+				undone = append(undone, g)
+			}
 			continue
 		}
 		if slices.ContainsFunc(all, func(t gate.Threshold) bool { return t.Text == g.Text && t.Scenario == g.Scenario }) {

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/stampede-bench/stampede/results"
 )
@@ -44,6 +45,39 @@ func leaner(d *results.Distribution) *results.Distribution {
 	out := *d
 	out.HDR = ""
 	return &out
+}
+
+// Missing returns a gate for each run that only the baseline has, and for each phase that only the baseline's run has.
+// They are invalid: what was not measured has not passed. A figure that the baseline's run alone has is judged by its
+// threshold.
+func Missing(runs []results.Run, baseline results.File) (gates []results.Gate) {
+	rows := Rows(runs)
+	seen := map[string]bool{}
+	miss := func(of Row, what, why string) {
+		text := fmt.Sprintf("%s/%s@%d%s: as in the baseline", of.Recipe, of.Form, of.Clients, what)
+		if key := of.String() + what; !seen[key] {
+			seen[key] = true
+			gates = append(gates, results.Gate{Text: text, Scenario: of.Scenario, Subject: of.String(), Run: -1, Verdict: results.Invalid, Why: why})
+		}
+	}
+	for i, base := range Rows(baseline.Runs) {
+		has := false
+		for at, r := range runs {
+			if !rows[at].sameSubject(base) {
+				continue
+			}
+			has = true
+			for _, phase := range base.Phases {
+				if baseline.Runs[i].Latency[phase].Count > 0 && !slices.Contains(r.Phases, phase) {
+					miss(base, "."+phase, "only the baseline has this phase")
+				}
+			}
+		}
+		if !has {
+			miss(base, "", "only the baseline has this run")
+		}
+	}
+	return gates
 }
 
 // limitOfBaseline returns the limit of a threshold on the baseline's figure. A figure that depends

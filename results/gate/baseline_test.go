@@ -144,6 +144,42 @@ func TestDefaultsFindAHerd(t *testing.T) {
 	}
 }
 
+// TestMissing checks that there is an invalid gate for each run and for each phase that only the baseline has, and for
+// each figure that only its run has: what was not measured has not passed.
+func TestMissing(t *testing.T) {
+	base := file(herding("predecessor", 4), herding("predecessor", 8), herding("one-node", 4), herding("predecessor", 4), herding("predecessor", 8))
+	base.Runs[2].Scenario = "night"
+	base.Runs[3].Backend.URL, base.Runs[3].Backend.Name = "etcd:", "etcd"
+	base.Runs[4].Repetition = 2
+	f := file(herding("predecessor", 4))
+	f.Runs[0].Phases = []string{"acquire"}
+	var got []string
+	for _, g := range gate.Missing(f.Runs, base) {
+		if g.Verdict != results.Invalid || g.Run != -1 || g.Measured != nil {
+			t.Errorf("%+v", g)
+		}
+		got = append(got, g.Scenario+" "+g.Text+" "+g.Subject)
+	}
+	want := []string{
+		" lock/predecessor@4.handoff: as in the baseline lock/predecessor, 4 clients, native:",
+		" lock/predecessor@8: as in the baseline lock/predecessor, 8 clients, native:",
+		"night lock/one-node@4: as in the baseline night: lock/one-node, 4 clients, native:",
+		" lock/predecessor@4: as in the baseline lock/predecessor, 4 clients, etcd:",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if gates := gate.Missing(base.Runs, base); len(gates) > 0 {
+		t.Errorf("of the baseline itself: %+v", gates)
+	}
+	f = file(herding("predecessor", 8))
+	f.Runs[0].Cost.WholeRounds = 0
+	f.Runs[0].Latency = map[string]results.Latency{}
+	if gates, v := gate.Judge(f, gate.Defaults(gate.Rows(f.Runs), base), &base); v != results.Invalid || len(gates) != 6 {
+		t.Errorf("without figures that the baseline has: %s, %+v", v, gates)
+	}
+}
+
 // TestBaseline checks that a baseline has every figure of its file, is much smaller, and is
 // deterministic.
 func TestBaseline(t *testing.T) {

@@ -76,6 +76,7 @@ type Checks struct {
 	Thresholds []gate.Threshold
 	Aborts     []gate.Threshold // end the command as soon as one is not met
 	baseline   *results.File
+	whole      bool          // all that the baseline has must be there
 	floors     []noise.Floor // of this machine, if there is a baseline
 	Strict     bool          // an inconclusive verdict does not pass
 }
@@ -134,7 +135,7 @@ func (d *Checks) takeBaseline(g *Judging, rows []gate.Row) error {
 	if err != nil {
 		return err
 	}
-	d.baseline = &base
+	d.baseline, d.whole = &base, len(g.Thresholds) == 0
 	if d.floors, err = noise.File(g.noise).FloorsOf(results.ThisHost()); err != nil {
 		return cli.Usage(err)
 	}
@@ -169,6 +170,9 @@ func (d Checks) Judge(f *results.File, settled []results.Gate) {
 	}
 	f.Gates, _ = gate.Judge(*f, all, d.baseline)
 	gate.Excuse(f.Gates, f.Runs, d.noise)
+	if d.whole {
+		f.Gates = append(f.Gates, gate.Missing(f.Runs, *d.baseline)...)
+	}
 	for _, g := range settled {
 		f.Gates = slices.DeleteFunc(f.Gates, func(other results.Gate) bool { return other.Text == g.Text && other.Run == g.Run })
 		f.Gates = append(f.Gates, g)
