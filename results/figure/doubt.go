@@ -91,7 +91,7 @@ func (f Figure) delayed(is *Reading, r results.Run, d results.Warning) {
 	case lengthens:
 		lost, span := f.lostOf(r), v
 		switch {
-		case is.Infinite() && math.IsInf(lost.with(lost.least(f.lostArrivals(r, d).Low)), 1):
+		case is.Infinite() && lost.endless(lost.least(f.lostArrivals(r, d).Low)):
 			return
 		case lost.all > 0: // without the delays fewer may have been lost: it would be a lower percentile of the others
 			share = 1

@@ -251,6 +251,13 @@ func TestInfinite(t *testing.T) {
 			}
 		}
 	}
+	// Without the delays 207 of 598 would have been lost for certain, and the others would still count among the 1200.
+	half := of(602, 598)
+	half.Doubts = append(half.Doubts, results.Warning{Code: metrics.Stolen, Text: "stolen", Numbers: metrics.Numbers{metrics.LostShare: 0.39, metrics.LongestLate: 0}})
+	half.Latency["read"].Response.P50 = nil
+	if is := figure.Known([]string{"read"}, "read.p99")[0].Of(half); !is.Infinite() || is.Doubtful() != "" {
+		t.Errorf("half lost: %+v", is)
+	}
 	// One in ten of a mix is a write: most of the lost arrivals were none, and some of them were reads for certain.
 	mixed := of(328, 72)
 	mixed.ReadRatio = &results.ReadRatio{Asked: 0.9}

@@ -139,7 +139,7 @@ func (f Figure) Of(r results.Run) Reading {
 	lost := f.lostOf(r)
 	switch {
 	case known:
-	case lost.all > 0 && math.IsInf(lost.with(lost.all), 1):
+	case lost.endless(lost.all):
 		v = math.Inf(1)
 	default:
 		return Reading{Unknown: f.unknown(lost)}
@@ -220,7 +220,14 @@ func (l lost) least(n float64) int64 {
 	return int64(n)
 }
 
-// with returns the percentile if n of the lost arrivals count, 0 if that is not known any more.
+// endless reports whether the percentile is the time of one of n lost arrivals even if all others had been served.
+func (l lost) endless(n int64) bool {
+	of := l.served + l.all
+	return n > 0 && metrics.Supports(of, l.percentile) && l.percentile/100*float64(of) > float64(of-n)
+}
+
+// with returns the percentile if n of the lost arrivals count and the others had no such time, 0 if that is not
+// known any more.
 func (l lost) with(n int64) float64 {
 	of := l.served + n
 	if n > 0 && metrics.Supports(of, l.percentile) && l.percentile/100*float64(of) > float64(l.served) {
