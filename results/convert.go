@@ -1,6 +1,8 @@
 package results
 
 import (
+	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -44,6 +46,53 @@ func FromRecord(s Setting, r *metrics.Record) Run {
 // Glance is like FromRecord for measurements in progress, for callers that need several per second.
 // Its distributions have only percentiles, since the rest takes ten times as long.
 func Glance(s Setting, r *metrics.Record) Run { return fromRecord(s, r, quantiles) }
+
+// SoFar is like Glance for what decides whether a run in progress is ended: its distributions have all but the
+// histogram.
+func SoFar(s Setting, r *metrics.Record) Run { return fromRecord(s, r, Summary) }
+
+// AtLeast returns the run with other percentiles of its phases: with few observations, those that ten of them exceed. The
+// true ones are at least as long, so they suffice to see that a time is too long long before it is known.
+func (run Run) AtLeast(r *metrics.Record) Run {
+	run.Latency = maps.Clone(run.Latency)
+	for _, p := range r.Phases {
+		l := run.Latency[p.Name]
+		lost := int64(0)
+		if l.Response != nil {
+			lost = l.Response.Lost
+		}
+		l.Service, l.Response = AtLeast(p.Service, 0), AtLeast(p.Response, lost)
+		run.Latency[p.Name] = l
+	}
+	return run
+}
+
+// AtLeast returns the percentiles that ten observations exceed, some of which are infinitely long, or nil if there
+// are so few.
+func AtLeast(h *hdrhistogram.Histogram, endless int64) *Distribution {
+	if h == nil || h.TotalCount() == 0 || h.TotalCount()+endless <= metrics.Beyond {
+		return nil
+	}
+	n := h.TotalCount() + endless
+	at := func(percentile float64) *int64 {
+		rank := min(percentile/100*float64(n), float64(n-metrics.Beyond))
+		v := int64(math.MaxInt64)
+		if rank <= float64(h.TotalCount()) {
+			v = h.ValueAtQuantile(100 * rank / float64(h.TotalCount()))
+		}
+		return &v
+	}
+	return &Distribution{Min: h.Min(), Mean: h.Mean(), Max: h.Max(), P50: at(50), P90: at(90), P99: at(99), P999: at(99.9)}
+}
+
+// Summary returns a distribution without its histogram.
+func Summary(h *hdrhistogram.Histogram) *Distribution {
+	d := quantiles(h)
+	if d != nil {
+		d.Min, d.Mean, d.Max = h.Min(), h.Mean(), h.Max()
+	}
+	return d
+}
 
 // A writing converts a histogram to a Distribution.
 type writing func(*hdrhistogram.Histogram) *Distribution
@@ -146,12 +195,10 @@ func latency(p metrics.Phase, lost int64, write writing) Latency {
 
 // DistributionOf returns nil for a histogram that is nil or empty.
 func DistributionOf(h *hdrhistogram.Histogram) *Distribution {
-	d := quantiles(h)
-	if d == nil {
-		return nil
+	d := Summary(h)
+	if d != nil {
+		d.HDR = encoded(h)
 	}
-	d.Min, d.Mean, d.Max = h.Min(), h.Mean(), h.Max()
-	d.HDR = encoded(h)
 	return d
 }
 

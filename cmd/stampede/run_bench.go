@@ -15,7 +15,6 @@ import (
 	"github.com/stampede-bench/stampede/drivers/lean"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
 	"github.com/stampede-bench/stampede/results"
-	"github.com/stampede-bench/stampede/results/gate"
 	"github.com/stampede-bench/stampede/results/levels"
 	"github.com/stampede-bench/stampede/results/units"
 	"github.com/stampede-bench/stampede/workloads"
@@ -28,6 +27,9 @@ func (a *app) perform(ctx context.Context, f spec.Flags, file results.File, jobs
 		return err
 	}
 	if err := f.CheckAgents(jobs); err != nil {
+		return err
+	}
+	if err := asked.CheckFollowed(&f, jobs); err != nil {
 		return err
 	}
 	for _, j := range jobs {
@@ -56,7 +58,7 @@ func (a *app) perform(ctx context.Context, f spec.Flags, file results.File, jobs
 		return err
 	}
 	defer hide()
-	b := &bench{app: a, progress: newProgress(a.err, f.Quiet, &a.course), file: file, abort: abortConditions{asked.Aborts, nil}}
+	b := &bench{app: a, progress: newProgress(a.err, f.Quiet, &a.course), file: file, abort: abortConditions{conditions: asked.Aborts}}
 	dismiss, err := a.gather(ctx, f.Agents, f.ConnectTimeout, b.progress)
 	if err != nil {
 		return err
@@ -166,11 +168,7 @@ func (b *bench) runForm(ctx context.Context, s drivers.Service, form workloads.F
 	s = form.ServiceFor(s)
 	row := results.Run{Scenario: b.Scenario, Recipe: form.Recipe, Form: form.Name, Family: string(form.Family),
 		Backend: results.Backend(s.Info()), Clients: clients}
-	aborting := observer{progress: func(p workloads.Progress) {
-		if b.abort.check(soFar(row, p), len(b.file.Runs), metricsSoFar(p)) {
-			end()
-		}
-	}}
+	aborting := b.abort.following(row, len(b.file.Runs), end)
 	run, err := b.runOnce(ctx, &b.Flags, s, form, clients, nth, b.progress.following(form, clients, b.Flags), aborting)
 	b.course.end(1)
 	if run != nil {
@@ -180,7 +178,7 @@ func (b *bench) runForm(ctx context.Context, s drivers.Service, form workloads.F
 		}
 		b.file.Runs = append(b.file.Runs, *run)
 	}
-	if err == nil && b.abort.check(*run, len(b.file.Runs)-1, nil) {
+	if err == nil && b.abort.ended(*run, len(b.file.Runs)-1) {
 		return workloads.ErrInterrupted
 	}
 	return err
@@ -232,50 +230,4 @@ func (b *bench) sortRuns(from int, place map[int]int) {
 			b.abort.fired[i].Run = from + at
 		}
 	}
-}
-
-// An abortConditions holds the conditions of --abort-on, which end a command early.
-type abortConditions struct {
-	conditions []gate.Threshold
-	fired      []results.Gate // the conditions that came true
-}
-
-// check reports whether the run meets an abort condition, and records the first that it meets with
-// the run's place in the file. It checks only conditions on known figures; nil means all. It
-// ignores the run's doubts: a figure that may indicate harm is reason enough to stop.
-func (a *abortConditions) check(run results.Run, at int, known []string) bool {
-	run.Doubts, run.Warnings = []results.Warning{}, nil
-	for _, t := range a.conditions {
-		if known != nil && !slices.Contains(known, t.Figure()) {
-			continue
-		}
-		gates, _ := gate.Judge(results.File{Runs: []results.Run{run}}, []gate.Threshold{t}, nil)
-		if g := gates[0]; g.Run >= 0 && g.Verdict == results.Fail {
-			g.Run, g.Why = at, "it ended the command"
-			a.fired = append(a.fired, g)
-			return true
-		}
-	}
-	return false
-}
-
-// metricsSoFar returns the names of the figures that are known while a run is in progress.
-func metricsSoFar(p workloads.Progress) []string {
-	known := []string{"errors", "generator.cpu_cores"}
-	for _, of := range lapPercentiles(p.Lap) {
-		if of.value > 0 {
-			known = append(known, p.Lap.Phase+".response."+of.name)
-		}
-	}
-	return known
-}
-
-// soFar returns the run with the figures that are known so far.
-func soFar(run results.Run, p workloads.Progress) results.Run {
-	p50, p90, p99 := int64(p.Lap.P50), int64(p.Lap.P90), int64(p.Lap.P99)
-	run.Phases = []string{p.Lap.Phase}
-	run.Latency = map[string]results.Latency{p.Lap.Phase: {Response: &results.Distribution{P50: &p50, P90: &p90, P99: &p99}}}
-	run.Errors = map[string]int64{"": p.Errors}
-	run.Generator.CPUCores = p.CPUCores
-	return run
 }

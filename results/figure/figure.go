@@ -22,6 +22,8 @@ type Figure struct {
 	// Export is the name of the OpenTelemetry metric from which the figure can be computed, "" if none.
 	Export string
 
+	// ends says that a run has the figure only when it has ended.
+	ends bool
 	// delay says what a load generator or a machine that is short of processor time does to the figure.
 	delay delay
 	// older says where the true value can lie if observed connections are older than the observation, and on either
@@ -112,6 +114,9 @@ func (f Figure) RunValue(r results.Run) (value float64, known bool) {
 	}
 	return f.run(r)
 }
+
+// Live reports whether a run in progress has the figure.
+func (f Figure) Live() bool { return f.run != nil && f.Population == Window && !f.ends }
 
 // CountValue returns the figure of a settled run, false if it is none.
 func (f Figure) CountValue(s results.Settled) (count results.Exact, known bool) {

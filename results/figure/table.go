@@ -103,7 +103,7 @@ func each(common Figure, rows ...Figure) []Figure {
 	for i := range rows {
 		r := &rows[i]
 		r.Population, r.Exactness = cmp.Or(r.Population, common.Population), cmp.Or(r.Exactness, common.Exactness)
-		r.Merge, r.Export = cmp.Or(r.Merge, common.Merge), cmp.Or(r.Export, common.Export)
+		r.Merge, r.Export, r.ends = cmp.Or(r.Merge, common.Merge), cmp.Or(r.Export, common.Export), r.ends || common.ends
 		r.delay, r.unseen, r.absent = cmp.Or(r.delay, common.delay), cmp.Or(r.unseen, common.unseen), cmp.Or(r.absent, common.absent)
 	}
 	return rows
@@ -206,23 +206,23 @@ func general() []Figure {
 			About: "share of notifications after which a client waited again",
 			Merge: Derived, Export: "stampede.wakeups", path: wastedShare,
 			run: ratio(func(r results.Run) (int64, int64) { return r.Herd.Wasted, r.Herd.Useful + r.Herd.Wasted })},
-		Figure{Name: "watches.left", About: "watches that were armed when the run ended, without persistent ones",
+		Figure{Name: "watches.left", ends: true, About: "watches that were armed when the run ended, without persistent ones",
 			run: always(func(r results.Run) int64 { return r.Herd.Leftover })},
-		Figure{Name: "return.reads", About: "reads while clients returned after faults, in at least one second after each",
+		Figure{Name: "return.reads", ends: true, About: "reads while clients returned after faults, in at least one second after each",
 			run: pointed(func(r results.Run) *results.Breakage { return r.Faults }, func(b results.Breakage) (reads float64) {
 				for _, fault := range b.Recovery {
 					reads += float64(fault.Reads)
 				}
 				return reads
 			})},
-		Figure{Name: Violations, About: "safety violations", Exactness: Formula, Export: "stampede.safety.violations",
+		Figure{Name: Violations, ends: true, About: "safety violations", Exactness: Formula, Export: "stampede.safety.violations",
 			// Without a check, no violation proves nothing.
 			run: func(r results.Run) (float64, bool) {
 				return float64(r.Safety.Violations), r.Safety.Checked > 0 || r.Safety.Violations > 0
 			}},
-		Figure{Name: "safety.checked", Better: Neither, About: "safety checks", Exactness: Timed, delay: slows,
+		Figure{Name: "safety.checked", ends: true, Better: Neither, About: "safety checks", Exactness: Timed, delay: slows,
 			run: always(func(r results.Run) int64 { return r.Safety.Checked })},
-		Figure{Name: "safety.belief_overlaps", About: "times that two clients believed to hold after a disturbance",
+		Figure{Name: "safety.belief_overlaps", ends: true, About: "times that two clients believed to hold after a disturbance",
 			run: always(func(r results.Run) int64 { return r.Safety.BeliefOverlaps })},
 		Figure{Name: brokenIdentities, About: "relations of the counts that do not hold",
 			Population: WholeRounds, Exactness: Formula, Merge: Coordinator, run: broken},
@@ -307,7 +307,8 @@ func costs() (window, whole, server []Figure) {
 
 // spreads returns the figures of the distributions that every run has.
 func spreads() []Figure {
-	common := Figure{Population: Window, Exactness: Schedule, Merge: Coordinator}
+	// What woke a session is decided seconds later, so a run in progress lags behind.
+	common := Figure{Population: Window, Exactness: Schedule, Merge: Coordinator, ends: true}
 	fanout := distribution(common, "fanout", Number, "sessions that one write notifies", "stampede.write.fanout",
 		func(r results.Run) *results.Distribution { return r.Herd.Fanout })
 	for i := range fanout {
@@ -316,7 +317,7 @@ func spreads() []Figure {
 	common.Exactness, common.delay = Timed, shifts
 	drain := distribution(common, "drain", Nanoseconds, "from the first to the last notification of one write",
 		"stampede.write.drain.duration", func(r results.Run) *results.Distribution { return r.Herd.Drain })
-	common.Merge, common.delay = Histogram, anyhow
+	common.Merge, common.delay, common.ends = Histogram, anyhow, false
 	return slices.Concat(fanout, drain, distribution(common, "generator.lag", Nanoseconds, "how late the clients' timers ran",
 		"stampede.generator.lag.duration", func(r results.Run) *results.Distribution { return r.Generator.Lag }))
 }
@@ -364,7 +365,7 @@ func generator() []Figure {
 // sessions returns the figures of what happened to the clients' sessions.
 func sessions() []Figure {
 	// A client that is short of CPU can only lose more sessions.
-	return each(Figure{Population: Window, Exactness: Timed, Merge: Sum, delay: adds},
+	return each(Figure{Population: Window, Exactness: Timed, Merge: Sum, delay: adds, ends: true},
 		Figure{Name: "sessions.lost", About: "sessions that the service ended",
 			run: always(func(r results.Run) int64 { return r.Sessions.Lost })},
 		Figure{Name: "sessions.given_up", About: "sessions that clients ended, disconnected for their time-out",

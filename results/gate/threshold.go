@@ -138,6 +138,12 @@ func (t Threshold) IsAbsolute() bool { return t.operand.kind == ofValue }
 // NeedsBaseline reports whether the threshold compares with a baseline.
 func (t Threshold) NeedsBaseline() bool { return t.operand.kind == ofBaseline }
 
+// IsLive reports whether a run in progress has the figure that the threshold judges.
+func (t Threshold) IsLive() bool { return t.figure.Live() }
+
+// IsUpper reports whether the threshold is an upper limit.
+func (t Threshold) IsUpper() bool { return t.op == figure.Below || t.op == figure.AtMost }
+
 // Figure returns the name of the figure that the threshold judges.
 func (t Threshold) Figure() string { return t.figure.Name }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/stampede-bench/stampede/results/document"
@@ -109,6 +110,12 @@ func (g *Judging) Resolve(rows []gate.Row, written []gate.Threshold) (d Checks, 
 	return d, d.takeBaseline(g, rows)
 }
 
+// CheckAbort returns the error of a condition of --abort-on.
+func CheckAbort(condition string, rows []gate.Row) error {
+	_, err := abort(condition, rows)
+	return err
+}
+
 // abort returns the threshold that fails when the condition comes true.
 func abort(condition string, rows []gate.Row) (gate.Threshold, error) {
 	t, err := gate.Parse(condition, "", rows)
@@ -118,7 +125,27 @@ func abort(condition string, rows []gate.Row) (gate.Threshold, error) {
 	if !t.IsAbsolute() {
 		return t, fmt.Errorf("%q: a run in progress has nothing to compare with: want a value, such as errors>100", condition)
 	}
+	if !t.IsLive() {
+		return t, fmt.Errorf("%q: a run has %s only when it has ended: want a figure of the window, such as errors>100; --threshold judges the run", condition, t.Figure())
+	}
 	return t.Opposite()
+}
+
+// CheckFollowed refuses conditions that cannot be seen where agents have the clients: while a run is in progress they
+// tell of errors and of the response times of the first phase.
+func (d Checks) CheckFollowed(f *Flags, jobs []Job) error {
+	for _, t := range d.Aborts {
+		for _, j := range jobs {
+			for _, form := range j.Chosen {
+				first := form.Phases()[0]
+				seen := strings.HasPrefix(t.Figure(), first+".response.p")
+				if f.Agents.Count > 0 && t.Figure() != "errors" && !seen {
+					return cli.Flagf("abort-on", "%s cannot be seen while agents have the clients: want errors, or a percentile of %s.response", t.Figure(), first)
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // takeBaseline reads the baseline, and applies the default thresholds if none are given.
