@@ -250,7 +250,7 @@ func generatorDoubts(m *metrics.Record) (all []metrics.Warning) {
 	}
 	g, cores := m.Generator, metrics.Cores()
 	doubt(g.CPUCores > full*cores, metrics.ClientBound, metrics.Numbers{"generator_cores": g.CPUCores, "machine_cores": cores})
-	worth := lostTime(g)
+	worth := g.LostTime(leastLate)
 	sized := func(numbers metrics.Numbers) metrics.Numbers {
 		maps.Copy(numbers, worth)
 		return numbers
@@ -267,24 +267,6 @@ func generatorDoubts(m *metrics.Record) (all []metrics.Warning) {
 			Numbers: sized(metrics.Numbers{"late_p99_ns": float64(at99(g.Lag)), name: float64(tail)})})
 	}
 	return all
-}
-
-// lostTime returns how far measured times can be wrong at most: for which share of the window threads of the generator
-// and of its service waited for a processor, processors were taken away, or timers could not fire as when the process is
-// stopped; and the longest that a timer was late. It returns nothing where that is not known.
-func lostTime(g metrics.Generator) metrics.Numbers {
-	c := g.Machine
-	if c == nil || c.Kept == nil || g.Lag == nil || g.Lag.TotalCount() == 0 {
-		return nil
-	}
-	stopped := int64(0)
-	for _, bar := range g.Lag.Distribution() {
-		if bar.From >= int64(leastLate) {
-			stopped += bar.Count
-		}
-	}
-	share := *c.Kept + c.Stolen + float64(stopped)/float64(g.Lag.TotalCount())
-	return metrics.Numbers{metrics.LostShare: min(share, 1), metrics.LongestLate: float64(g.Lag.Max())}
 }
 
 // more reports whether processors, averaged over the window, exceed a share of the processors

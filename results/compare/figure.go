@@ -57,7 +57,7 @@ func (m Figure) measuredIn(runs []results.Run) (f figure.Figure, unknown int) {
 
 func countUnknown(f figure.Figure, runs []results.Run) (n int) {
 	for _, r := range runs {
-		if !f.Of(r).Known() {
+		if !f.Read(r).Known() {
 			n++
 		}
 	}

@@ -173,7 +173,7 @@ func (c *change) void(v results.Verdict, why string) { c.Verdict, c.Why = v, why
 
 func values(f figure.Figure, runs []results.Run) (all []float64) {
 	for _, r := range runs {
-		if is := f.Of(r); is.Known() {
+		if is := f.Read(r); is.Known() {
 			all = append(all, is.Value)
 		}
 	}

@@ -6,5 +6,5 @@
 // taken from a run, a count, an observed path or a whole observation. [All] returns the figures of runs,
 // [Counts], [Paths] and [Observations] those of the other results, and [Parse] finds one by its name or
 // suggests the nearest one. [ParseBound] parses a condition on a figure: "acquire.response.p99<50ms".
-// [Figure.Of] is what a run says about a figure, doubts included, and [Op.Judge] decides by it.
+// [Figure.Read] is what a run says about a figure, doubts included, and [Op.Judge] decides by it.
 package figure

@@ -72,7 +72,7 @@ func (f Figure) unserved(is *Reading, r results.Run, code string, d results.Warn
 	switch {
 	case lost.all > 0:
 		if least := lost.least(float64(lost.all)); least < lost.all {
-			is.widen(lost.with(least), is.Value, d.Text)
+			is.widen(lost.counting(least), is.Value, d.Text)
 		}
 	case f.delay != lengthens:
 	case !closed && strings.HasSuffix(f.Name, ".min"):
@@ -149,7 +149,7 @@ func (f Figure) lostArrivals(r results.Run, d results.Warning) Reading {
 		more = float64(completed) * (1/left - 1)
 	}
 	is.widen(is.Value-more, is.Value, d.Text)
-	is.within(0)
+	is.bound(0)
 	return is
 }
 
@@ -162,7 +162,7 @@ func Lost(r results.Run) Reading {
 			all.widen(Figure{}.lostArrivals(r, d).Low, all.Value, d.Text)
 		}
 	}
-	all.within(0)
+	all.bound(0)
 	return all
 }
 
@@ -238,7 +238,7 @@ const tolerated = 0.2
 func (f Figure) Void(runs []results.Run) string {
 	n, why := 0, ""
 	for _, r := range runs {
-		if d := f.Of(r).Doubtful(); d != "" {
+		if d := f.Read(r).Doubtful(); d != "" {
 			n, why = n+1, d
 		}
 	}

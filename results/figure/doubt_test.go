@@ -81,7 +81,7 @@ func TestDoubt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		is := m.Of(doubted(results.Warning{Code: c.code, Text: "why"}))
+		is := m.Read(doubted(results.Warning{Code: c.code, Text: "why"}))
 		if bias := sides(is); bias != c.want || (bias != 0) != (is.Doubtful() == "why") {
 			t.Errorf("%s with the doubt %s: %v, %+v, want %v", c.figure, c.code, bias, is, c.want)
 		}
@@ -110,7 +110,7 @@ func TestDoubtsOfSessions(t *testing.T) {
 			r := results.Run{Doubts: []results.Warning{{Code: c.code, Text: "why"}},
 				Sessions:   results.Sessions{Lost: v, GivenUp: v, Disconnected: v, Disconnections: v},
 				Background: &results.Background{Late: v, Skipped: v, Unfinished: v}}
-			is := f.Of(r)
+			is := f.Read(r)
 			_, equals := figure.Equals.Judge(is, figure.Exactly(0))
 			_, below := figure.Below.Judge(is, figure.Exactly(5))
 			if sides(is) != c.bias || (equals != "") != c.voids || (below != "") != c.below {
@@ -127,11 +127,11 @@ func TestDoubtOfAnInterruptedRun(t *testing.T) {
 		measured := map[string]float64{"measured_share": share}
 		r := doubted(results.Warning{Code: metrics.Interrupted, Numbers: measured, Text: "why"})
 		for _, name := range []string{"errors", "notifications_per_round", "generator.skipped", "safety.violations"} {
-			if bias := sides(figure.Known(nil, name)[0].Of(r)); bias != want {
+			if bias := sides(figure.Known(nil, name)[0].Read(r)); bias != want {
 				t.Errorf("%s, interrupted at %v: %v, want %v", name, share, bias, want)
 			}
 		}
-		if bias := sides(figure.Known(nil, "rounds_per_s")[0].Of(r)); bias != figure.Either {
+		if bias := sides(figure.Known(nil, "rounds_per_s")[0].Read(r)); bias != figure.Either {
 			t.Errorf("rounds_per_s, interrupted at %v: %v", share, bias)
 		}
 	}
@@ -150,7 +150,7 @@ func TestSeveralDoubts(t *testing.T) {
 		{"background.read.p99", []results.Warning{starved, lost}, figure.Either},
 		{"acquire.p99", []results.Warning{lost, starved}, figure.Lower},
 	} {
-		is := figure.Known([]string{"acquire"}, c.figure)[0].Of(doubted(c.doubts...))
+		is := figure.Known([]string{"acquire"}, c.figure)[0].Read(doubted(c.doubts...))
 		_, below := figure.Below.Judge(is, figure.Exactly(1))
 		_, above := figure.Below.Judge(is, figure.Exactly(math.MaxFloat64))
 		if sides(is) != c.want || (below == "starved") != (c.want&figure.Lower != 0) || (above == "lost") != (c.want&figure.Higher != 0) {
@@ -183,13 +183,13 @@ func TestDoubtsHaveASize(t *testing.T) {
 		r.Sessions.Lost = 7
 		r.Latency["acquire"] = results.Latency{Count: 1000, Service: distribution(int64(ms))}
 		r.Herd.Drain = distribution(int64(ms))
-		is := f.Of(r)
+		is := f.Read(r)
 		near := func(got, want float64) bool { return got == want || math.Abs(got-want) < 1e-9*math.Abs(want) }
 		if !near(is.Low, c.low*is.Value) || !near(is.High, c.high*is.Value) {
 			t.Errorf("%s: %+v, want %g and %g of the value", c.figure, is, c.low, c.high)
 		}
 		r.Doubts = append(r.Doubts, results.Warning{Code: metrics.ClientBound, Text: "client-bound"})
-		if is := f.Of(r); c.figure == "acquire.service.p50" && is.Low != 0 || c.figure == "rounds_per_s" && is.High != inf {
+		if is := f.Read(r); c.figure == "acquire.service.p50" && is.Low != 0 || c.figure == "rounds_per_s" && is.High != inf {
 			t.Errorf("%s beside a doubt without a size: %+v", c.figure, is)
 		}
 	}
@@ -204,7 +204,7 @@ func TestDelaysAddUpInAQueue(t *testing.T) {
 	r.DurationNS, r.WarmupNS = 4*time.Second, time.Second
 	for late, want := range map[int64]time.Duration{0: 900 * time.Millisecond, 10: 500 * time.Millisecond} {
 		r.Generator = results.Generator{Offered: 1000, Completed: 1000, Late: late}
-		if is := f.Of(r); is.Low != float64(want) {
+		if is := f.Read(r); is.Low != float64(want) {
 			t.Errorf("%d were late: %+v, want at least %v", late, is, want)
 		}
 	}
@@ -241,7 +241,7 @@ func TestInfinite(t *testing.T) {
 		"too few":         {few, nil, false, false, ""},
 	} {
 		c.run.Doubts = append(c.run.Doubts, c.doubts...)
-		is := figure.Known([]string{"read"}, "read.p90")[0].Of(c.run)
+		is := figure.Known([]string{"read"}, "read.p90")[0].Read(c.run)
 		if is.Known() != c.known || is.Infinite() != c.infinite || is.Doubtful() != c.doubt {
 			t.Errorf("%s: %+v", name, is)
 		}
@@ -255,7 +255,7 @@ func TestInfinite(t *testing.T) {
 	half := of(602, 598)
 	half.Doubts = append(half.Doubts, results.Warning{Code: metrics.Stolen, Text: "stolen", Numbers: metrics.Numbers{metrics.LostShare: 0.39, metrics.LongestLate: 0}})
 	half.Latency["read"].Response.P50 = nil
-	if is := figure.Known([]string{"read"}, "read.p99")[0].Of(half); !is.Infinite() || is.Doubtful() != "" {
+	if is := figure.Known([]string{"read"}, "read.p99")[0].Read(half); !is.Infinite() || is.Doubtful() != "" {
 		t.Errorf("half lost: %+v", is)
 	}
 	// One in ten of a mix is a write: most of the lost arrivals were none, and some of them were reads for certain.
@@ -263,7 +263,7 @@ func TestInfinite(t *testing.T) {
 	mixed.ReadRatio = &results.ReadRatio{Asked: 0.9}
 	mixed.Latency = map[string]results.Latency{"read": {Count: 295, Response: &results.Distribution{Lost: 72}}, "write": {Count: 33, Response: &results.Distribution{Lost: 72}}}
 	for name, want := range map[string]string{"read.p90": "", "write.p50": "skipped"} {
-		is := figure.Known([]string{"read", "write"}, name)[0].Of(mixed)
+		is := figure.Known([]string{"read", "write"}, name)[0].Read(mixed)
 		if holds, doubt := figure.Below.Judge(is, figure.Exactly(1e9)); !is.Infinite() || holds || doubt != want {
 			t.Errorf("%s of a mix: %+v; below 1 s %v, %q", name, is, holds, doubt)
 		}
@@ -282,7 +282,7 @@ func TestInfinite(t *testing.T) {
 func TestOpJudge(t *testing.T) {
 	inf := math.Inf(1)
 	exact := figure.Exactly
-	around := func(v float64, b figure.Bias) figure.Reading { return figure.Around(v, b, "why") }
+	around := func(v float64, b figure.Bias) figure.Reading { return figure.Doubted(v, b, "why") }
 	for _, c := range []struct {
 		op              figure.Op
 		measured, limit figure.Reading
@@ -310,7 +310,7 @@ func TestOpJudge(t *testing.T) {
 			t.Errorf("%+v %s %+v: %v, %q", c.measured, c.op, c.limit, holds, doubt)
 		}
 	}
-	if is := around(4, figure.Either).Times(2).Of("base"); is.Value != 8 || is.Low != -inf || is.High != inf || is.Doubtful() != "base: why" {
+	if is := around(4, figure.Either).Times(2).Named("base"); is.Value != 8 || is.Low != -inf || is.High != inf || is.Doubtful() != "base: why" {
 		t.Errorf("twice: %+v", is)
 	}
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // A Reading is what a run says about a figure: the value that was measured, and between which two values
-// the true one lies. [Figure.Of] makes it, and all decisions about runs judge by it: thresholds,
+// the true one lies. [Figure.Read] makes it, and all decisions about runs judge by it: thresholds,
 // objectives, baselines, comparisons and histories.
 //
 //	exact            Low, Value and High are equal
@@ -32,8 +32,8 @@ type Reading struct {
 // Exactly returns the reading of a value that is not in doubt.
 func Exactly(v float64) Reading { return Reading{Value: v, Low: v, High: v} }
 
-// Around returns the reading of a value whose true one can be anywhere on the sides of the bias.
-func Around(v float64, b Bias, why string) Reading {
+// Doubted returns the reading of a value whose true one can be anywhere on the sides of the bias.
+func Doubted(v float64, b Bias, why string) Reading {
 	r := Exactly(v)
 	if b&Lower != 0 {
 		r.widen(math.Inf(-1), v, why)
@@ -61,8 +61,8 @@ func (r *Reading) widen(low, high float64, why string) {
 	}
 }
 
-// within limits the reading to what the figure can be.
-func (r *Reading) within(least float64) {
+// bound limits the reading to what the figure can be.
+func (r *Reading) bound(least float64) {
 	if r.Low < least {
 		r.Low = min(least, r.Value)
 	}
@@ -77,8 +77,8 @@ func (r Reading) Times(factor float64) Reading {
 	return r
 }
 
-// Of returns the reading of something else that is named before the reasons.
-func (r Reading) Of(what string) Reading {
+// Named returns the reading of something else, whose name stands before the reasons.
+func (r Reading) Named(what string) Reading {
 	for _, why := range []*string{&r.Unknown, &r.lowBy, &r.highBy} {
 		if *why != "" {
 			*why = what + ": " + *why
@@ -133,8 +133,8 @@ func unless(certain bool, doubts ...string) string {
 	return cmp.Or(doubts...)
 }
 
-// Of returns what the run says about the figure.
-func (f Figure) Of(r results.Run) Reading {
+// Read returns what the run says about the figure.
+func (f Figure) Read(r results.Run) Reading {
 	v, known := f.RunValue(r)
 	lost := f.lostOf(r)
 	switch {
@@ -149,7 +149,7 @@ func (f Figure) Of(r results.Run) Reading {
 		f.doubt(&is, r, d)
 	}
 	if !strings.HasPrefix(f.Name, fromAcknowledgement) { // the one kind of figure that can be negative
-		is.within(0)
+		is.bound(0)
 	}
 	return is
 }
@@ -226,9 +226,9 @@ func (l lost) endless(n int64) bool {
 	return n > 0 && metrics.Supports(of, l.percentile) && l.percentile/100*float64(of) > float64(of-n)
 }
 
-// with returns the percentile if n of the lost arrivals count and the others had no such time, 0 if that is not
+// counting returns the percentile if n of the lost arrivals count and the others had no such time, 0 if that is not
 // known any more.
-func (l lost) with(n int64) float64 {
+func (l lost) counting(n int64) float64 {
 	of := l.served + n
 	if n > 0 && metrics.Supports(of, l.percentile) && l.percentile/100*float64(of) > float64(l.served) {
 		return math.Inf(1)

@@ -88,7 +88,7 @@ func (c evaluation) limitOfBaseline(t Threshold, at int) limit {
 	if !found {
 		return none(results.Inconclusive, "the baseline has no such run")
 	}
-	is := t.figure.Of(base).Times(t.operand.value).Of("in the baseline")
+	is := t.figure.Read(base).Times(t.operand.value).Named("in the baseline")
 	l := limit{Reading: is}
 	switch why := c.incomparable(run, base); {
 	case !is.Known():

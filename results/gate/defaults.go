@@ -58,7 +58,7 @@ func baseRow(row Row, baseline results.File) (results.Run, bool) {
 func defaults(row Row, base results.Run) (texts []string) {
 	ask := func(name string, op figure.Op, factor float64) {
 		f, err := figure.Parse(name, row.Phases)
-		if err != nil || !f.Of(base).Known() || factor == 0 {
+		if err != nil || !f.Read(base).Known() || factor == 0 {
 			return
 		}
 		texts = append(texts, fmt.Sprintf("%s/%s@%d.%s %s %.3g * %s", row.Recipe, row.Form, row.Clients, name, op, factor, baselineWord))
@@ -80,7 +80,7 @@ func defaults(row Row, base results.Run) (texts []string) {
 
 // allowance returns the allowed factor of a count, or 0 if there is none because the count is 0.
 func allowance(f figure.Figure, base results.Run) float64 {
-	is := f.Of(base)
+	is := f.Read(base)
 	if !is.Known() || is.Value == 0 {
 		return 0
 	}

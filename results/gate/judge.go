@@ -71,7 +71,7 @@ func (c evaluation) judge(t Threshold) (gates []results.Gate) {
 func (c evaluation) judgeRun(t Threshold, at int) results.Gate {
 	run := c.file.Runs[at]
 	g := results.Gate{Text: t.Text, Scenario: t.Scenario, Subject: c.rows[at].String(), Run: at, Figure: t.figure.Name, Unit: string(t.figure.Unit), Op: string(t.op)}
-	measured := t.figure.Of(run)
+	measured := t.figure.Read(run)
 	g.Measured, g.MeasuredInfinite = written(measured)
 	l := c.limit(t, at)
 	g.Limit, g.LimitInfinite = written(l.Reading)
@@ -161,7 +161,7 @@ func (c evaluation) limitOfRun(o operand, at int) limit {
 	if run.Safety.Violations > 0 {
 		return none(results.Fail, who+": the form violated safety")
 	}
-	return limit{Reading: o.other.figure.Of(run).Times(o.value).Of(who)}
+	return limit{Reading: o.other.figure.Read(run).Times(o.value).Named(who)}
 }
 
 // A Noise returns by which share a figure differs between two runs with the same setting on this

@@ -83,7 +83,7 @@ func (t PathThreshold) judge(o results.Observation) results.Gate {
 		return g
 	}
 	g.Subject, g.Measured = at, &measured
-	holds, doubt := t.Op.Judge(figure.Around(measured, bias, why), figure.Exactly(t.Limit))
+	holds, doubt := t.Op.Judge(figure.Doubted(measured, bias, why), figure.Exactly(t.Limit))
 	switch {
 	case doubt != "":
 		g.Verdict, g.Why = results.Invalid, doubt

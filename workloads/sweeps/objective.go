@@ -41,7 +41,7 @@ func ParseObjective(text string, phases []string) (Objective, error) {
 // that explains. Arrivals that were not served count as infinitely late in percentiles; a run that has lost any
 // misses an objective of another figure.
 func (o Objective) Judge(r results.Run) Trial {
-	measured := o.Figure.Of(r)
+	measured := o.Figure.Read(r)
 	holds, doubt := o.Op.Judge(measured, figure.Exactly(o.Limit))
 	lost, decides := r.Generator.Lost(), measured.Infinite()
 	if lost > 0 && !o.Figure.CountsLost(r) {
