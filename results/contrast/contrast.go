@@ -93,8 +93,21 @@ func (p pair) latency(shown levels.Shown) Figure {
 	if name == "" {
 		value = func(results.Run) (float64, bool) { return 0, false }
 	}
-	return p.figure(strings.TrimSpace(levels.PhaseName(phase)+" "+name), "times as long",
+	f := p.figure(strings.TrimSpace(levels.PhaseName(phase)+" "+name), "times as long",
 		func(ns float64) string { return units.Duration(time.Duration(ns)) }, value)
+	if f.Ratio == "" {
+		return f
+	}
+	naive, calm := levels.RepetitionsOf(p.naive, p.runs), levels.RepetitionsOf(p.calm, p.runs)
+	low, high, why := certain(levels.RatioOf(naive, calm, value), timeOf(phase, name), naive, calm)
+	switch {
+	case why == "":
+	case low >= 1.05:
+		f.Ratio = "at least " + ratio(results.Estimate{Value: low}, "times as long")
+	case high > 1:
+		f.Ratio = string(results.Inconclusive)
+	}
+	return f
 }
 
 func (p pair) throughput() Figure {

@@ -3,14 +3,12 @@ package document
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/contrast"
 	"github.com/stampede-bench/stampede/results/levels"
 	"github.com/stampede-bench/stampede/results/outage"
-	"github.com/stampede-bench/stampede/results/stats"
 	"github.com/stampede-bench/stampede/results/units"
 )
 
@@ -89,41 +87,7 @@ func violations(runs []results.Run) (lines []string) {
 }
 
 func compare(naive, calm results.Run, runs []results.Run, shown levels.Shown) []string {
-	return slices.Concat([]string{contrast.Sentence(naive, calm, runs)}, slower(naive, calm, runs, shown), slowerBackground(naive, calm, runs, shown))
-}
-
-// slower compares how long it takes until the next client is served.
-func slower(naive, calm results.Run, runs []results.Run, shown levels.Shown) []string {
-	phase := results.KeyPhase(naive.Phases)
-	if phase == "" {
-		return nil
-	}
-	name := strings.ToUpper(phase[:1]) + levels.PhaseName(phase)[1:]
-	e, medians, percentile := shown.Slowdown(runs, timesOf(phase), naive, calm)
-	times := len(levels.RepetitionsOf(naive, runs))
-	ratio, within := e.Value, intervalOfRatio(e, times, "ratio ", "%.2f")
-	if percentile == "" {
-		return []string{name + ": too few rounds to compare."}
-	}
-	name += " " + percentile
-	switch {
-	case undecided(e):
-		return []string{fmt.Sprintf("%s may be slower or faster: ratio %.2f%s.", name, ratio, intervalOfRatio(e, times, "", "%.2f"))}
-	case ratio >= 1.95:
-		within = intervalOfRatio(e, times, "", "%.3g")
-		line := fmt.Sprintf("%s is %s times slower%s.", name, units.Short(ratio), within)
-		return append([]string{line}, otherRatio(e, medians[0], medians[1], times)...)
-	case ratio >= 1.05:
-		return []string{fmt.Sprintf("%s is %.0f %% slower%s.", name, 100*(ratio-1), within)}
-	case ratio > 0.95:
-		return []string{name + " is no slower" + within + "."}
-	}
-	return []string{fmt.Sprintf("%s is no slower, but %.0f %% faster%s.", name, 100*(1-ratio), within)}
-}
-
-// undecided reports whether the interval of a ratio includes 1 and a difference that would be named.
-func undecided(e results.Estimate) bool {
-	return e.Confidence >= stats.Confidence && e.Low <= 1 && 1 <= e.High && (e.Low <= 0.95 || e.High >= 1.05)
+	return slices.Concat([]string{contrast.Sentence(naive, calm, runs)}, contrast.Slower(naive, calm, runs, shown), slowerBackground(naive, calm, runs, shown))
 }
 
 // alone says what one family shows where there is no other to compare it with, and why. The

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/contrast"
 	"github.com/stampede-bench/stampede/results/figure"
 	"github.com/stampede-bench/stampede/results/levels"
 	"github.com/stampede-bench/stampede/results/outage"
@@ -55,7 +56,7 @@ func slowerBackground(naive, calm results.Run, runs []results.Run, shown levels.
 	switch {
 	case percentile == "":
 		return nil
-	case undecided(e):
+	case contrast.Undecided(e):
 		return []string{fmt.Sprintf("Whether a read of the background takes longer at its %s is not known.", percentile)}
 	case ratio >= 1.95:
 		return []string{fmt.Sprintf("A read of the background takes %s times longer at its %s.", units.Short(ratio), percentile)}

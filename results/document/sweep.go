@@ -324,27 +324,6 @@ func interval(value, low, high string) string {
 	return "[" + low + ", " + high + "]"
 }
 
-// intervalOfRatio formats the interval of a ratio in brackets, after a space and the words. It says so if
-// the repetitions are too few for an interval, and returns "" for a single run.
-func intervalOfRatio(r results.Estimate, repetitions int, words, format string) string {
-	switch {
-	case repetitions < 2:
-		return ""
-	case r.Confidence < stats.Confidence:
-		return " [n/a: 95 % takes 6 repetitions]"
-	}
-	return fmt.Sprintf(" %s["+format+", "+format+"]", words, r.Low, r.High)
-}
-
-// otherRatio explains why the ratio is not that of the two medians in the table. It returns nil if the
-// reader cannot see a difference.
-func otherRatio(r results.Estimate, naive, calm float64, repetitions int) []string {
-	if repetitions < 2 || calm <= 0 || units.Short(naive/calm) == units.Short(r.Value) {
-		return nil
-	}
-	return []string{fmt.Sprintf("That is the median of the ratios within each repetition; the medians in the table, each taken over all repetitions, have a ratio of %s.", units.Short(naive/calm))}
-}
-
 // repeated describes the second line of each row; there is none if nothing was repeated.
 func repeated(runs []results.Run) []string {
 	most := mostRepetitions(runs)
