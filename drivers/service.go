@@ -71,19 +71,72 @@ type Fsyncs struct {
 	Took  time.Duration // in all; 0 if it is not known, as of Apache ZooKeeper, which adds up whole milliseconds
 }
 
-// Sub returns the difference to an earlier reading of the same server, or nil if either is missing.
-func (f *Fsyncs) Sub(before *Fsyncs) *Fsyncs {
+// A Reading has what each server of a service has counted, always in the same order.
+type Reading []ServerCounters
+
+// ServerCounters are what one server has counted in its life.
+type ServerCounters struct {
+	Counters
+	// Began is when the server began to count. Each life of a server has a later one. It is zero for a server
+	// that does not tell.
+	Began  time.Time
+	Within time.Duration // how far off Began may be
+}
+
+// Sum sums up what the servers have counted. Each session is counted by the server that it is connected to.
+func (r Reading) Sum() (sum Counters) {
+	for i, c := range r {
+		sum.Notifications += c.Notifications
+		sum.LargestFanout = max(sum.LargestFanout, c.LargestFanout)
+		sum.Reads += c.Reads
+		sum.Writes += c.Writes
+		// Servers of one service all tell about their logs, or none does.
+		if f := c.Fsyncs; f == nil || i == 0 {
+			sum.Fsyncs = f
+		} else if sum.Fsyncs != nil {
+			sum.Fsyncs = &Fsyncs{Count: sum.Fsyncs.Count + f.Count, Took: sum.Fsyncs.Took + f.Took}
+		}
+		sum.OurTerms = c.OurTerms
+	}
+	return sum
+}
+
+// Since returns what the servers have counted since an earlier reading, but for the largest fan-out, of which no
+// difference can be told. It returns false if a server may have begun anew in between: nobody knows what it had
+// counted by then.
+func (r Reading) Since(before Reading) (Counters, bool) {
+	if len(r) == 0 || len(r) != len(before) {
+		return Counters{}, false
+	}
+	var grown Reading
+	for i, c := range r {
+		b := before[i]
+		if c.Began.Sub(b.Began).Abs() > b.Within+c.Within {
+			return Counters{}, false
+		}
+		g := ServerCounters{Counters: Counters{Notifications: c.Notifications - b.Notifications, Reads: c.Reads - b.Reads,
+			Writes: c.Writes - b.Writes, Fsyncs: c.Fsyncs.sub(b.Fsyncs), OurTerms: c.OurTerms}}
+		if min(g.Notifications, g.Reads, g.Writes) < 0 || g.Fsyncs != nil && (g.Fsyncs.Count < 0 || g.Fsyncs.Took < 0) {
+			return Counters{}, false
+		}
+		grown = append(grown, g)
+	}
+	return grown.Sum(), true
+}
+
+// sub returns nil if either is missing.
+func (f *Fsyncs) sub(before *Fsyncs) *Fsyncs {
 	if f == nil || before == nil {
 		return nil
 	}
 	return &Fsyncs{Count: f.Count - before.Count, Took: f.Took - before.Took}
 }
 
-// ServerStats is a Service whose server keeps counts of its own. Reset sets them to zero,
+// ServerStats is a Service whose servers keep counts of their own. Reset sets them to zero,
 // Counters reads them.
 type ServerStats interface {
 	Reset(ctx context.Context) error
-	Counters(ctx context.Context) (Counters, error)
+	Counters(ctx context.Context) (Reading, error)
 }
 
 // An Expirer is a Service that can end a session as its expiry would: the service ends

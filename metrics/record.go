@@ -55,8 +55,8 @@ type Record struct {
 	Safety     Safety
 	Generator  Generator
 	// Server holds what the server's own counters counted for all its clients; nil where it has
-	// none. They are read a little before and a little after the window, so ServerRounds has the
-	// rounds that ended between the two readings. LargestFanout is not limited to the window.
+	// none, or where a server began to count anew. They are read a little before and a little after the window, so ServerRounds has the
+	// rounds that ended between the two readings. It has no LargestFanout.
 	Server       *drivers.Counters
 	ServerRounds int64
 	Errors       map[string]int64 // in the window, by sentinel text

@@ -3,8 +3,6 @@ package results
 import (
 	"maps"
 	"math"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -123,7 +121,7 @@ func fromRecord(s Setting, r *metrics.Record, write writing) Run {
 		run.Storm = &Storm{Made: s.Made, Omitted: s.Omitted}
 	}
 	run.addReconnects(r)
-	if n := r.Server; n != nil && !slices.ContainsFunc(r.Breaks, endsServers) {
+	if n := r.Server; n != nil {
 		run.Server = &Server{Rounds: r.ServerRounds, Notifications: n.Notifications, Reads: n.Reads, Writes: n.Writes}
 		if f := n.Fsyncs; f != nil {
 			run.Server.Fsyncs = &Fsyncs{Count: f.Count, TookNS: f.Took}
@@ -141,12 +139,6 @@ func (run *Run) addReconnects(r *metrics.Record) {
 	mean := func(sum, of int64) float64 { return float64(sum) / float64(of) }
 	run.Reconnects = &Reconnects{OutageNS: c.Outage, Outages: c.Outages, AttemptsPerClient: mean(c.Attempts, c.Returns),
 		BusiestTenth: mean(c.Tenth, c.Outages), BusiestSecond: mean(c.Second, c.Outages), AttemptsPerS: perSecond(c.Attempts, r.Duration)}
-}
-
-// endsServers reports whether the fault ends servers, whose counts are then gone.
-func endsServers(b metrics.Break) bool {
-	verb, _, _ := strings.Cut(b.What, " ")
-	return slices.Contains([]string{"kill", "restart", "fill-disk"}, verb)
 }
 
 // little returns nil for nil.

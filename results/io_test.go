@@ -9,7 +9,6 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/resulttest"
@@ -149,15 +148,5 @@ func TestRampIsInTheFile(t *testing.T) {
 	r := results.FromRecord(results.Setting{Ramp: 2 * time.Second}, &metrics.Record{Ramp: 3 * time.Second})
 	if r.RampNS != 2*time.Second || r.RampTookNS != 3*time.Second {
 		t.Errorf("asked for %v, took %v; want 2s and 3s", r.RampNS, r.RampTookNS)
-	}
-}
-
-// A server that a fault ended has lost its counts: no account is better than a wrong one.
-func TestNoAccountOfAServerThatEnded(t *testing.T) {
-	for what, want := range map[string]bool{"": true, "cut 8 of 8 clients": true, "kill member 1, the leader": false, "restart member 2": false, "fill-disk member 3": false} {
-		r := results.FromRecord(results.Setting{}, &metrics.Record{Server: &drivers.Counters{Reads: 5}, Breaks: []metrics.Break{{What: what}}})
-		if got := r.Server != nil; got != want {
-			t.Errorf("%q: an account is %v, want %v", what, got, want)
-		}
 	}
 }

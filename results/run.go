@@ -79,7 +79,7 @@ type Run struct {
 	// Agents are the processes that shared the clients; left out where one process had all of them.
 	Agents []Agent `json:"agents,omitempty"`
 	// Server is the server's own account of the window, others' doings
-	// included; left out where it keeps none, or a fault ended a server.
+	// included; left out where it keeps none, or a server began to count anew.
 	Server    *Server          `json:"server,omitempty"`
 	Sessions  Sessions         `json:"sessions"` // what happened to those of the clients, in the window
 	Errors    map[string]int64 `json:"errors"`   // how often in the window, by the error's text

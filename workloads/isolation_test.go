@@ -30,6 +30,7 @@ type paperMember struct {
 func (m *paperMember) Name() string                        { return m.name }
 func (m *paperMember) Leads(context.Context) (bool, error) { return m.leads(), nil }
 func (m *paperMember) Isolate(drivers.Direction) error     { m.isolate(); return nil }
+func (m *paperMember) Delay(time.Duration) error           { return nil }
 func (m *paperMember) Restore() error                      { return nil }
 func (m *paperMember) CanFillDisk() bool                   { return false }
 func (m *paperMember) CanHangDisk() bool                   { return false }

@@ -109,7 +109,7 @@ func (m *monitor) begin() {
 }
 
 // serviceGone reports whether every session has ended, one of them because the service did not answer
-// for as long as it lives, and no client has been able to open another since, although no fault explains that.
+// for as long as it lives and no fault explains that, and no client has been able to open another since.
 func (m *monitor) serviceGone() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -117,13 +117,17 @@ func (m *monitor) serviceGone() bool {
 	if bytes := m.r.pool.Meter.Counts().BytesIn; bytes != m.bytes {
 		m.bytes, m.answered = bytes, now
 	}
+	broken := m.r.pool.faults
 	givenUp := false
 	for _, s := range m.r.pool.Slots {
 		switch drivers.State(s.state.Load()) {
 		case drivers.SessionGivenUp:
-			givenUp = true
+			givenUp = givenUp || !broken.explains(s)
 		case drivers.SessionLost, drivers.SessionClosed:
 		default:
+			if broken.froze(s) {
+				continue
+			}
 			m.without = time.Time{}
 			return false
 		}
@@ -131,7 +135,7 @@ func (m *monitor) serviceGone() bool {
 	if m.without.IsZero() {
 		m.without = now
 	}
-	if m.r.plan.faulty && m.r.pool.faults.explain() || !givenUp || now.Sub(m.without) < goneTime {
+	if !givenUp || now.Sub(m.without) < goneTime {
 		return false
 	}
 	m.lost = &ServiceLost{Answered: -1, Gone: now.Sub(m.answered)}

@@ -2,12 +2,19 @@ package workloads_test
 
 import (
 	"context"
+	"errors"
+	"net"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/ensemble"
+	"github.com/stampede-bench/stampede/drivers/lean"
+	"github.com/stampede-bench/stampede/drivers/server"
+	"github.com/stampede-bench/stampede/internal/bubble"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/runtest"
@@ -120,6 +127,61 @@ func TestBacklogIsNoStall(t *testing.T) {
 			}
 			run(1500)
 			run(2 * capacity)
+		})
+	}
+}
+
+// TestWhatExplainsASilentService checks that a run ends when its service is gone, whatever faults it has, unless one
+// of servers, or of all its clients, is the reason: for as long as that lasts, and a session's life longer.
+func TestWhatExplainsASilentService(t *testing.T) {
+	const life, dies, long = 2 * time.Second, 4 * time.Second, time.Hour
+	for fault, c := range map[string]struct {
+		outage time.Duration // from dies on
+		lost   time.Duration // how long the service was gone when the run ended; 0: it did not
+	}{
+		"at=1s freeze holder for=500ms":                 {long, 4 * time.Second},
+		"at=1s freeze client=1":                         {long, 4 * time.Second}, // it learns nothing any more
+		"at=1s silence client=2":                        {long, 4 * time.Second},
+		"at=1s cut clients=all":                         {long, 4 * time.Second},
+		"at=1s expire holder":                           {long, 4 * time.Second},
+		"at=3s lose holder reply=create":                {long, 4 * time.Second},
+		"at=3s delay clients=all by=1ms for=500ms":      {long, 4 * time.Second},
+		"at=4s silence clients=all for=9s":              {},
+		"at=5s freeze clients=all for=9s":               {},
+		"at=5s silence clients=all":                     {},
+		"at=3s isolate leader for=8s":                   {outage: 6 * time.Second},
+		"at=3s isolate leader":                          {outage: 17 * time.Second},
+		"at=3s isolate leader for=6s":                   {long, 8 * time.Second},
+		"at=3s delay member=1 by=1ms, restore after=6s": {long, 8 * time.Second},
+	} {
+		t.Run(fault, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
+				r := &relay{server: server.New(server.Options{Tick: 500 * time.Millisecond}), conns: map[net.Conn]net.Conn{}}
+				defer r.server.Close()
+				s, err := lean.New(ensemble.Config{Servers: []string{"relay"}, Dial: r.dial})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer s.Close()
+				var on drivers.Service = s
+				if strings.Contains(fault, "leader") || strings.Contains(fault, "member") {
+					member := &paperMember{name: "1", leads: func() bool { return true }, isolate: func() {}}
+					on = &onPaper{s, []drivers.Member{member, member}}
+				}
+				p := broken(t, on, runtest.Predecessor, fault)
+				p.SessionTimeout, p.Duration = life, 20*time.Second
+				if c.outage > 0 {
+					time.AfterFunc(p.Warmup+dies, func() { r.drop(c.outage) })
+				}
+				_, err = workloads.Run(t.Context(), p)
+				var lost *workloads.ServiceLost
+				if is := errors.As(err, &lost); is != (c.lost > 0) || err != nil && !is {
+					t.Fatalf("%v; the service is gone is %v, want %v", err, is, c.lost > 0)
+				}
+				if lost != nil && (lost.Gone > c.lost || lost.Gone < c.lost-2*time.Second) {
+					t.Errorf("the run ended after %v without its service, want %v at most", lost.Gone, c.lost)
+				}
+			})
 		})
 	}
 }

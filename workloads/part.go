@@ -34,8 +34,8 @@ type Part struct {
 	// are warm or, in an open loop, before they begin: the window then opens after the warm-up. due returns when
 	// this process would open it, and may wait for that.
 	Window func(ctx context.Context, due func() time.Time) (opens time.Time, err error)
-	// Counters returns the server's own counters, nil if it has none that count this part alone.
-	Counters func(context.Context) (*drivers.Counters, error)
+	// Counters reads the servers' own counters, nil if they have none that count this part alone.
+	Counters func(context.Context) (drivers.Reading, error)
 	// EndTime bounds the time that rounds in progress may take to end when the run is interrupted.
 	EndTime time.Duration
 }
@@ -49,7 +49,7 @@ func NewPart(at exchange.Place, base string) *Part {
 		Probe:    func(_ int, p drivers.Probe) drivers.Probe { return p },
 		Meet:     func(context.Context, Point) error { return nil },
 		Window:   func(_ context.Context, due func() time.Time) (time.Time, error) { return due(), nil },
-		Counters: func(context.Context) (*drivers.Counters, error) { return nil, nil },
+		Counters: func(context.Context) (drivers.Reading, error) { return nil, nil },
 	}
 }
 
@@ -59,6 +59,7 @@ type PartFaults struct {
 	Log      *metrics.FaultLog // of what they do to this process's clients
 	Sessions int               // of the run
 	Claims   faults.Claims     // decides which process injects a fault into the holder; nil: this one
+	Servers  faults.Schedule   // of servers, which another process injects
 }
 
 // A Point of a run is where the processes that share it wait for each other.

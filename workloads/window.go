@@ -134,52 +134,46 @@ func (r *runner) reportProgress(elapsed time.Duration, first metrics.Lap, cores 
 		Errors: errors, CPUCores: cores})
 }
 
-// A serverReading has the server's own counters, and the rounds that had ended when they were read.
+// A serverReading has the servers' own counters, and the rounds that had ended when they were read.
 type serverReading struct {
-	counters *drivers.Counters // nil if the server has none
+	counters drivers.Reading // nil if the servers have none
 	rounds   int64
 }
 
-// countersTime is how long the server may take to tell its counters.
+// countersTime is how long the servers may take to tell their counters.
 const countersTime = 2 * time.Second
 
-// serverCounters returns how the only part of a run reads the server's own counters.
-func serverCounters(service drivers.Service) func(context.Context) (*drivers.Counters, error) {
-	return func(ctx context.Context) (*drivers.Counters, error) {
+// serverCounters returns how the only part of a run reads the servers' own counters.
+func serverCounters(service drivers.Service) func(context.Context) (drivers.Reading, error) {
+	return func(ctx context.Context) (drivers.Reading, error) {
 		w, ok := service.(drivers.ServerStats)
 		if !ok {
 			return nil, nil
 		}
-		c, err := w.Counters(ctx)
-		return &c, err
+		return w.Counters(ctx)
 	}
 }
 
-// readServer reads the server's own counters, outside the window. The server reads them at some time between
+// readServer reads the servers' own counters, outside the window. A server reads them at some time between
 // request and reply, so the rounds are those at the middle.
 func (r *runner) readServer(ctx context.Context) serverReading {
 	asked := r.all()
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), countersTime)
 	defer cancel()
 	c, err := r.part.Counters(limited)
-	if err != nil || c == nil {
+	if err != nil {
 		return serverReading{}
 	}
 	return serverReading{c, (asked + r.all()) / 2}
 }
 
-// countServer sets the record's Server and ServerRounds to what was counted since the first reading.
+// countServer sets the record's Server and ServerRounds to what was counted since the first reading, if that is
+// known.
 func (r *runner) countServer(ctx context.Context, first serverReading, record *metrics.Record) {
 	last := r.readServer(ctx)
-	if first.counters == nil || last.counters == nil {
-		return
+	if c, known := last.counters.Since(first.counters); known {
+		record.Server, record.ServerRounds = &c, last.rounds-first.rounds
 	}
-	c, before := last.counters, first.counters
-	c.Notifications -= before.Notifications
-	c.Reads -= before.Reads
-	c.Writes -= before.Writes
-	c.Fsyncs = c.Fsyncs.Sub(before.Fsyncs)
-	record.Server, record.ServerRounds = c, last.rounds-first.rounds
 }
 
 // warmSlices is the number of slices of the plan's warm-up.

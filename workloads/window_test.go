@@ -167,3 +167,40 @@ func TestIntervalsOfALateSampler(t *testing.T) {
 		}
 	})
 }
+
+// A restarting service is one whose server begins to count anew in the window.
+type restarting struct {
+	drivers.Service
+	readings []drivers.Reading // that are still to come
+}
+
+func (s *restarting) Reset(context.Context) error { return nil }
+
+func (s *restarting) Counters(context.Context) (drivers.Reading, error) {
+	first := s.readings[0]
+	s.readings = s.readings[1:]
+	return first, nil
+}
+
+// TestServerOfTwoLives checks that a run on a server that began anew in its window has no account of that server:
+// nobody knows what it had counted by then.
+func TestServerOfTwoLives(t *testing.T) {
+	counted := func(began int64, n int64) drivers.ServerCounters {
+		return drivers.ServerCounters{Began: time.Unix(began, 0), Counters: drivers.Counters{Notifications: n, Reads: n, Writes: n}}
+	}
+	for _, second := range []drivers.ServerCounters{counted(9, 50), counted(9, 500), counted(1, 50)} {
+		runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
+			through := counted(1, 100)
+			r := runtest.Measure(t, runtest.LockPlan(&restarting{s, []drivers.Reading{{through, counted(1, 100)}, {through, second}}}, runtest.Predecessor))
+			if r.Server != nil || r.ServerRounds != 0 {
+				t.Errorf("%+v: the server's account is %+v of %d rounds, want none", second, r.Server, r.ServerRounds)
+			}
+		})
+	}
+	runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
+		r := runtest.Measure(t, runtest.LockPlan(&restarting{s, []drivers.Reading{{counted(1, 100)}, {counted(1, 107)}}}, runtest.Predecessor))
+		if r.Server == nil || r.Server.Reads != 7 || r.ServerRounds == 0 {
+			t.Errorf("the server's account is %+v of %d rounds, want 7 reads", r.Server, r.ServerRounds)
+		}
+	})
+}

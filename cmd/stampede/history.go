@@ -182,21 +182,13 @@ func inLines(path string) (all []archive.Entry, err error) {
 	return all, nil
 }
 
-// inFolder reads the saved results. A file that cannot be read does not hide the others.
+// inFolder reads the saved results.
 func (a *app) inFolder(folder archive.Folder) (all []archive.Entry, err error) {
-	ids, err := folder.IDs()
-	if err != nil {
-		return nil, cli.Usage(err)
-	}
-	for _, id := range ids {
-		v, err := archive.ReadAny(folder.Path(id))
-		if err != nil {
-			fmt.Fprintf(a.err, "stampede: %v\n", err)
-			continue
-		}
-		all = append(all, archive.Entry{ID: id, Result: v})
-	}
-	return all, nil
+	err = a.eachSaved(folder, func(e archive.Entry, _ int) error {
+		all = append(all, e)
+		return nil
+	})
+	return all, err
 }
 
 func (a *app) historyAcceptCommand() *cobra.Command {

@@ -49,35 +49,56 @@ func (a *app) listRuns(folder archive.Folder, only runFilter) error {
 	if err != nil {
 		return err
 	}
-	ids, err := folder.IDs()
-	if err != nil {
-		return err
-	}
-	if len(ids) == 0 {
+	any := false
+	err = a.eachSaved(folder, func(e archive.Entry, back int) error {
+		any = true
+		if !admits(e.Result) {
+			return nil
+		}
+		return a.listRun(folder.Path(e.ID), e, back)
+	})
+	if err == nil && !any {
 		fmt.Fprintf(a.err, "stampede: no result is saved in %s\n", folder)
 	}
-	for i, id := range ids {
-		if err := a.listRun(folder.Path(id), id, i, admits); err != nil {
+	return err
+}
+
+// eachSaved calls f with each saved result and how many of the folder are newer, the newest first. A file that
+// cannot be read does not hide the others; it is an error if none can be read.
+func (a *app) eachSaved(folder archive.Folder, f func(e archive.Entry, back int) error) error {
+	ids, err := folder.IDs()
+	if err != nil {
+		return cli.Usage(err)
+	}
+	unreadable := 0
+	for back, id := range ids {
+		v, err := archive.ReadAny(folder.Path(id))
+		if err != nil {
 			fmt.Fprintf(a.err, "stampede: %v\n", err)
+			unreadable++
+			continue
+		}
+		if err := f(archive.Entry{ID: id, Result: v}, back); err != nil {
+			return err
 		}
 	}
+	switch {
+	case unreadable == 0:
+		return nil
+	case unreadable == len(ids):
+		return cli.Usagef("%s: no result can be read: %d of %d unreadable", folder, unreadable, len(ids))
+	}
+	fmt.Fprintf(a.err, "stampede: %s: %d of %d results unreadable\n", folder, unreadable, len(ids))
 	return nil
 }
 
-// listRun prints a line for a saved result that is admitted; back is how many results before the last one
-// it is.
-func (a *app) listRun(path, id string, back int, admits func(results.Result) bool) error {
+// listRun prints a line for a saved result; back is how many results before the last one it is.
+func (a *app) listRun(path string, e archive.Entry, back int) error {
 	info, err := os.Stat(path)
 	if err != nil {
 		return err
 	}
-	v, err := archive.ReadAny(path)
-	if err != nil {
-		return err
-	}
-	if !admits(v) {
-		return nil
-	}
+	v := e.Result
 	name := archive.Last
 	if back > 0 {
 		name = fmt.Sprintf("%s-%d", archive.Last, back)
@@ -93,7 +114,7 @@ func (a *app) listRun(path, id string, back int, admits func(results.Result) boo
 	for _, word := range results.HeadOf(v).Marks.Words() {
 		when += " · " + word
 	}
-	_, err = fmt.Fprintf(a.out, "%-4s %s · %s · %s\n     %s\n     %s\n", name, id, when, units.Bytes(info.Size()), contentsOf(v, d), d.Headline())
+	_, err = fmt.Fprintf(a.out, "%-4s %s · %s · %s\n     %s\n     %s\n", name, e.ID, when, units.Bytes(info.Size()), contentsOf(v, d), d.Headline())
 	return err
 }
 

@@ -27,35 +27,26 @@ func (e *Ensemble) Reset(ctx context.Context) error {
 	return nil
 }
 
-// Counters sums up what the servers have counted since Reset. Each session is counted by the
-// server that it is connected to.
-func (e *Ensemble) Counters(ctx context.Context) (drivers.Counters, error) {
-	sum := drivers.Counters{OurTerms: true}
+// Counters reads what each server has counted since Reset. A server began when its uptime says: that of Apache
+// ZooKeeper begins anew with each election, though its counters go on.
+func (e *Ensemble) Counters(ctx context.Context) (all drivers.Reading, err error) {
 	for _, a := range e.Servers {
+		asked := time.Now()
 		text, err := e.Word(ctx, a, "mntr")
 		if err != nil {
-			return drivers.Counters{}, err
+			return nil, err
 		}
-		c := parseCounters(text)
-		sum.Notifications += c.Notifications
-		sum.LargestFanout = max(sum.LargestFanout, c.LargestFanout)
-		sum.Reads += c.Reads
-		sum.Writes += c.Writes
-		sum.Fsyncs = added(sum.Fsyncs, c.Fsyncs)
+		all = append(all, parseCounters(text, asked, time.Now()))
 	}
-	return sum, nil
+	return all, nil
 }
 
-// added returns the sum of what servers tell. Servers of one service all tell, or none does.
-func added(sum, f *drivers.Fsyncs) *drivers.Fsyncs {
-	if sum == nil || f == nil {
-		return f
-	}
-	return &drivers.Fsyncs{Count: sum.Count + f.Count, Took: sum.Took + f.Took}
-}
+// clockError is how much two clocks may run apart, as a share of the time.
+const clockError = 1e-3
 
-// parseCounters reads the answer to mntr: a name, a tab and a number per line.
-func parseCounters(text string) (c drivers.Counters) {
+// parseCounters parses the answer to mntr: a name, a tab and a number per line.
+func parseCounters(text string, asked, answered time.Time) (c drivers.ServerCounters) {
+	c.OurTerms = true
 	var fsyncs drivers.Fsyncs
 	for line := range strings.Lines(text) {
 		name, value, _ := strings.Cut(strings.TrimSpace(line), "\t")
@@ -65,6 +56,10 @@ func parseCounters(text string) (c drivers.Counters) {
 		}
 		n := int64(v)
 		switch name {
+		case "zk_uptime":
+			up := time.Duration(v * float64(time.Millisecond))
+			c.Began = answered.Add(-up)
+			c.Within = answered.Sub(asked) + time.Millisecond + time.Duration(clockError*float64(up))
 		case "zk_cnt_readlatency":
 			c.Reads = n
 		case "zk_cnt_updatelatency":

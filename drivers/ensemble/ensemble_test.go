@@ -1,7 +1,10 @@
 package ensemble
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"io"
 	"net"
 	"slices"
 	"strings"
@@ -66,6 +69,46 @@ func TestBackoff(t *testing.T) {
 	}
 	if got := Backoff(1000); got != maxBackoff {
 		t.Errorf("after 1000 rounds %v, want %v", got, maxBackoff)
+	}
+}
+
+// TestCountersByLife checks that what a member counted before it was restarted is not taken for what it counted since.
+func TestCountersByLife(t *testing.T) {
+	const lines = "zk_uptime\t%d\nzk_cnt_readlatency\t%d\nzk_cnt_updatelatency\t1\nzk_cnt_fsynctime\t0\n"
+	long := int64(time.Hour / time.Millisecond)
+	for _, c := range []struct {
+		uptime, reads int64 // of the second reading
+		known         bool
+	}{
+		{long, 17, true},
+		{3000, 17, false}, // it counted more in its new life than in the one before
+		{3000, 2, false},
+		{long, 2, false},
+	} {
+		answers := make(chan string, 2)
+		answers <- fmt.Sprintf(lines, long, 7)
+		answers <- fmt.Sprintf(lines, c.uptime, c.reads)
+		s, err := New(Config{Servers: []string{"member:1"}, Dial: func(context.Context, string) (net.Conn, error) {
+			ours, its := net.Pipe()
+			go func() {
+				its.Read(make([]byte, 4))
+				io.WriteString(its, <-answers)
+				its.Close()
+			}()
+			return ours, nil
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		before, err1 := s.Counters(t.Context())
+		after, err2 := s.Counters(t.Context())
+		if err := errors.Join(err1, err2); err != nil {
+			t.Fatal(err)
+		}
+		got, known := after.Since(before)
+		if known != c.known || known && got.Reads != 10 {
+			t.Errorf("%+v: %d reads, known %v; want 10", c, got.Reads, known)
+		}
 	}
 }
 

@@ -123,6 +123,7 @@ const (
 	deletes    = "etcd_mvcc_delete_total"
 	fsyncs     = "etcd_disk_wal_fsync_duration_seconds_count"
 	fsyncTime  = "etcd_disk_wal_fsync_duration_seconds_sum"
+	startTime  = "process_start_time_seconds"
 )
 
 // Reset starts the count anew. It does not support several members: each member counts all
@@ -141,22 +142,25 @@ func (s *Service) Reset(ctx context.Context) error {
 	return nil
 }
 
-// Counters reads the count. Reads and writes are those of keys: etcd does not count
+// Counters reads the count of the first endpoint. Reads and writes are those of keys: etcd does not count
 // transactions. Events that the client drops are included.
-func (s *Service) Counters(ctx context.Context) (drivers.Counters, error) {
+func (s *Service) Counters(ctx context.Context) (drivers.Reading, error) {
 	now, err := s.metrics(ctx)
 	if err != nil {
-		return drivers.Counters{}, err
+		return nil, err
 	}
 	s.counters.mu.Lock()
 	defer s.counters.mu.Unlock()
 	grown := func(name string) float64 { return now[name] - s.counters.since[name] }
-	return drivers.Counters{
-		Notifications: int64(grown(eventsSent)),
-		Reads:         int64(grown(ranges)),
-		Writes:        int64(grown(puts) + grown(deletes)),
-		Fsyncs:        &drivers.Fsyncs{Count: int64(grown(fsyncs)), Took: time.Duration(grown(fsyncTime) * float64(time.Second))},
-	}, nil
+	return drivers.Reading{{
+		Began: time.Unix(0, int64(now[startTime]*float64(time.Second))),
+		Counters: drivers.Counters{
+			Notifications: int64(grown(eventsSent)),
+			Reads:         int64(grown(ranges)),
+			Writes:        int64(grown(puts) + grown(deletes)),
+			Fsyncs:        &drivers.Fsyncs{Count: int64(grown(fsyncs)), Took: time.Duration(grown(fsyncTime) * float64(time.Second))},
+		},
+	}}, nil
 }
 
 // metrics returns the counters from the endpoint's Prometheus metrics.

@@ -1,6 +1,8 @@
 package archive_test
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,17 +13,24 @@ import (
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/archive"
 	"github.com/stampede-bench/stampede/results/resulttest"
+	"github.com/stampede-bench/stampede/results/schema"
 )
 
 func saved(t *testing.T, ids ...string) archive.Folder {
 	t.Helper()
 	f := archive.Folder(filepath.Join(t.TempDir(), "of", "runs"))
 	for _, id := range ids {
-		if err := f.Save(id, results.File{Head: results.Head{Schema: results.Schema, Kind: results.KindRun, ID: id}}); err != nil {
+		if err := f.Save(id, withID(id)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	return f
+}
+
+func withID(id string) results.File {
+	r := resulttest.FileOf(resulttest.Herding(resulttest.Native())...)
+	r.ID = id
+	return r
 }
 
 func TestSavedIsReadAgain(t *testing.T) {
@@ -42,11 +51,25 @@ func TestSavedIsReadAgain(t *testing.T) {
 	}
 }
 
+// What could not be read again is not saved.
+func TestOnlyWhatCanBeReadIsSaved(t *testing.T) {
+	f := archive.Folder(filepath.Join(t.TempDir(), "runs"))
+	r := resulttest.FileOf(resulttest.Herding(resulttest.Native())...)
+	r.Runs[0].Server = &results.Server{Reads: -1}
+	if err := f.Save(r.ID, r); !errors.Is(err, schema.ErrInvalid) || !strings.Contains(err.Error(), "runs.0.server.reads: ") {
+		t.Errorf("saved with %v, want %v that names the field", err, schema.ErrInvalid)
+	}
+	if left, err := os.ReadDir(string(f)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
 func TestSaveOverwritesNothing(t *testing.T) {
 	f := saved(t, "20261121-lock")
 	before, _ := os.ReadFile(f.Path("20261121-lock"))
-	err := f.Save("20261121-lock", results.File{
-		Head: results.Head{Schema: results.Schema, Kind: results.KindRun, ID: "20261121-lock", Seed: 7}})
+	other := withID("20261121-lock")
+	other.Seed++
+	err := f.Save("20261121-lock", other)
 	if err == nil || !strings.Contains(err.Error(), "is there already") {
 		t.Errorf("error %v", err)
 	}

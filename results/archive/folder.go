@@ -59,11 +59,14 @@ func (f Folder) Save(id string, r results.Result) error {
 }
 
 // Write writes the result to the path atomically, replaces an existing file, and creates the folder if
-// it is missing.
+// it is missing. It writes only what [ReadAny] reads again.
 func Write(path string, r results.Result) error {
 	var text bytes.Buffer
 	if err := results.WriteJSON(&text, r); err != nil {
 		return err
+	}
+	if _, err := valid(text.Bytes()); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err

@@ -105,6 +105,9 @@ func (r Recovered) outage() string {
 	case metrics.Slowdown:
 		return after + "there was no measurable outage, but fewer than half as many grants a second as before" + r.recovery()
 	}
+	if r.ServedNS == nil && r.serviceLost() {
+		return after + "the service was gone, which this fault does not explain."
+	}
 	line := after + "no client was served for " + units.Duration(r.pause())
 	if r.Phase != "" {
 		line = after + fmt.Sprintf("no %s ended for %s, while other operations did", r.Phase, units.Duration(r.pause()))
@@ -113,6 +116,13 @@ func (r Recovered) outage() string {
 		return line + ", until the next fault or the end."
 	}
 	return line + r.recovery()
+}
+
+// serviceLost reports whether the run ended after the fault, and before another one, because its service was gone.
+func (r Recovered) serviceLost() bool {
+	all := r.Run.Faults.Recovery
+	return r.AtNS == all[len(all)-1].AtNS &&
+		slices.ContainsFunc(r.Run.Doubts, func(w results.Warning) bool { return w.Code == metrics.ServiceLost })
 }
 
 // recovery returns the end of that sentence, about the throughput.

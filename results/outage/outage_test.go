@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
 )
 
@@ -53,5 +54,27 @@ func TestWorst(t *testing.T) {
 	}
 	if got := Worst(nil); got != nil {
 		t.Errorf("got %+v of no run", got)
+	}
+}
+
+// A run that ended because its service was gone does not blame the fault before that.
+func TestAServiceThatIsGoneIsNotTheFaultsDoing(t *testing.T) {
+	r := recovered("predecessor", "recipe", "freeze client 2", 0, 0)
+	pause := 30 * time.Second
+	r.Faults.Recovery[0].PauseNS, r.Faults.Recovery[0].Effect = &pause, string(metrics.Outage)
+	later := r.Faults.Recovery[0]
+	later.AtNS += time.Minute
+	const blamed = `lock/predecessor: after "freeze client 2" no client was served for 30.0 s, until the next fault or the end.`
+	const gone = `lock/predecessor: after "freeze client 2" the service was gone, which this fault does not explain.`
+	if got := All([]results.Run{r})[0].outage(); got != blamed {
+		t.Errorf("got %q, want %q", got, blamed)
+	}
+	r.Doubts = []results.Warning{{Code: metrics.ServiceLost}}
+	if got := All([]results.Run{r})[0].outage(); got != gone {
+		t.Errorf("got %q, want %q", got, gone)
+	}
+	r.Faults.Recovery = append(r.Faults.Recovery, later)
+	if all := All([]results.Run{r}); all[0].outage() != blamed || all[1].outage() != gone {
+		t.Errorf("got %q and %q", all[0].outage(), all[1].outage())
 	}
 }

@@ -269,9 +269,13 @@ func (p *agentRun) join(ctx context.Context, plan *workloads.Plan) (end func(), 
 		at := exchange.Place{First: of.First, Count: of.Count}
 		p.part.Background = workloads.NewPart(at, p.work.BackgroundBase)
 	}
-	if p.work.Faulty {
+	if len(p.work.Faults)+len(p.work.ServerFaults) > 0 {
+		servers, err := parsed(p.work.ServerFaults)
+		if err != nil {
+			return nil, err
+		}
 		p.part.Faults = &workloads.PartFaults{Log: metrics.NewFaultLog(p.share.Count),
-			Sessions: p.work.sessions(), Claims: claims{p.agent, p.work.site}}
+			Sessions: p.work.sessions(), Claims: claims{p.agent, p.work.site}, Servers: servers}
 	}
 	if notifies(*plan) {
 		p.part.Probe = p.packets.Probe

@@ -37,8 +37,8 @@ type assignment struct {
 
 	Background background
 
-	Faulty bool     // faults are injected
-	Faults []string // those of clients, which their agents inject
+	Faults       []string // of clients, which their agents inject
+	ServerFaults []string // of servers, which the coordinator injects
 
 	Shares []share // of the agents that take part
 }
@@ -103,7 +103,7 @@ func (a assignment) plan(ctx context.Context, forms []workloads.Form, s drivers.
 	if a.Rate != "" {
 		open.Rate, err = openloop.ParseRate(a.Rate)
 	}
-	schedule, failed := a.schedule()
+	schedule, failed := parsed(a.Faults)
 	if err = errors.Join(err, failed); err != nil {
 		return workloads.Plan{}, errors.Join(err, service.Close())
 	}
@@ -115,9 +115,9 @@ func (a assignment) plan(ctx context.Context, forms []workloads.Form, s drivers.
 	}, nil
 }
 
-// schedule returns the faults of clients.
-func (a assignment) schedule() (all faults.Schedule, err error) {
-	for _, text := range a.Faults {
+// parsed returns the faults that were written as texts.
+func parsed(texts []string) (all faults.Schedule, err error) {
+	for _, text := range texts {
 		f, err := faults.Parse(text)
 		if err != nil {
 			return nil, err
@@ -125,6 +125,14 @@ func (a assignment) schedule() (all faults.Schedule, err error) {
 		all = append(all, f)
 	}
 	return all, nil
+}
+
+// written returns the faults as texts.
+func written(all faults.Schedule) (texts []string) {
+	for _, f := range all {
+		texts = append(texts, f.String())
+	}
+	return texts
 }
 
 // sessions returns the number of sessions of all agents.
@@ -155,11 +163,8 @@ func assign(p workloads.Plan, at site, shares []share) (a assignment) {
 	a.Rounds, a.LeastRounds, a.Limit = p.Rounds, p.LeastRounds, p.DurationLimit
 	a.Clients, a.Groups, a.Settings, a.SessionTimeout = p.Clients, p.Groups, p.Settings, p.SessionTimeout
 	a.Ramp, a.Warmup, a.WarmupLimit, a.Duration, a.Cold, a.Seed, a.Bin = p.Ramp, p.Warmup, p.WarmupLimit, p.Duration, p.Cold, p.Seed, p.Bin
-	_, clients := p.Faults.Split()
-	a.Faulty = len(p.Faults) > 0
-	for _, f := range clients {
-		a.Faults = append(a.Faults, f.String())
-	}
+	servers, clients := p.Faults.Split()
+	a.Faults, a.ServerFaults = written(clients), written(servers)
 	return a
 }
 

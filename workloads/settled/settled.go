@@ -252,9 +252,10 @@ func (st *Stepper) resetServerCount(ctx context.Context) (counting drivers.Serve
 func (st *Stepper) serverCount(ctx context.Context, counting drivers.ServerStats, before metrics.Counts) (*drivers.Counters, error) {
 	var server drivers.Counters
 	var ours metrics.Counts
-	err := st.whileQuiet(ctx, func() (err error) {
+	err := st.whileQuiet(ctx, func() error {
 		ours = st.pool.Meter.Counts().Sub(before)
-		server, err = counting.Counters(ctx)
+		all, err := counting.Counters(ctx)
+		server = all.Sum()
 		return err
 	})
 	if err != nil || !server.OurTerms || ours.Armings+ours.Opens > 0 {

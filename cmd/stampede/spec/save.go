@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -8,6 +9,7 @@ import (
 	"github.com/stampede-bench/stampede/cmd/stampede/cli"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/archive"
+	"github.com/stampede-bench/stampede/results/schema"
 )
 
 // SavedRuns is the default folder of saved results.
@@ -68,7 +70,9 @@ func (s *Saving) Keep(r results.Result) (name string, err error) {
 		return "", nil
 	}
 	id := results.HeadOf(r).ID
-	if err := archive.Folder(s.folder).Save(id, r); err != nil {
+	if err := archive.Folder(s.folder).Save(id, r); errors.Is(err, schema.ErrInvalid) {
+		return "", fmt.Errorf("not saved: %w: this is a defect of stampede, please report it", err)
+	} else if err != nil {
 		return "", fmt.Errorf("not saved: %w: name another folder with --save, or use --no-save", err)
 	}
 	return archive.Last + " " + id, nil
