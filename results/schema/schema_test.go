@@ -3,10 +3,12 @@ package schema
 import (
 	"bytes"
 	"encoding/json"
+	"path"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/invopop/jsonschema"
 
@@ -39,12 +41,29 @@ func TestSchemasAreThoseOfTheTypes(t *testing.T) {
 }
 
 // described are the packages whose types the schemas describe.
-var described = []string{"results", "metrics/observation", "metrics/client", "metrics/causality", "drivers/traffic"}
+var described = []string{"results", "metrics/observation", "metrics/recovery", "metrics/client", "metrics/causality", "drivers/traffic"}
+
+// names are the names of the types that a schema describes. Of two types with one name the second also has the name of
+// its package: one definition cannot be that of both.
+type names map[string]reflect.Type
+
+func (n names) of(typ reflect.Type) string {
+	name := typ.Name()
+	if first, taken := n[name]; taken && first != typ {
+		pkg := path.Base(typ.PkgPath())
+		name = strings.ToUpper(pkg[:1]) + pkg[1:] + name
+	}
+	if name != "" {
+		n[name] = typ
+	}
+	return name
+}
 
 func generate(t *testing.T, kind string) []byte {
 	t.Helper()
 	// A newer stampede of the same schema may add properties.
-	r := &jsonschema.Reflector{AllowAdditionalProperties: true, Anonymous: true}
+	named := names{}
+	r := &jsonschema.Reflector{AllowAdditionalProperties: true, Anonymous: true, Namer: named.of}
 	for _, pkg := range described {
 		if err := r.AddGoComments(module, pkg, jsonschema.WithFullComment()); err != nil {
 			t.Fatal(err)
@@ -55,7 +74,7 @@ func generate(t *testing.T, kind string) []byte {
 	}
 	s := r.ReflectFromType(types()[kind])
 	s.Title = "What stampede writes with -o json: " + kind
-	allowNull(s.Definitions, types()[kind], map[reflect.Type]bool{})
+	allowNull(s.Definitions, named, types()[kind], map[reflect.Type]bool{})
 	for name, of := range s.Definitions {
 		for p := of.Properties.Oldest(); p != nil; p = p.Next() {
 			if !slices.Contains(signed, name+"."+p.Key) {
@@ -93,7 +112,7 @@ func forbidNegative(s *jsonschema.Schema) {
 
 // allowNull allows null for fields that are written as null when they are empty. The generator does not
 // do so.
-func allowNull(of jsonschema.Definitions, typ reflect.Type, seen map[reflect.Type]bool) {
+func allowNull(of jsonschema.Definitions, named names, typ reflect.Type, seen map[reflect.Type]bool) {
 	for typ.Kind() == reflect.Pointer || typ.Kind() == reflect.Slice || typ.Kind() == reflect.Map {
 		typ = typ.Elem()
 	}
@@ -105,7 +124,7 @@ func allowNull(of jsonschema.Definitions, typ reflect.Type, seen map[reflect.Typ
 		if f.Anonymous { // VisibleFields includes its fields
 			continue
 		}
-		allowNull(of, f.Type, seen)
+		allowNull(of, named, f.Type, seen)
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		switch f.Type.Kind() {
 		case reflect.Pointer, reflect.Slice, reflect.Map:
@@ -115,10 +134,10 @@ func allowNull(of jsonschema.Definitions, typ reflect.Type, seen map[reflect.Typ
 		if name == "" || name == "-" || strings.Contains(options, "omitempty") {
 			continue
 		}
-		old := of[typ.Name()].Properties.Value(name)
+		old := of[named.of(typ)].Properties.Value(name)
 		about := old.Description
 		old.Description = ""
-		of[typ.Name()].Properties.Set(name, &jsonschema.Schema{
+		of[named.of(typ)].Properties.Set(name, &jsonschema.Schema{
 			AnyOf: []*jsonschema.Schema{old, {Type: "null"}}, Description: about})
 	}
 }
@@ -176,6 +195,70 @@ func TestSchemasReject(t *testing.T) {
 			if Validate(kind, []byte(text)) == nil {
 				t.Errorf("%s is valid as a %s", name, kind)
 			}
+		}
+	}
+}
+
+// A result in which nothing is left out is valid by its schema.
+func TestFilledResultsAreValid(t *testing.T) {
+	for kind, typ := range types() {
+		v := reflect.New(typ).Elem()
+		fill(v, 0)
+		if head := v.FieldByName("Kind"); head.IsValid() {
+			head.SetString(kind)
+		}
+		var b bytes.Buffer
+		if err := results.WriteJSON(&b, v.Interface().(results.Result)); err != nil {
+			t.Fatalf("%s: %v", kind, err)
+		}
+		if err := Validate(kind, b.Bytes()); err != nil {
+			t.Errorf("a %s in which nothing is left out is not valid: %v", kind, err)
+		}
+	}
+}
+
+// fill sets each field of a value, and one element of each list.
+func fill(v reflect.Value, depth int) {
+	switch v.Kind() {
+	case reflect.Struct:
+		if v.Type() == reflect.TypeFor[time.Time]() {
+			v.Set(reflect.ValueOf(time.Unix(1e9, 0).UTC()))
+			return
+		}
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				fill(v.Field(i), depth+1)
+			}
+		}
+	case reflect.Pointer:
+		if depth < 50 {
+			v.Set(reflect.New(v.Type().Elem()))
+			fill(v.Elem(), depth+1)
+		}
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		fill(v.Index(0), depth+1)
+	case reflect.Array:
+		for i := range v.Len() {
+			fill(v.Index(i), depth+1)
+		}
+	case reflect.Map:
+		key, value := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
+		fill(key, depth+1)
+		fill(value, depth+1)
+		v.Set(reflect.MakeMap(v.Type()))
+		v.SetMapIndex(key, value)
+	case reflect.String:
+		v.SetString("a")
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Float64:
+		v.SetFloat(1.5)
+	default:
+		if v.CanInt() {
+			v.SetInt(1)
+		} else if v.CanUint() {
+			v.SetUint(1)
 		}
 	}
 }
