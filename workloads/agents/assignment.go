@@ -232,7 +232,7 @@ func (c claims) name(fault int) string { return c.site.document(fmt.Sprintf("fau
 
 // Claim claims a fault for the agent.
 func (c claims) Claim(ctx context.Context, fault int) (bool, error) {
-	return c.agent.Plane.Claim(ctx, c.name(fault), c.agent.Name)
+	return c.agent.Plane.Claim(ctx, c.name(fault))
 }
 
 // Await returns when an agent has claimed the fault.

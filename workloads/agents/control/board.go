@@ -3,7 +3,6 @@ package control
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -11,7 +10,6 @@ import (
 	"sync"
 
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/recipes"
 )
 
 // A Board passes messages among the processes of a run. Each process has a node of its own, which all others
@@ -27,7 +25,6 @@ type Board struct {
 	written int64            // messages that are on the control plane
 	read    map[string]int64 // by process: the messages of theirs that this process has taken
 	theirs  map[string]int64 // by process: the messages of this process that they have taken
-	exists  bool             // the node does
 }
 
 // A nodeData is the data of a process's node.
@@ -42,7 +39,7 @@ func (s nodeData) end() int64 { return s.First + int64(len(s.Messages)) }
 // Board returns the board of a name, for the process mine of all processes.
 func (p *Plane) Board(ctx context.Context, name, mine string, all []string) (*Board, error) {
 	node := boards + "/" + name
-	if err := p.create(ctx, node, nil, 0); err != nil && !errors.Is(err, drivers.ErrNodeExists) {
+	if err := p.nodes.Make(ctx, node, nil); err != nil {
 		return nil, fmt.Errorf("create a board on the control plane: %w", err)
 	}
 	others := slices.DeleteFunc(slices.Clone(all), func(name string) bool { return name == mine })
@@ -69,21 +66,14 @@ func (b *Board) write(ctx context.Context) error {
 		b.posted.First, b.posted.Messages = taken, slices.Clone(b.posted.Messages[n:])
 	}
 	b.posted.Read = b.read
-	data, end, exists := encode(b.posted), b.posted.end(), b.exists
+	data, end := encode(b.posted), b.posted.end()
 	b.mu.Unlock()
-	node := b.node + "/" + b.mine
-	var err error
-	if !exists {
-		err = b.plane.write(ctx, node, data)
-	} else {
-		_, err = b.plane.conn.Set(ctx, node, data, drivers.AnyVersion)
-	}
-	if err != nil {
+	if err := b.plane.nodes.Put(ctx, b.node+"/"+b.mine, data, 0); err != nil {
 		return fmt.Errorf("post to the other processes: %w", err)
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.exists, b.written = true, end
+	b.written = end
 	return nil
 }
 
@@ -116,7 +106,7 @@ func (b *Board) follow(ctx context.Context, name string, take func([]byte) error
 	}
 	for {
 		var changed drivers.Wait
-		text, _, err := b.plane.conn.Get(ctx, node, changed.Fire)
+		text, _, err := b.plane.nodes.Get(ctx, node, changed.Fire)
 		if err != nil {
 			return err
 		}
@@ -162,11 +152,10 @@ func (b *Board) take(name string, s nodeData, take func([]byte) error) error {
 // Meet waits until n processes have come to the point, a name.
 func (p *Plane) Meet(ctx context.Context, point string, n int) error {
 	dir := barriers + "/" + point
-	if err := p.create(ctx, dir, []byte(strconv.Itoa(n)), 0); err != nil && !errors.Is(err, drivers.ErrNodeExists) {
+	if err := p.nodes.Make(ctx, dir, []byte(strconv.Itoa(n))); err != nil {
 		return err
 	}
-	_, err := recipes.NewDoubleBarrier(p.conn, dir, n).Enter(ctx)
-	return err
+	return p.nodes.Meet(ctx, dir, n)
 }
 
 // StandIn enters all points whose names begin with the prefix in place of a process that is no longer a
@@ -177,7 +166,7 @@ func (p *Plane) StandIn(ctx context.Context, prefix string) error {
 	seen := map[string]bool{}
 	for {
 		var changed drivers.Wait
-		all, err := p.conn.Children(ctx, barriers, changed.Fire)
+		all, err := p.nodes.Children(ctx, barriers, changed.Fire)
 		if err != nil {
 			return err
 		}
@@ -200,7 +189,7 @@ func (p *Plane) StandIn(ctx context.Context, prefix string) error {
 
 // sizeOf returns how many processes meet at a point that some have come to.
 func (p *Plane) sizeOf(ctx context.Context, point string) (int, error) {
-	text, _, err := p.conn.Get(ctx, barriers+"/"+point, nil)
+	text, _, err := p.nodes.Get(ctx, barriers+"/"+point, nil)
 	if err != nil {
 		return 0, err
 	}

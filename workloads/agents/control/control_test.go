@@ -198,7 +198,7 @@ func TestLeftoversAreRemoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, dir := range []string{documents, barriers} {
-		if left, err := second.conn.Children(t.Context(), dir, nil); err != nil || len(left) > 0 {
+		if left, err := second.nodes.Children(t.Context(), dir, nil); err != nil || len(left) > 0 {
 			t.Errorf("%s has %v, %v", dir, left, err)
 		}
 	}
@@ -250,7 +250,7 @@ func TestItRecognizesItselfOnZooKeeper(t *testing.T) {
 	security.User, security.Password = "ann", "hunter2"
 	plane := connectTo(t, given(t, one))
 	below := "/" + rand.Text()
-	if err := plane.create(t.Context(), below, nil, 0); err != nil {
+	if err := plane.nodes.Make(t.Context(), below, nil); err != nil {
 		t.Fatal(err)
 	}
 	chroot := strings.Replace(localhost(one), "?", below+"?", 1)
@@ -403,7 +403,7 @@ func TestClaims(t *testing.T) {
 		p, mine := connect(t, m), string(rune('a'+i))
 		all.Go(func() {
 			for range 2 {
-				if is, err := p.Claim(t.Context(), "fault", mine); err != nil {
+				if is, err := p.Claim(t.Context(), "fault"); err != nil {
 					t.Error(err)
 				} else if is {
 					won <- mine

@@ -4,12 +4,9 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
-
-	"github.com/stampede-bench/stampede/drivers"
 )
 
 // pieceSize is below the largest value that every service takes.
@@ -19,24 +16,15 @@ const pieceSize = 512 << 10
 func (p *Plane) Put(ctx context.Context, name string, text []byte) error {
 	n := 0
 	for piece := range slices.Chunk(text, pieceSize) {
-		if err := p.write(ctx, pieceOf(name, n), piece); err != nil {
+		if err := p.nodes.Make(ctx, pieceOf(name, n), piece); err != nil {
 			return fmt.Errorf("write %s to the control plane: %w", name, err)
 		}
 		n++
 	}
-	if err := p.write(ctx, documents+"/"+name, []byte(strconv.Itoa(n))); err != nil {
+	if err := p.nodes.Make(ctx, documents+"/"+name, []byte(strconv.Itoa(n))); err != nil {
 		return fmt.Errorf("write %s to the control plane: %w", name, err)
 	}
 	return nil
-}
-
-// write creates a node, unless an attempt whose answer was lost has created it.
-func (p *Plane) write(ctx context.Context, node string, data []byte) error {
-	err := p.create(ctx, node, data, 0)
-	if errors.Is(err, drivers.ErrNodeExists) {
-		return nil
-	}
-	return err
 }
 
 // Get waits for a document and returns it.
@@ -50,7 +38,7 @@ func (p *Plane) Get(ctx context.Context, name string) (text []byte, err error) {
 		return nil, fmt.Errorf("read %s from the control plane: %q pieces", name, count)
 	}
 	for i := range n {
-		piece, _, err := p.conn.Get(ctx, pieceOf(name, i), nil)
+		piece, _, err := p.nodes.Get(ctx, pieceOf(name, i), nil)
 		if err != nil {
 			return nil, fmt.Errorf("read %s from the control plane: %w", name, err)
 		}
@@ -61,7 +49,7 @@ func (p *Plane) Get(ctx context.Context, name string) (text []byte, err error) {
 
 // Find is Get of a document that may not be there: it does not wait.
 func (p *Plane) Find(ctx context.Context, name string) (text []byte, found bool, err error) {
-	_, exists, err := p.conn.Exists(ctx, documents+"/"+name, nil)
+	_, exists, err := p.nodes.Exists(ctx, documents+"/"+name, nil)
 	if err != nil || !exists {
 		return nil, false, err
 	}

@@ -2,6 +2,7 @@ package control
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"path"
@@ -9,13 +10,14 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/backends"
+	"github.com/stampede-bench/stampede/workloads/agents/control/store"
 )
 
 // A Plane is the session of one process with the control plane.
 type Plane struct {
 	service drivers.Service
-	session drivers.Conn
-	conn    drivers.Conn // the session, with reads that survive a broken connection
+	nodes   *store.Store
+	id      string // of this process, for what only one process gets
 }
 
 // The nodes of a control plane.
@@ -38,19 +40,18 @@ const Lease = 5 * time.Second
 func Connect(ctx context.Context, s drivers.Service, patience time.Duration) (_ *Plane, err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	p := &Plane{service: s}
+	p := &Plane{service: s, id: rand.Text()}
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("connect to the control plane: %w", err)
 			p.Close()
 		}
 	}()
-	if p.session, err = s.Dial(ctx, drivers.Options{SessionTimeout: Lease}); err != nil {
+	if p.nodes, err = store.Open(ctx, s, drivers.Options{SessionTimeout: Lease}); err != nil {
 		return nil, err
 	}
-	p.conn = drivers.Steady(p.session)
 	for _, node := range []string{root, members, documents, barriers, boards, states, claims} {
-		if err := p.create(ctx, node, nil, 0); err != nil && !errors.Is(err, drivers.ErrNodeExists) {
+		if err := p.nodes.Make(ctx, node, nil); err != nil {
 			return nil, err
 		}
 	}
@@ -60,28 +61,22 @@ func Connect(ctx context.Context, s drivers.Service, patience time.Duration) (_ 
 // Close ends the session.
 func (p *Plane) Close() error {
 	var err error
-	if p.session != nil {
-		err = p.session.Close()
+	if p.nodes != nil {
+		err = p.nodes.Close()
 	}
 	return errors.Join(err, p.service.Close())
 }
 
 // Lost returns a channel that is closed when the process is no longer a member, by the control plane's
 // rules: it may have been cut off.
-func (p *Plane) Lost() <-chan struct{} { return p.conn.Done() }
-
-func (p *Plane) create(ctx context.Context, node string, data []byte, mode drivers.Mode) error {
-	return drivers.Repeat(ctx, func() error {
-		_, err := p.conn.Create(ctx, node, data, mode)
-		return err
-	})
-}
+func (p *Plane) Lost() <-chan struct{} { return p.nodes.Done() }
 
 // A Coordinator is what agents know of their coordinator.
 type Coordinator struct {
 	Version string   // of stampede
 	Clock   string   // address of its clock
 	Key     [16]byte // of the exchanges with its clock
+	Process string   // Lead sets it
 }
 
 // ErrCoordinated means that the control plane has a coordinator already.
@@ -92,8 +87,9 @@ func (p *Plane) Lead(ctx context.Context, c Coordinator) error {
 	if err := p.empty(ctx); err != nil {
 		return err
 	}
-	err := p.create(ctx, coordinator, encode(c), drivers.Ephemeral)
-	if errors.Is(err, drivers.ErrNodeExists) {
+	c.Process = p.id
+	leads, err := p.nodes.Claim(ctx, coordinator, encode(c), drivers.Ephemeral)
+	if err == nil && !leads {
 		return ErrCoordinated
 	}
 	return err
@@ -117,13 +113,15 @@ type Agent struct {
 	Host       string
 	Version    string // of stampede
 	Processors float64
-	Secured    bool // it has TLS settings or credentials of its own for the service under test
+	Secured    bool   // it has TLS settings or credentials of its own for the service under test
+	Process    string // Join sets it
 }
 
 // Join makes this process an agent until the session ends.
 func (p *Plane) Join(ctx context.Context, a Agent) error {
-	err := p.create(ctx, members+"/"+a.Name, encode(a), drivers.Ephemeral)
-	if errors.Is(err, drivers.ErrNodeExists) {
+	a.Process = p.id
+	joined, err := p.nodes.Claim(ctx, members+"/"+a.Name, encode(a), drivers.Ephemeral)
+	if err == nil && !joined {
 		return fmt.Errorf("another agent has the name %q: choose one with --name", a.Name)
 	}
 	return err
@@ -134,7 +132,7 @@ func (p *Plane) Join(ctx context.Context, a Agent) error {
 func (p *Plane) AwaitAgents(ctx context.Context, n int, see func(present int)) ([]Agent, error) {
 	for before := -1; ; {
 		var changed drivers.Wait
-		all, err := p.conn.Children(ctx, members, changed.Fire)
+		all, err := p.nodes.Children(ctx, members, changed.Fire)
 		if err != nil {
 			return nil, err
 		}
@@ -157,7 +155,7 @@ func (p *Plane) AwaitAgents(ctx context.Context, n int, see func(present int)) (
 func (p *Plane) agents(ctx context.Context, all []drivers.Child) (agents []Agent, err error) {
 	joined := map[string]int64{}
 	for _, c := range all {
-		text, stat, err := p.conn.Get(ctx, members+"/"+c.Name, nil)
+		text, stat, err := p.nodes.Get(ctx, members+"/"+c.Name, nil)
 		if errors.Is(err, drivers.ErrNoNode) {
 			continue
 		}
@@ -173,17 +171,12 @@ func (p *Plane) agents(ctx context.Context, all []drivers.Child) (agents []Agent
 
 // SetState replaces the state of this agent, which the coordinator reads.
 func (p *Plane) SetState(ctx context.Context, name string, state any) error {
-	node := states + "/" + name
-	_, err := p.conn.Set(ctx, node, encode(state), drivers.AnyVersion)
-	if errors.Is(err, drivers.ErrNoNode) {
-		err = p.create(ctx, node, encode(state), drivers.Ephemeral)
-	}
-	return err
+	return p.nodes.Put(ctx, states+"/"+name, encode(state), drivers.Ephemeral)
 }
 
 // State reads the state of an agent into state, and returns false if the agent has set none.
 func (p *Plane) State(ctx context.Context, name string, state any) (bool, error) {
-	text, _, err := p.conn.Get(ctx, states+"/"+name, nil)
+	text, _, err := p.nodes.Get(ctx, states+"/"+name, nil)
 	if errors.Is(err, drivers.ErrNoNode) {
 		return false, nil
 	}
@@ -200,7 +193,7 @@ func (p *Plane) AwaitLoss(ctx context.Context, name string) error {
 
 // IsPresent reports whether the agent is a member.
 func (p *Plane) IsPresent(ctx context.Context, name string) (bool, error) {
-	_, exists, err := p.conn.Exists(ctx, members+"/"+name, nil)
+	_, exists, err := p.nodes.Exists(ctx, members+"/"+name, nil)
 	return exists, err
 }
 
@@ -208,12 +201,12 @@ func (p *Plane) IsPresent(ctx context.Context, name string) (bool, error) {
 func (p *Plane) await(ctx context.Context, node string) ([]byte, error) {
 	for {
 		var created drivers.Wait
-		_, exists, err := p.conn.Exists(ctx, node, created.Fire)
+		_, exists, err := p.nodes.Exists(ctx, node, created.Fire)
 		if err != nil {
 			return nil, err
 		}
 		if exists {
-			text, _, err := p.conn.Get(ctx, node, nil)
+			text, _, err := p.nodes.Get(ctx, node, nil)
 			if !errors.Is(err, drivers.ErrNoNode) {
 				return text, err
 			}
@@ -229,7 +222,7 @@ func (p *Plane) await(ctx context.Context, node string) ([]byte, error) {
 func (p *Plane) awaitGone(ctx context.Context, node string) error {
 	for {
 		var gone drivers.Wait
-		_, exists, err := p.conn.Exists(ctx, node, gone.Fire)
+		_, exists, err := p.nodes.Exists(ctx, node, gone.Fire)
 		if err != nil || !exists {
 			return err
 		}
@@ -241,7 +234,7 @@ func (p *Plane) awaitGone(ctx context.Context, node string) error {
 
 // empty removes what an earlier coordinator left.
 func (p *Plane) empty(ctx context.Context) error {
-	if _, exists, err := p.conn.Exists(ctx, coordinator, nil); err != nil || exists {
+	if _, exists, err := p.nodes.Exists(ctx, coordinator, nil); err != nil || exists {
 		return err
 	}
 	for _, node := range []string{documents, barriers, boards, claims} {
@@ -253,18 +246,18 @@ func (p *Plane) empty(ctx context.Context) error {
 }
 
 func (p *Plane) removeBelow(ctx context.Context, node string) error {
-	all, err := p.conn.Children(ctx, node, nil)
+	all, err := p.nodes.Children(ctx, node, nil)
+	if errors.Is(err, drivers.ErrNoNode) {
+		return nil
+	}
 	for _, c := range all {
 		child := path.Join(node, c.Name)
 		if err = p.removeBelow(ctx, child); err == nil {
-			err = p.conn.Delete(ctx, child, drivers.AnyVersion)
+			err = p.nodes.Remove(ctx, child)
 		}
-		if err != nil && !errors.Is(err, drivers.ErrNoNode) {
+		if err != nil {
 			return err
 		}
-	}
-	if errors.Is(err, drivers.ErrNoNode) {
-		return nil
 	}
 	return err
 }
@@ -287,15 +280,11 @@ func (p *Plane) Serves(ctx context.Context, s drivers.Service) (bool, error) {
 	return holder.Holds(ctx, session)
 }
 
-// Claim claims a name for the process mine. Of several processes that claim a name, the first gets it:
+// Claim claims a name for this process. Of several processes that claim a name, the first gets it:
 // Claim returns true to that one, and false to the others.
-func (p *Plane) Claim(ctx context.Context, name, mine string) (bool, error) {
-	err := p.create(ctx, claims+"/"+name, []byte(mine), 0)
-	if !errors.Is(err, drivers.ErrNodeExists) {
-		return err == nil, claimError(name, err)
-	}
-	owner, _, err := p.conn.Get(ctx, claims+"/"+name, nil) // it may be this process, by an attempt whose answer was lost
-	return err == nil && string(owner) == mine, claimError(name, err)
+func (p *Plane) Claim(ctx context.Context, name string) (bool, error) {
+	got, err := p.nodes.Claim(ctx, claims+"/"+name, []byte(p.id), 0)
+	return got, claimError(name, err)
 }
 
 // AwaitClaim returns when a process has claimed the name.
