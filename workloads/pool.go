@@ -1,6 +1,7 @@
 package workloads
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -93,11 +94,17 @@ func (c *Pool) create(ctx context.Context, p Plan) error {
 
 // preload opens a session for watches of the preload.
 func (c *Pool) preload(ctx context.Context) (drivers.Conn, error) {
-	return c.Service.Dial(ctx, drivers.Options{Probe: fanout.Library{Probe: c.Meter.Session()}, OnState: func(s drivers.State) {
+	return c.Service.Dial(ctx, drivers.Options{SessionTimeout: c.frameTimeout(), Probe: fanout.Library{Probe: c.Meter.Session()}, OnState: func(s drivers.State) {
 		if s == drivers.SessionLost || s == drivers.SessionGivenUp {
 			c.preloadLost.Add(1)
 		}
 	}})
+}
+
+// frameTimeout is the time-out of the sessions beside those of the clients. They outlive an outage that those outlive:
+// being idle, they were heard less recently when it began.
+func (c *Pool) frameTimeout() time.Duration {
+	return 2 * cmp.Or(c.timeout, drivers.DefaultSessionTimeout)
 }
 
 // Prepare creates the subtree and the nodes that n clients share.
@@ -120,7 +127,7 @@ func (c *Pool) Prepare(ctx context.Context, n int) error {
 // attach prepares the pool for n clients of all processes, whose nodes are in the part's subtree.
 func (c *Pool) attach(ctx context.Context, n int) error {
 	c.upkeep.Library = fanout.Library{Probe: c.Meter.Session()}
-	o := drivers.Options{Probe: &c.upkeep}
+	o := drivers.Options{SessionTimeout: c.frameTimeout(), Probe: &c.upkeep}
 	opened := false
 	err := c.retry(func() (err error) {
 		c.admin, err = drivers.Lasting(ctx, func(ctx context.Context) (drivers.Conn, error) {

@@ -35,7 +35,7 @@ type relay struct {
 // inRelay runs a test with a fake clock and a service behind a relay.
 func inRelay(t *testing.T, delay, words time.Duration, test func(t *testing.T, s drivers.Service, r *relay)) {
 	bubble.Test(t, func(t *testing.T) {
-		r := &relay{server: server.New(server.Options{Tick: 500 * time.Millisecond}), delay: delay, words: words, conns: map[net.Conn]net.Conn{}}
+		r := &relay{server: server.New(server.Options{Tick: 500 * time.Millisecond, MaxTimeout: time.Minute}), delay: delay, words: words, conns: map[net.Conn]net.Conn{}}
 		defer r.server.Close()
 		s, err := lean.New(ensemble.Config{Servers: []string{"relay"}, Dial: r.dial})
 		if err != nil {
