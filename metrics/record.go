@@ -198,6 +198,9 @@ type Safety struct {
 	Delivery Delivery
 }
 
+// EndedEarly begins the detail that says why a run ended before its time, if an error of a form did that.
+const EndedEarly = "the run ended early: "
+
 // Delivery is the result of checking that the service delivers notifications as its protocol promises.
 type Delivery struct {
 	Notifications int64    // that were checked

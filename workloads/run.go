@@ -82,7 +82,8 @@ type Progress struct {
 var ErrInterrupted = errors.New("interrupted")
 
 // Run executes the plan in this process and returns its measurements. With an error other than ErrInterrupted
-// and ServiceLost it returns no Record.
+// and ServiceLost it returns no Record. An error of a form after a safety violation is no error of Run: the Record has
+// both.
 func Run(ctx context.Context, p Plan) (m *metrics.Record, err error) {
 	s, err := NewSite(p)
 	if err != nil {
@@ -107,11 +108,33 @@ func Run(ctx context.Context, p Plan) (m *metrics.Record, err error) {
 	}
 	record := r.run(ctx)
 	r.complete(record)
+	if ProvesViolation(record, r.formError()) {
+		return record, nil
+	}
 	return r.outcome(ctx, record)
 }
 
+// formError returns the error of a form that ended the run.
+func (r *runner) formError() error { return cmp.Or(r.failure, r.background.err()) }
+
+// ProvesViolation reports whether a run that an error of a form has ended found a safety violation, which the error may
+// come from. Then the violation is what the run has found, and the error is among its details.
+func ProvesViolation(m *metrics.Record, err error) bool {
+	if err == nil || m.Safety.Violations == 0 {
+		return false
+	}
+	m.Safety.Details = append(m.Safety.Details, metrics.EndedEarly+err.Error())
+	return true
+}
+
+// A FormError is the error of a part whose form failed. Its Record holds the measurements up to then: with those of the
+// other parts they may prove a safety violation.
+type FormError struct{ error }
+
+func (e FormError) Unwrap() error { return e.error }
+
 // RunPart executes a part of the plan, as Run executes all of it. The caller has made a Site, and merges the
-// records of all parts.
+// records of all parts. With a FormError it returns a Record, too.
 func RunPart(ctx context.Context, p Plan, part *Part) (_ *metrics.Record, err error) {
 	p.window = metrics.NewWindow()
 	if err := p.checkFaults(part.Faults); err != nil {
@@ -146,7 +169,11 @@ func RunPart(ctx context.Context, p Plan, part *Part) (_ *metrics.Record, err er
 		}
 		r.background = newBackground(ctx, mix, c)
 	}
-	return r.outcome(ctx, r.run(ctx))
+	record := r.run(ctx)
+	if err := r.formError(); err != nil {
+		return record, FormError{err}
+	}
+	return r.outcome(ctx, record)
 }
 
 // complete fills in what is known only of all parts together.
@@ -176,7 +203,7 @@ func (r *runner) addUp(m *metrics.Record) {
 // outcome returns the record, or the error that voids it. A record that breaks an identity is a
 // defect of stampede, so nothing follows from its figures.
 func (r *runner) outcome(ctx context.Context, record *metrics.Record) (*metrics.Record, error) {
-	switch err := cmp.Or(r.failure, r.background.err(), record.Identities()); {
+	switch err := cmp.Or(r.formError(), record.Identities()); {
 	case err != nil:
 		return nil, err
 	case ctx.Err() != nil:
@@ -255,7 +282,7 @@ func (r *runner) run(ctx context.Context) *metrics.Record {
 	if r.allErrs > 0 {           // some may have come after the last report
 		r.reportProgress(record.Duration, metrics.Lap{}, record.Generator.CPUCores)
 	}
-	record.Disturbed = record.Whole.Cuts > 0 || r.allErrs > 0 || r.cut
+	record.Disturbed = record.Whole.Cuts > 0 || r.allErrs > 0 || r.cut || r.failed()
 	r.fillRounds(record)
 	record.Herd = meter.Herd()
 	record.Safety = r.pool.instances.verdict().WithDelivery(meter.Delivery())

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/levels"
 	"github.com/stampede-bench/stampede/results/units"
@@ -142,10 +143,9 @@ func (c Check) safety(s results.Safety, took time.Duration) Check {
 	case violations > 0:
 		c.Verdict = results.Fail
 		c.Why = fmt.Sprintf("violated %s times in %s checks, so the figures are void", units.Count(violations), units.Count(s.Checked))
-		for _, detail := range firstOfEach(s) {
-			if !strings.HasPrefix(detail, delivery) {
-				c.Why += ": " + detail
-			}
+		own := slices.DeleteFunc(firstOfEach(s), func(d string) bool { return strings.HasPrefix(d, delivery) })
+		if len(own) > 0 {
+			c.Why += ": " + strings.Join(own, "; ")
 		}
 	case s.Checked == 0:
 		c.Verdict, c.Why = results.Inconclusive, "not checked"
@@ -153,12 +153,13 @@ func (c Check) safety(s results.Safety, took time.Duration) Check {
 	return c
 }
 
-// firstOfEach returns the first detail of each kind of check. A notification that is not delivered as promised
-// comes first: it can be the cause of what the recipe's own check found.
+// firstOfEach returns the first detail of each kind of check, and why the run ended early. A notification that is not
+// delivered as promised comes first: it can be the cause of what the recipe's own check found.
 func firstOfEach(s results.Safety) (details []string) {
-	for _, undelivered := range []bool{true, false} {
-		i := slices.IndexFunc(s.Details, func(d string) bool { return strings.HasPrefix(d, delivery) == undelivered })
-		if i >= 0 {
+	undelivered := func(d string) bool { return strings.HasPrefix(d, delivery) }
+	ended := func(d string) bool { return strings.HasPrefix(d, metrics.EndedEarly) }
+	for _, of := range []func(string) bool{undelivered, func(d string) bool { return !undelivered(d) && !ended(d) }, ended} {
+		if i := slices.IndexFunc(s.Details, of); i >= 0 {
 			details = append(details, s.Details[i])
 		}
 	}

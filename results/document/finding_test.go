@@ -51,16 +51,17 @@ func TestOfferCitesWhatIsKnown(t *testing.T) {
 }
 
 // A notification that was not delivered as promised comes before what the recipe found because of it. Each check keeps
-// its own detail.
+// its own detail, and why the run ended early comes last.
 func TestDeliveryComesFirst(t *testing.T) {
 	const cause, consequence = "watch delivery: two notifications for data changed of /node", "client 4 was notified of write 9, which was not made"
+	const ended = "the run ended early: client 3: fanout/one-shot: no such node"
 	r := results.Run{Recipe: "fanout", Form: "one-shot", Clients: 4, Safety: results.Safety{Checked: 90, Violations: 44, Notifications: 50, Undelivered: 1,
-		Details: []string{consequence, "another", cause, "watch delivery: another"}}}
+		Details: []string{consequence, "another", cause, "watch delivery: another", ended}}}
 	lines := violations([]results.Run{r})
-	if len(lines) != 3 || lines[1] != "  "+cause || lines[2] != "  "+consequence {
+	if len(lines) != 4 || lines[1] != "  "+cause || lines[2] != "  "+consequence || lines[3] != "  "+ended {
 		t.Errorf("%q", lines)
 	}
-	if c := (Check{}).safety(r.Safety, 0); !strings.HasSuffix(c.Why, "void: "+consequence) {
+	if c := (Check{}).safety(r.Safety, 0); !strings.HasSuffix(c.Why, "void: "+consequence+"; "+ended) {
 		t.Errorf("safety: %q", c.Why)
 	}
 	if c := (Check{}).delivery(r.Safety, 0); !strings.HasSuffix(c.Why, "void: two notifications for data changed of /node") {

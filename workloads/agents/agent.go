@@ -233,6 +233,15 @@ func (a *Agent) measure(ctx context.Context, work assignment, s share) (_ report
 	if errors.Is(err, workloads.ErrInterrupted) && record != nil && context.Cause(ctx) == errAborted {
 		err = nil // the coordinator wants what was measured until then
 	}
+	var failed workloads.FormError
+	if errors.As(err, &failed) && ctx.Err() == nil {
+		in, unable := p.report(record, began)
+		if unable != nil {
+			return report{}, err
+		}
+		in.Failure = err.Error()
+		return in, nil
+	}
 	if err != nil {
 		return report{}, caused(ctx, err)
 	}

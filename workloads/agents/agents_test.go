@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -617,4 +618,51 @@ func checkArrivals(t *testing.T, s *stage, p workloads.Plan) {
 	if g.Failed > 0 || r.Little != nil {
 		t.Errorf("%d arrivals failed; the loop is judged as a closed one: %v", g.Failed, r.Little)
 	}
+}
+
+// TestAFormsErrorOfOneAgentDoesNotHideAViolation has another program delete the node of a holder, so that two clients
+// hold, and the first one fails to release. What all agents have measured until then proves the violation.
+func TestAFormsErrorOfOneAgentDoesNotHideAViolation(t *testing.T) {
+	testenv.SkipIfShort(t)
+	service := backendtest.Own(t, "native:")
+	s := newStage(t, 2)
+	p := planOf(t, service, "lock/predecessor", 4)
+	p.Settings.Hold, p.Duration, p.LeastRounds = time.Second, time.Minute, 0
+	var once sync.Once
+	p.Progress = func(workloads.Progress) { // the window is open
+		once.Do(func() {
+			if err := deleteHolder(t.Context(), service); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	r, parts, err := s.fleet.Run(t.Context(), p)
+	if err != nil || r.Safety.Violations != 1 || len(parts) != 2 || r.Duration > 30*time.Second {
+		t.Fatalf("%v: %+v of %d agents, want one violation", err, r, len(parts))
+	}
+	ended := func(d string) bool { return strings.HasPrefix(d, "the run ended early: agent a") }
+	if !slices.ContainsFunc(r.Safety.Details, ended) {
+		t.Errorf("details %q, want why the run ended", r.Safety.Details)
+	}
+	nothingLeft(t, service)
+}
+
+// deleteHolder deletes the node of the client that holds the lock of the only run.
+func deleteHolder(ctx context.Context, s drivers.Service) error {
+	c, err := s.Dial(ctx, drivers.Options{})
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	found, err := namespace.Clean(ctx, c, "/agents", true)
+	if err != nil || len(found) != 1 {
+		return fmt.Errorf("%v, %w; want one run", found, err)
+	}
+	lock := found[0].Path + "/lock"
+	queue, err := c.Children(ctx, lock, nil)
+	if err != nil || len(queue) == 0 {
+		return fmt.Errorf("the queue is %v, %w", queue, err)
+	}
+	first := slices.MinFunc(queue, func(a, b drivers.Child) int { return int(a.Seq - b.Seq) })
+	return c.Delete(ctx, lock+"/"+first.Name, drivers.AnyVersion)
 }

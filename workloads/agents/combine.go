@@ -87,7 +87,7 @@ func (c Contribution) markLoss(merged *metrics.Record, s share) {
 
 // A report is what an agent hands in of its part of a run.
 type report struct {
-	Failure string // "" if the part has ended as planned
+	Failure string // "" if the part has ended as planned; the rest is there if it was an error of a form
 	Record  []byte // as package merge encodes it
 	Journal []byte // as package journal encodes it; nil without one
 	Steps   []check.Step
@@ -97,6 +97,9 @@ type report struct {
 	Clock       timeline
 	Drift       float64 // of the clock, in millionths
 }
+
+// measured reports whether the agent has measured something.
+func (r report) measured() bool { return r.Record != nil }
 
 func (r report) encode() ([]byte, error) {
 	var out bytes.Buffer

@@ -190,7 +190,7 @@ func (f *Fleet) abort(a assignment) map[string]report {
 		if err != nil {
 			continue
 		}
-		if r, err := decodeReport(text); err == nil && r.Failure == "" {
+		if r, err := decodeReport(text); err == nil && r.measured() {
 			reports[s.Agent] = r
 		}
 	}

@@ -154,7 +154,7 @@ func (r *running) reports(ctx context.Context) (map[string]report, error) {
 		wait.Go(func() {
 			in, found, err := r.report(ctx, s.Agent)
 			if err == nil && found && in.Failure != "" {
-				err = errors.New(in.Failure)
+				err = partFailed{errors.New(in.Failure), in.measured()}
 			}
 			if err != nil {
 				r.cancel(fmt.Errorf("agent %s: %w", s.Agent, err))
@@ -194,13 +194,22 @@ func (r *running) report(ctx context.Context, agent string) (in report, found bo
 	return in, err == nil, err
 }
 
-// conclude returns what a run that has ended so has measured. An agent without a report is lost.
+// A partFailed is the error of an agent whose part has failed.
+type partFailed struct {
+	error
+	measured bool // it has measured something until then
+}
+
+// conclude returns what a run that has ended so has measured. An agent without a report is lost. If a form has failed,
+// that is nothing unless it proves a safety violation.
 func (r *running) conclude(ctx context.Context, reports map[string]report, err error) (*metrics.Record, []Contribution, error) {
 	interrupted := err != nil && ctx.Err() != nil
 	if interrupted {
 		err = workloads.ErrInterrupted
 	}
-	if !r.open || len(reports) == 0 || err != nil && !interrupted && !errors.Is(err, ErrAgentLost) {
+	var part partFailed
+	formFailed := errors.As(err, &part) && part.measured && len(reports) == len(r.work.Shares)
+	if !r.open || len(reports) == 0 || err != nil && !interrupted && !formFailed && !errors.Is(err, ErrAgentLost) {
 		return nil, nil, err
 	}
 	for _, s := range r.work.Shares {
@@ -214,8 +223,13 @@ func (r *running) conclude(ctx context.Context, reports map[string]report, err e
 		return nil, nil, err
 	}
 	record, parts, failed := r.fleet.combine(r.plan, r.work, reports, r.lost, r.opens)
-	if failed != nil {
+	switch {
+	case formFailed && (failed != nil || !workloads.ProvesViolation(record, err)):
+		return nil, nil, err
+	case failed != nil:
 		return nil, nil, failed
+	case formFailed:
+		err = nil
 	}
 	r.recoveries(record, reports)
 	return record, parts, err

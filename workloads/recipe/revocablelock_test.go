@@ -1,6 +1,7 @@
 package recipe_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -76,14 +77,20 @@ func TestRunCatchesARobber(t *testing.T) {
 }
 
 // TestRunEndsWhenAHolderIsDeposedWithoutNotice checks that a form that is not a Deposer must not
-// take the lock from a holder.
+// take the lock from a holder: two clients hold it, and the holder's release then fails and ends the run.
 func TestRunEndsWhenAHolderIsDeposedWithoutNotice(t *testing.T) {
 	runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
-		_, err := runRevocable(t, s, func(c drivers.Conn, path string) recipe.RevocableLock {
+		r, err := runRevocable(t, s, func(c drivers.Conn, path string) recipe.RevocableLock {
 			return disguised{recipes.NewLaserBeamLock(c, path, 100*time.Microsecond)}
 		})
-		if err == nil || !strings.Contains(err.Error(), drivers.ErrNoNode.Error()) {
-			t.Errorf("error %v, want %v", err, drivers.ErrNoNode)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ended := func(d string) bool {
+			return strings.HasPrefix(d, metrics.EndedEarly) && strings.Contains(d, drivers.ErrNoNode.Error())
+		}
+		if r.Safety.Violations == 0 || !slices.ContainsFunc(r.Safety.Details, ended) {
+			t.Errorf("%+v; want a violation, and that the run ended early by %v", r.Safety, drivers.ErrNoNode)
 		}
 	})
 }
