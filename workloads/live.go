@@ -7,6 +7,7 @@ import (
 
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/metrics/fanout"
+	"github.com/stampede-bench/stampede/metrics/shortage"
 )
 
 // A Live is a run whose window is open or has just closed, for observers. It costs the run nothing
@@ -82,8 +83,8 @@ func (l *Live) close(r *metrics.Record) {
 
 // warnOfGenerator records the doubts and the warning that are known at any time of the run.
 func warnOfGenerator(r *metrics.Record) {
-	r.Doubts, r.Warnings = generatorDoubts(r), nil
-	if w, busy := sharedMachine(r); busy && len(r.Doubts) == 0 {
+	r.Doubts, r.Warnings = shortage.Doubts(r), nil
+	if w, busy := shortage.SharedMachine(r); busy && len(r.Doubts) == 0 {
 		r.Warn(w)
 	}
 }

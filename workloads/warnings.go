@@ -5,6 +5,7 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/metrics/shortage"
 )
 
 // leastShare is the least share of the window that an interrupted run must have measured.
@@ -32,8 +33,8 @@ func (r *runner) warn(m *metrics.Record) {
 	case r.cut:
 		m.Doubt(metrics.Warning{Code: metrics.Abandoned})
 	}
-	m.Doubt(generatorDoubts(m)...)
-	if w, busy := sharedMachine(m); busy && len(m.Doubts) == 0 {
+	m.Doubt(shortage.Doubts(m)...)
+	if w, busy := shortage.SharedMachine(m); busy && len(m.Doubts) == 0 {
 		m.Warn(w)
 	}
 	m.Doubt(lostArrivals(m.Generator)...)

@@ -21,6 +21,7 @@ import (
 	"github.com/stampede-bench/stampede/cmd/stampede/spec"
 	"github.com/stampede-bench/stampede/drivers/cluster/reexec"
 	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/metrics/shortage"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/compare"
 	"github.com/stampede-bench/stampede/workloads"
@@ -230,7 +231,7 @@ func ofOneSide(all []results.Warning, m results.Machine) []results.Warning {
 		case metrics.Shared:
 			continue
 		case metrics.Others:
-			if m.OtherCores <= workloads.MostForeign*m.Cores {
+			if m.OtherCores <= shortage.MostForeign*m.Cores {
 				continue
 			}
 			numbers := metrics.Numbers(w.Numbers)

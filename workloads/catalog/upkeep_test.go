@@ -52,10 +52,11 @@ func requestsOf(t *testing.T, f workloads.Form, rounds int64) (counted, atServer
 	if u, fixed := costmodel.UpkeepOf(f.Recipe, f.Name); fixed {
 		checkUpkeep(t, r, u, 4)
 	}
-	c, err := s.Counters(t.Context())
+	counters, err := s.Counters(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
+	c := counters.Sum()
 	w, u := r.Whole, r.WholeUpkeep
 	// Each session that a client opens it also closes, and both are writes. All else that is no write is a read.
 	writes, sessions := w.Writes+u.Writes, 2*w.Opens

@@ -48,7 +48,7 @@ type stormWorkload struct {
 	storm   Storm
 	clients int
 	rounds  workloads.Rounds
-	judge   *workloads.RoundJudge[string]
+	judge   *check.RoundJudge[string]
 
 	exchange *exchange.Exchange
 	recorded *check.Steps
@@ -86,8 +86,8 @@ const (
 )
 
 // newStormJudge returns the judge of what is wrong after each storm.
-func newStormJudge(clients int) *workloads.RoundJudge[string] {
-	return &workloads.RoundJudge[string]{
+func newStormJudge(clients int) *check.RoundJudge[string] {
+	return &check.RoundJudge[string]{
 		Slots: clients + 1,
 		Share: func() *string { return new(string) },
 		Apply: func(wrong *string, _ check.Client, s check.TimedStep) {

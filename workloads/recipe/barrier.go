@@ -42,7 +42,7 @@ type barrierWorkload struct {
 	newBarrier opener[Barrier]
 	rounds     workloads.Rounds
 
-	judge *workloads.RoundJudge[check.Barrier]
+	judge *check.RoundJudge[check.Barrier]
 
 	pass *metrics.Latency // from the opening until one client is past
 	open *metrics.Latency
@@ -82,8 +82,8 @@ func (w *barrierWorkload) Judge(g divided.Gathered) divided.Findings {
 }
 
 // newBarrierJudge returns the judge of barriers. The opener comes to each, then clients may be past.
-func newBarrierJudge(clients int) *workloads.RoundJudge[check.Barrier] {
-	return &workloads.RoundJudge[check.Barrier]{
+func newBarrierJudge(clients int) *check.RoundJudge[check.Barrier] {
+	return &check.RoundJudge[check.Barrier]{
 		Slots: clients + 1,
 		Share: func() *check.Barrier { return check.NewBarrier(1, "was past the barrier before it was opened") },
 		Apply: func(opened *check.Barrier, c check.Client, s check.TimedStep) {

@@ -53,7 +53,7 @@ type doubleBarrierWorkload struct {
 	hold         time.Duration
 	newBarrier   func(c drivers.Conn, path string, clients int) (DoubleBarrier, error)
 	rounds       workloads.Rounds
-	judge        *workloads.RoundJudge[doubleBarrierRound]
+	judge        *check.RoundJudge[doubleBarrierRound]
 	enter, leave *metrics.Latency
 }
 
@@ -92,8 +92,8 @@ func (w *doubleBarrierWorkload) Judge(g divided.Gathered) divided.Findings {
 	return divided.Findings{Safety: &safety}
 }
 
-func newDoubleBarrierJudge(clients int) *workloads.RoundJudge[doubleBarrierRound] {
-	return &workloads.RoundJudge[doubleBarrierRound]{
+func newDoubleBarrierJudge(clients int) *check.RoundJudge[doubleBarrierRound] {
+	return &check.RoundJudge[doubleBarrierRound]{
 		Slots: clients,
 		Share: func() *doubleBarrierRound {
 			return &doubleBarrierRound{

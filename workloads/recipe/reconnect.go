@@ -64,7 +64,7 @@ type reconnectWorkload struct {
 	outage time.Duration
 	open   func(random *rand.Rand) Reconnector
 	rounds workloads.Rounds
-	judge  *workloads.RoundJudge[check.Returns]
+	judge  *check.RoundJudge[check.Returns]
 
 	back *metrics.Latency // from the end of the outage until one client is back
 	over *metrics.Latency // until all clients are back
@@ -126,8 +126,8 @@ func (w *reconnectWorkload) Judge(g divided.Gathered) divided.Findings {
 
 // newReturnsJudge returns the judge of outages. In Passed, Name is the name of the client's registration; in Decided it
 // has the names of all, each after a slash. Saw says whether the client's session was disturbed.
-func newReturnsJudge(clients int) *workloads.RoundJudge[check.Returns] {
-	return &workloads.RoundJudge[check.Returns]{
+func newReturnsJudge(clients int) *check.RoundJudge[check.Returns] {
+	return &check.RoundJudge[check.Returns]{
 		Slots: clients + 1,
 		Share: func() *check.Returns { return check.NewReturns(clients) },
 		Apply: func(returns *check.Returns, _ check.Client, s check.TimedStep) {

@@ -97,7 +97,7 @@ type commitWorkload struct {
 	protocol  Protocol
 	sites     []string
 	rounds    workloads.Rounds
-	judge     *workloads.RoundJudge[check.Votes]
+	judge     *check.RoundJudge[check.Votes]
 	voted     []castVote       // by site: its vote in its last round
 	vote      *metrics.Latency // from the call until the vote is written
 	decide    *metrics.Latency // from the written vote until a site knows the decision
@@ -137,12 +137,12 @@ func (w *commitWorkload) Judge(g divided.Gathered) divided.Findings {
 	return divided.Findings{Safety: &safety}
 }
 
-func (w *commitWorkload) newJudge(clients int) *workloads.RoundJudge[check.Votes] {
+func (w *commitWorkload) newJudge(clients int) *check.RoundJudge[check.Votes] {
 	slots := clients
 	if w.Leads() {
 		slots++
 	}
-	return &workloads.RoundJudge[check.Votes]{
+	return &check.RoundJudge[check.Votes]{
 		Slots: slots,
 		Share: func() *check.Votes { return check.NewVotes(clients) },
 		Apply: func(v *check.Votes, c check.Client, s check.TimedStep) {
