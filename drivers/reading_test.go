@@ -7,9 +7,9 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// TestCountedSince checks that what servers counted between two readings is told only if each of them has counted
+// TestReadingGrowth checks that what servers counted between two readings is told only if each of them has counted
 // through: a server that begins anew has lost its counts, whether they then come to less or to more.
-func TestCountedSince(t *testing.T) {
+func TestReadingGrowth(t *testing.T) {
 	began := time.Unix(1000, 0)
 	counted := func(began time.Time, n int64) drivers.ServerCounters {
 		return drivers.ServerCounters{Began: began, Within: 10 * time.Millisecond, Counters: drivers.Counters{Notifications: n, Reads: 2 * n,
@@ -28,7 +28,7 @@ func TestCountedSince(t *testing.T) {
 		"was reset":                        {counted(began, 0), false},
 	} {
 		after := drivers.Reading{counted(began, 110), c.second}
-		got, known := after.CountedSince(before)
+		got, known := after.Growth(before)
 		if known != c.known {
 			t.Errorf("%s: known is %v, want %v", name, known, c.known)
 		}
@@ -36,14 +36,14 @@ func TestCountedSince(t *testing.T) {
 			t.Errorf("%s: %+v, want 60 notifications, 120 reads and 180 writes", name, got)
 		}
 	}
-	if _, known := before.CountedSince(before[:1]); known {
+	if _, known := before.Growth(before[:1]); known {
 		t.Error("a server that was not asked before is counted")
 	}
-	if _, known := (drivers.Reading)(nil).CountedSince(nil); known {
+	if _, known := (drivers.Reading)(nil).Growth(nil); known {
 		t.Error("a service that counts nothing is counted")
 	}
 	silent := drivers.Reading{{Counters: drivers.Counters{Reads: 5}}}
-	if got, known := silent.CountedSince(silent); !known || got.Reads != 0 || got.Fsyncs != nil {
+	if got, known := silent.Growth(silent); !known || got.Reads != 0 || got.Fsyncs != nil {
 		t.Errorf("%+v, %v: want no reads of a server that does not tell when it began, nor fsyncs", got, known)
 	}
 }

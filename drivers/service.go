@@ -101,10 +101,10 @@ func (r Reading) Sum() (sum Counters) {
 	return sum
 }
 
-// CountedSince returns what the servers have counted since an earlier reading, but for the largest fan-out, of which no
+// Growth returns what the servers have counted since an earlier reading, but for the largest fan-out, of which no
 // difference can be told. It returns false if a server may have begun anew in between: nobody knows what it had
 // counted by then.
-func (r Reading) CountedSince(before Reading) (Counters, bool) {
+func (r Reading) Growth(before Reading) (Counters, bool) {
 	if len(r) == 0 || len(r) != len(before) {
 		return Counters{}, false
 	}

@@ -15,6 +15,7 @@ import (
 // nil clientFaults, for a run without faults.
 type clientFaults struct {
 	number      int // of the slot, among all slots of the run
+	target      faults.Client
 	log         *metrics.FaultLog
 	throughLink bool // the slot's connections go through link
 
@@ -107,26 +108,6 @@ func (h *clientFaults) waitWhileFrozen() {
 func (h *clientFaults) dropsReply(m drivers.Message) bool {
 	return m.Err == nil && m.Op != drivers.OpOther && h.replyToDrop.CompareAndSwap(uint32(m.Op), 0)
 }
-
-// amongOthers returns the targets among those of all processes, of which they begin at first. What is done
-// to the others, their processes do.
-func amongOthers(own []faults.Client, first, all int) []faults.Client {
-	clients := make([]faults.Client, all)
-	for i := range clients {
-		clients[i] = &otherTarget{}
-	}
-	copy(clients[first:], own)
-	return clients
-}
-
-// An otherTarget is a client of another process as the target of faults.
-type otherTarget struct{ link faults.Link }
-
-func (o *otherTarget) Link() *faults.Link         { return &o.link }
-func (*otherTarget) Expire(context.Context) error { return nil }
-func (*otherTarget) Freeze()                      {}
-func (*otherTarget) Thaw()                        {}
-func (*otherTarget) Lose(drivers.Op)              {}
 
 // A faultTarget is a client as the target of faults.
 type faultTarget struct{ *Slot }

@@ -60,25 +60,13 @@ type activeFaults struct {
 	done     chan struct{} // closed when all faults have been undone
 	watching sync.WaitGroup
 
-	window  *metrics.Window // of the run
-	length  time.Duration   // of the window
-	life    time.Duration   // of a session of which the service does not hear
-	servers faults.Schedule // which another process injects
+	silences *faults.Silences // by the faults that this process injects
+	servers  faults.Schedule  // that another process injects
+	window   *metrics.Window  // of the run
+	length   time.Duration    // of the window
 
 	mu       sync.Mutex
-	isolated map[int]bool     // members that are isolated, and that may still report that they lead
-	silenced map[any]*silence // by server, an int, or by client, a *Slot
-}
-
-// A silence is what faults do to one server or client, so that it may not be heard.
-type silence struct {
-	undoing map[faults.Verb]bool // the verbs that undo what is not undone
-	undone  time.Time            // when the last of it was; zero if none was
-}
-
-// explains reports whether it can be why a session of that life has ended.
-func (s *silence) explains(life time.Duration) bool {
-	return s != nil && (len(s.undoing) > 0 || time.Since(s.undone) < life)
+	isolated map[int]bool // members that are isolated, and that may still report that they lead
 }
 
 func newActiveFaults(p Plan, part *Part) *activeFaults {
@@ -86,8 +74,8 @@ func newActiveFaults(p Plan, part *Part) *activeFaults {
 		return nil
 	}
 	t := &activeFaults{schedule: p.Faults, log: part.Faults.Log,
-		window: p.window, length: p.Duration, life: cmp.Or(p.SessionTimeout, drivers.DefaultSessionTimeout), servers: part.Faults.Servers,
-		done: make(chan struct{}), isolated: make(map[int]bool), silenced: make(map[any]*silence)}
+		silences: faults.NewSilences(cmp.Or(p.SessionTimeout, drivers.DefaultSessionTimeout)), servers: part.Faults.Servers,
+		window: p.window, length: p.Duration, done: make(chan struct{}), isolated: make(map[int]bool)}
 	t.targets.Seed = p.Seed
 	if e, ok := p.Service.(drivers.Ensemble); ok {
 		t.targets.Servers = e.Members()
@@ -102,10 +90,11 @@ func (t *activeFaults) prepare(c *Pool) {
 	}
 	for i, s := range c.Slots {
 		s.faults = &clientFaults{number: i, log: t.log, throughLink: t.schedule.OnClients(), relays: t.schedule.Relays()}
-		t.targets.Clients = append(t.targets.Clients, &faultTarget{s})
+		s.faults.target = &faultTarget{s}
+		t.targets.Clients = append(t.targets.Clients, s.faults.target)
 	}
 	t.targets.Holder = c.holder
-	t.targets.Clients = amongOthers(t.targets.Clients, c.part.First, c.part.Faults.Sessions)
+	t.targets.Clients = faults.AmongOthers(t.targets.Clients, c.part.First, c.part.Faults.Sessions)
 	t.targets.Claims = c.part.Faults.Claims
 }
 
@@ -134,7 +123,7 @@ func (t *activeFaults) begin(r *runner) {
 	t.log.Counted(r.pool.Meter.Counts())
 	go func() {
 		defer close(t.done)
-		defer t.restored()
+		defer t.silences.Restored()
 		if err := t.do(ctx, func() { t.log.Counted(r.pool.Meter.Counts()) }); err != nil {
 			r.fail(err)
 		}
@@ -145,7 +134,7 @@ func (t *activeFaults) begin(r *runner) {
 func (t *activeFaults) do(ctx context.Context, told func()) error {
 	return t.schedule.Do(ctx, t.targets, func(d faults.Done) {
 		t.log.Broke(d.What, d.Began, d.Step == 0)
-		t.recordSilence(d)
+		t.silences.Record(d)
 		told()
 		if len(d.Servers) > 0 && d.Verb != faults.Thaw { // what a disk has not taken the lead from leads on
 			t.recordIsolation(d)
@@ -246,95 +235,17 @@ func (t *activeFaults) interval() time.Duration {
 	return faultLap
 }
 
-// recordSilence records whom a step silences, or no longer does.
-func (t *activeFaults) recordSilence(d faults.Done) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for _, i := range d.Servers {
-		t.change(i, d.Verb)
-	}
-	for _, c := range d.Clients {
-		if own, is := c.(*faultTarget); is {
-			t.change(own.Slot, d.Verb)
-		}
-	}
-}
-
-// change records what a step does to a server or client.
-func (t *activeFaults) change(who any, v faults.Verb) {
-	s := t.silenced[who]
-	if s == nil {
-		s = &silence{undoing: make(map[faults.Verb]bool)}
-		t.silenced[who] = s
-	}
-	if by := v.UndoneBy(); by != "" {
-		s.undoing[by] = true
-	} else if s.undoing[v] || v == faults.Restart {
-		delete(s.undoing, v)
-		s.undone = time.Now()
-	}
-}
-
-// restored records that all faults have been undone.
-func (t *activeFaults) restored() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for _, s := range t.silenced {
-		if len(s.undoing) > 0 {
-			clear(s.undoing)
-			s.undone = time.Now()
-		}
-	}
-}
-
-// explains reports whether faults can be why the client's session ended: faults of servers, or of the client itself,
-// that are not undone or were undone less than a session's life ago. Others, such as the expiry of sessions, do not
-// keep clients from their service.
-func (t *activeFaults) explains(s *Slot) bool {
+// explain reports whether faults can be why the client's session ended.
+func (t *activeFaults) explain(s *Slot) bool {
 	if t == nil {
 		return false
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.silenced[s].explains(t.life) {
-		return true
-	}
-	for i := range t.targets.Servers {
-		if t.silenced[i].explains(t.life) {
-			return true
-		}
-	}
-	return t.othersExplain()
+	others := t.window.IsOpen() && t.servers.Silences(time.Since(t.window.Opens()), t.length, t.silences.Life)
+	return others || t.silences.Explain(s.faults.target)
 }
 
-// othersExplain reports whether the faults that another process injects can be why.
-func (t *activeFaults) othersExplain() bool {
-	if !t.window.IsOpen() {
-		return false
-	}
-	since := time.Since(t.window.Opens())
-	for _, f := range t.servers {
-		end := f.End()
-		if f.Lasts() {
-			end = t.length // then all are undone
-		}
-		if since >= f.At && since < end+t.life {
-			return true
-		}
-	}
-	return false
-}
-
-// froze reports whether a fault suspends the client, which then learns nothing of its session.
-func (t *activeFaults) froze(s *Slot) bool {
-	if t == nil {
-		return false
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	by := t.silenced[s]
-	return by != nil && by.undoing[faults.Thaw]
-}
+// freeze reports whether a fault suspends the client, which then learns nothing of its session.
+func (t *activeFaults) freeze(s *Slot) bool { return t != nil && t.silences.Freeze(s.faults.target) }
 
 // sample records the counts of messages so far.
 func (t *activeFaults) sample(c metrics.Counts) {

@@ -117,15 +117,14 @@ func (m *monitor) serviceGone() bool {
 	if bytes := m.r.pool.Meter.Counts().BytesIn; bytes != m.bytes {
 		m.bytes, m.answered = bytes, now
 	}
-	broken := m.r.pool.faults
 	givenUp := false
 	for _, s := range m.r.pool.Slots {
 		switch drivers.State(s.state.Load()) {
 		case drivers.SessionGivenUp:
-			givenUp = givenUp || !broken.explains(s)
+			givenUp = givenUp || !m.r.pool.faults.explain(s)
 		case drivers.SessionLost, drivers.SessionClosed:
 		default:
-			if broken.froze(s) {
+			if m.r.pool.faults.freeze(s) {
 				continue
 			}
 			m.without = time.Time{}

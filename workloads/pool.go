@@ -101,8 +101,7 @@ func (c *Pool) preload(ctx context.Context) (drivers.Conn, error) {
 	}})
 }
 
-// frameTimeout is the time-out of the sessions beside those of the clients. They outlive an outage that those outlive:
-// being idle, they were heard less recently when it began.
+// frameTimeout is that of the sessions beside the clients', to outlive the same outages: idle, they are heard less often.
 func (c *Pool) frameTimeout() time.Duration {
 	return 2 * cmp.Or(c.timeout, drivers.DefaultSessionTimeout)
 }

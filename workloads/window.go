@@ -168,7 +168,7 @@ func (r *runner) readServer(ctx context.Context) serverReading {
 // known.
 func (r *runner) countServer(ctx context.Context, first serverReading, record *metrics.Record) {
 	last := r.readServer(ctx)
-	if c, known := last.counters.CountedSince(first.counters); known {
+	if c, known := last.counters.Growth(first.counters); known {
 		record.Server, record.ServerRounds = &c, last.rounds-first.rounds
 	}
 }

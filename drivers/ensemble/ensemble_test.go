@@ -105,7 +105,7 @@ func TestCountersByLife(t *testing.T) {
 		if err := errors.Join(err1, err2); err != nil {
 			t.Fatal(err)
 		}
-		got, known := after.CountedSince(before)
+		got, known := after.Growth(before)
 		if known != c.known || known && got.Reads != 10 {
 			t.Errorf("%+v: %d reads, known %v; want 10", c, got.Reads, known)
 		}

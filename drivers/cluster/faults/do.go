@@ -87,6 +87,26 @@ type Claims interface {
 	Await(ctx context.Context, fault int) error
 }
 
+// AmongOthers returns the targets among those of all processes, of which they begin at first. What is done
+// to the others, their processes do.
+func AmongOthers(own []Client, first, all int) []Client {
+	clients := make([]Client, all)
+	for i := range clients {
+		clients[i] = &elsewhere{}
+	}
+	copy(clients[first:], own)
+	return clients
+}
+
+// An elsewhere is a client of another process.
+type elsewhere struct{ link Link }
+
+func (o *elsewhere) Link() *Link                { return &o.link }
+func (*elsewhere) Expire(context.Context) error { return nil }
+func (*elsewhere) Freeze()                      {}
+func (*elsewhere) Thaw()                        {}
+func (*elsewhere) Lose(drivers.Op)              {}
+
 // A Done is a step that was performed.
 type Done struct {
 	Fault, Step int // index of the fault in the schedule, and of the step in the fault

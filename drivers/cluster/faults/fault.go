@@ -110,18 +110,6 @@ func (s FaultAction) oneWay() string {
 // directions maps names to the directions of isolate and silence.
 var directions = map[string]drivers.Direction{"in": drivers.In, "out": drivers.Out, "both": drivers.Both}
 
-// Lasts reports whether the fault is not undone by its own steps: it lasts until Do ends.
-func (f Fault) Lasts() bool { return f.Steps[len(f.Steps)-1].Verb.UndoneBy() != "" }
-
-// UndoneBy returns the verb that ends what this verb does to its targets: until then servers, or the clients that it
-// targets, may not hear of others. It is "" for a verb that does nothing that lasts, or only with notifications.
-func (v Verb) UndoneBy() Verb {
-	if d, _ := find(v); !d.packets && v != Hold {
-		return d.undone
-	}
-	return ""
-}
-
 // Divides reports whether a fault concerns traffic between members.
 func (s Schedule) Divides() bool {
 	for _, f := range s {
