@@ -2,6 +2,7 @@ package drivers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"time"
@@ -12,11 +13,21 @@ import (
 type Service interface {
 	Info() Info
 	// Dial opens a session and returns when it is established. The context bounds only
-	// the opening. If the service cannot be reached, the error names the address.
+	// the opening. While the service cannot be reached, Dial tries again until the context
+	// ends, and then fails with its cause. It fails at once only if another attempt cannot
+	// help, as with a password that the service refuses. The error names the address.
 	Dial(ctx context.Context, o Options) (Conn, error)
 	// Close stops and removes what was started for the service, if anything.
 	Close() error
 }
+
+// ErrHungUp: a server ended a connection before it sent anything. An error of Dial matches it if the last attempt ended
+// so.
+var ErrHungUp = errors.New("the server closed the connection without an answer: " +
+	"it may limit the connections of an address, expect TLS, or be another service")
+
+// ErrSilent: a server accepted a connection and sent nothing on it in time.
+var ErrSilent = errors.New("the server does not answer")
 
 // Info describes, in a result, the service on which it was obtained.
 type Info struct {

@@ -44,6 +44,9 @@ var addresses = regexp.MustCompile(`^[A-Za-z0-9._-]+:[0-9]+([,/].*)?$`)
 // other are the schemes by which other tools name a service, with those of this one.
 var other = map[string]string{"zk": "zookeeper", "http": "etcd", "https": "etcd"}
 
+// port matches a path that ends with a port, which belongs to a host.
+var port = regexp.MustCompile(`:[0-9]+$`)
+
 // peers matches a server as zoo.cfg lists it, with the ports between servers.
 var peers = regexp.MustCompile(`^([A-Za-z0-9._-]+:[0-9]+):[0-9]+:[0-9]+$`)
 
@@ -53,7 +56,8 @@ func unknownBackend(given, scheme string) error {
 	if at := peers.FindStringSubmatch(given); at != nil {
 		return fmt.Errorf("backend %q has the ports between servers: want zookeeper://%s", given, at[1])
 	}
-	if own, address := other[scheme], strings.TrimPrefix(given, scheme+"://"); own != "" && address != given {
+	// Other tools repeat the scheme before each address.
+	if own, address := other[scheme], strings.ReplaceAll(given, scheme+"://", ""); own != "" && address != given {
 		return fmt.Errorf("unknown backend %q: want %s://%s", scheme, own, strings.TrimSuffix(address, "/"))
 	}
 	if !addresses.MatchString(given) {
@@ -164,6 +168,9 @@ func (t *Target) parsePlace(place string) error {
 func (t *Target) parseChroot(path string) error {
 	if path == "/" {
 		return nil
+	}
+	if strings.Contains(path, ",") || port.MatchString(path) {
+		return fmt.Errorf("chroot %q has a comma or a port: it comes once, after all hosts, as in %s://host:%s,host:%[3]s/name", path, t.backend.Scheme, t.backend.port)
 	}
 	for name := range strings.SplitSeq(path[1:], "/") {
 		if name == "" || name == "." || name == ".." {

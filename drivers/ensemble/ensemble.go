@@ -13,6 +13,7 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/balancer"
+	"github.com/stampede-bench/stampede/drivers/greeting"
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
@@ -23,7 +24,9 @@ type Ensemble struct {
 	User      Credentials
 	SyncReads bool
 
+	dial     func(ctx context.Context, address string) (net.Conn, error) // without TLS
 	connect  func(ctx context.Context, address string) (net.Conn, error)
+	expected greeting.Protocol      // of what a server sends first
 	version  func() (string, error) // asks a server, the first time it is called
 	balancer *balancer.Balancer
 	shown    atomic.Int64 // see Shown
@@ -40,16 +43,18 @@ func New(cfg Config) (*Ensemble, error) {
 		Chroot:    cfg.Chroot,
 		User:      Credentials{cfg.Username, cfg.Password},
 		SyncReads: cfg.SyncReads,
-		connect:   cfg.Dial,
+		dial:      cfg.Dial,
+		expected:  greeting.ZooKeeper,
 	}
-	if e.connect == nil {
-		e.connect = func(ctx context.Context, address string) (net.Conn, error) {
+	if e.dial == nil {
+		e.dial = func(ctx context.Context, address string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, "tcp", address)
 		}
 	}
 	if cfg.TLS != nil {
-		e.connect = encrypted(e.connect, cfg.TLS)
+		e.expected = greeting.TLS
 	}
+	e.connect = checked(e.dial, cfg.TLS)
 	e.balancer = balancer.New(cfg.Clients, e.Servers, e.leads)
 	e.version = sync.OnceValues(e.askVersion)
 	return e, nil
@@ -88,6 +93,20 @@ func Backoff(rounds int) time.Duration {
 	return min(firstBackoff<<min(rounds-1, 10), maxBackoff)
 }
 
+// Pause waits for d, and reports whether the context is still active. Unlike drivers.Pause it is no place at which a
+// client of a settled run is at rest.
+func Pause(ctx context.Context, d time.Duration) bool {
+	if d > 0 {
+		t := time.NewTimer(d)
+		defer t.Stop()
+		select {
+		case <-t.C:
+		case <-ctx.Done():
+		}
+	}
+	return ctx.Err() == nil
+}
+
 // Path converts a session's path to the path on the servers.
 func (e *Ensemble) Path(path string) string {
 	switch {
@@ -104,7 +123,7 @@ func (e *Ensemble) Rooted(ctx context.Context, c drivers.Conn) error {
 	if e.Chroot == "" || e.rooted.Load() {
 		return nil
 	}
-	_, found, err := c.Exists(ctx, "/", nil)
+	_, found, err := drivers.Steady(c).Exists(ctx, "/", nil)
 	if err != nil {
 		return e.Unreachable(err, nil)
 	}
@@ -156,6 +175,14 @@ func (e *Ensemble) Unreachable(err, dialing error) error {
 	return fmt.Errorf("%s: no session: %w (%w)", e.Name(), dialing, err)
 }
 
+// Explain returns the error of a session that could not be opened, with what the servers are if they are not ZooKeeper's.
+func (e *Ensemble) Explain(err error) error {
+	if explained := greeting.Explain(err, e.expected, e.dial, e.Servers); explained != err {
+		return e.Unreachable(explained, nil)
+	}
+	return err
+}
+
 // Show records the position of a reply to any session. It does nothing for a single server.
 func (e *Ensemble) Show(position int64) {
 	if len(e.Servers) == 1 {
@@ -177,13 +204,26 @@ func (e *Ensemble) Show(position int64) {
 // acknowledged.
 func (e *Ensemble) Shown() int64 { return e.shown.Load() }
 
+// catchUpTime is how long a server that answers syncs may take to reach what another has shown. One of the same
+// ensemble takes milliseconds.
+const catchUpTime = 5 * time.Second
+
 // CatchUp makes a sync, and repeats it until the server has reached what [Ensemble.Shown]
-// returned at the start. The position is that of the reply to the sync.
-func (e *Ensemble) CatchUp(sync func() (position int64, err error)) error {
-	shown := e.Shown()
-	for {
-		if position, err := sync(); err != nil || position >= shown {
+// returned at the start. The position is that of the reply to the sync. A server that does not reach it is not of the
+// same ensemble as the one that has shown it.
+func (e *Ensemble) CatchUp(ctx context.Context, sync func() (position int64, err error)) error {
+	shown, began := e.Shown(), time.Now()
+	for tries := 0; ; tries++ {
+		position, err := sync()
+		if err != nil || position >= shown {
 			return err
+		}
+		if time.Since(began) > catchUpTime {
+			return fmt.Errorf("%s: one server has shown position %#x, and another is still at %#x after %d syncs in %v: "+
+				"they are not servers of one ensemble", e.Name(), shown, position, tries+1, catchUpTime)
+		}
+		if !Pause(ctx, Backoff(tries)) {
+			return context.Cause(ctx)
 		}
 	}
 }
@@ -323,32 +363,33 @@ func (e *Ensemble) keepsDataIn(ctx context.Context, dir string) bool {
 	return err == nil && strings.Contains(conf, "dataDir="+dir)
 }
 
-// encrypted returns a dialer whose connections are encrypted, transparently for their users.
-func encrypted(dial func(context.Context, string) (net.Conn, error), cfg *tls.Config) func(context.Context, string) (net.Conn, error) {
+// checked returns a dialer whose connections tell from a server's first bytes whether it speaks ZooKeeper's protocol, and
+// are encrypted with cfg if it is not nil.
+func checked(dial func(context.Context, string) (net.Conn, error), cfg *tls.Config) func(context.Context, string) (net.Conn, error) {
 	return func(ctx context.Context, address string) (net.Conn, error) {
-		plain, err := dial(ctx, address)
+		conn, err := dial(ctx, address)
+		if err == nil && cfg != nil {
+			conn, err = encrypted(ctx, conn, address, cfg)
+		}
 		if err != nil {
 			return nil, err
 		}
-		cfg := cfg.Clone()
-		if cfg.ServerName == "" {
-			cfg.ServerName, _, _ = net.SplitHostPort(address)
-		}
-		conn := tls.Client(plain, cfg)
-		if err := conn.HandshakeContext(ctx); err != nil {
-			plain.Close()
-			return nil, fmt.Errorf("%s: TLS handshake: %w", address, err)
-		}
-		return conn, nil
+		return greeting.Check(conn, greeting.ZooKeeper), nil
 	}
 }
 
-// Refusal reports whether a connection failed permanently: one side rejects the other's
-// certificate, so retrying does not help.
-func Refusal(err error) bool {
-	var untrusted *tls.CertificateVerificationError
-	var alert *net.OpError // the server's error about the client's certificate, as crypto/tls reports it
-	return errors.As(err, &untrusted) || errors.As(err, &alert) && alert.Op == "remote error"
+// encrypted encrypts a connection, transparently for its users.
+func encrypted(ctx context.Context, plain net.Conn, address string, cfg *tls.Config) (net.Conn, error) {
+	cfg = cfg.Clone()
+	if cfg.ServerName == "" {
+		cfg.ServerName, _, _ = net.SplitHostPort(address)
+	}
+	conn := tls.Client(greeting.Check(plain, greeting.TLS), cfg)
+	if err := conn.HandshakeContext(ctx); err != nil {
+		plain.Close()
+		return nil, fmt.Errorf("%s: TLS handshake: %w", address, err)
+	}
+	return conn, nil
 }
 
 // Config says where a ZooKeeper service is.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/ensemble"
+	"github.com/stampede-bench/stampede/drivers/greeting"
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
@@ -20,7 +21,7 @@ func (c *Conn) connect(ctx context.Context) (*link, error) {
 	servers := c.ensemble.Servers
 	var last error
 	for tries := 0; ; tries++ {
-		if !pause(ctx, ensemble.Backoff(tries/len(servers))) {
+		if !ensemble.Pause(ctx, ensemble.Backoff(tries/len(servers))) {
 			return nil, c.ensemble.Unreachable(context.Cause(ctx), last)
 		}
 		c.turn = (c.turn + 1) % len(servers)
@@ -28,7 +29,7 @@ func (c *Conn) connect(ctx context.Context) (*link, error) {
 		switch {
 		case err == nil:
 			return l, nil
-		case ensemble.Refusal(err), errors.Is(err, errExpired), errors.Is(err, drivers.ErrRefused):
+		case greeting.Final(err), errors.Is(err, errExpired), errors.Is(err, drivers.ErrRefused):
 			return nil, c.ensemble.Unreachable(err, nil)
 		case last == nil || !ended(ctx):
 			last = err
@@ -41,19 +42,6 @@ func (c *Conn) connect(ctx context.Context) (*link, error) {
 func ended(ctx context.Context) bool {
 	deadline, ok := ctx.Deadline()
 	return ctx.Err() != nil || ok && !time.Now().Before(deadline)
-}
-
-// pause waits for d, and reports whether the context is still active.
-func pause(ctx context.Context, d time.Duration) bool {
-	if d > 0 {
-		t := time.NewTimer(d)
-		defer t.Stop()
-		select {
-		case <-t.C:
-		case <-ctx.Done():
-		}
-	}
-	return ctx.Err() == nil
 }
 
 // timeout returns how long the service keeps the session; before that is granted, the
@@ -79,8 +67,8 @@ func (c *Conn) attempt(ctx context.Context, address string) (*link, error) {
 	if err == nil {
 		err = l.introduce()
 	}
-	if !stop() && err == nil {
-		err = context.Cause(ctx)
+	if !stop() && !errors.Is(err, drivers.ErrHungUp) { // closing the connection has cut err short
+		err = drivers.ErrSilent
 	}
 	if err != nil {
 		l.cut()

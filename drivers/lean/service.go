@@ -49,7 +49,7 @@ func (s *Service) Dial(ctx context.Context, o drivers.Options) (drivers.Conn, er
 	}
 	c := newConn(s, o, first)
 	if err := c.open(ctx); err != nil {
-		return nil, err
+		return nil, s.Explain(err)
 	}
 	if err := s.Rooted(ctx, c); err != nil {
 		c.Close()

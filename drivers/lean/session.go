@@ -262,7 +262,7 @@ func (c *Conn) Flush(ctx context.Context) error {
 
 // catchUp makes a sync, and repeats it as often as needed.
 func (c *Conn) catchUp(ctx context.Context, r request) error {
-	return c.ensemble.CatchUp(func() (int64, error) {
+	return c.ensemble.CatchUp(ctx, func() (int64, error) {
 		k, err := c.do(ctx, r)
 		if err != nil {
 			return 0, err

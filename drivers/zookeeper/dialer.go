@@ -9,6 +9,7 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/ensemble"
+	"github.com/stampede-bench/stampede/drivers/greeting"
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
@@ -23,7 +24,7 @@ var errStopped = errors.New("session is over")
 type dialer struct {
 	servers []string
 	connect func(ctx context.Context, address string) (net.Conn, error)
-	refused chan struct{} // closed when a connection failed permanently; see [ensemble.Refusal]
+	refused chan struct{} // closed when a connection failed permanently; see [greeting.Final]
 
 	mu      sync.Mutex
 	turn    int // the server tried last
@@ -134,7 +135,7 @@ func (d *dialer) failed(err error) {
 // note records an error. The caller holds the lock.
 func (d *dialer) note(err error) {
 	d.last = err
-	if !ensemble.Refusal(err) {
+	if !greeting.Final(err) {
 		return
 	}
 	select {
@@ -142,6 +143,16 @@ func (d *dialer) note(err error) {
 	default:
 		close(d.refused)
 	}
+}
+
+// why returns why there is no session where err has ended the attempts: the last error, or that a server is silent, which
+// the library does not report.
+func (d *dialer) why(err error) error {
+	last := d.lastError()
+	if last == nil && errors.Is(err, context.DeadlineExceeded) {
+		return drivers.ErrSilent
+	}
+	return last
 }
 
 func (d *dialer) lastError() error {
@@ -183,7 +194,7 @@ func (s *Service) Dial(ctx context.Context, o drivers.Options) (drivers.Conn, er
 	c := s.open(o, first)
 	if err := s.establish(ctx, c); err != nil {
 		c.Close()
-		return nil, err
+		return nil, s.Explain(err)
 	}
 	return c, nil
 }
@@ -191,7 +202,7 @@ func (s *Service) Dial(ctx context.Context, o drivers.Options) (drivers.Conn, er
 func (s *Service) establish(ctx context.Context, c *Conn) error {
 	for _, step := range []func(context.Context) error{c.established, c.introduce} {
 		if err := step(ctx); err != nil {
-			return s.Unreachable(err, c.dialer.lastError())
+			return s.Unreachable(err, c.dialer.why(err))
 		}
 	}
 	return s.Rooted(ctx, c)
