@@ -192,7 +192,7 @@ func (s *Service) askVersion() (version string, err error) {
 }
 
 func (s *Service) versionOf(endpoint string) (string, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), s.config.DialTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), answerLimit)
 	defer cancel()
 	body, err := s.ask(ctx, endpoint, "/version")
 	if err != nil {

@@ -41,7 +41,9 @@ func TestLeaderlessMemberIsLeft(t *testing.T) {
 	next := service(t, Config{Endpoints: e.Addresses()})
 	create(t, dial(t, next, drivers.Options{}), "/elsewhere", 0)
 	<-told
-	if _, err := service(t, Config{Endpoints: e.Addresses()[1:2], DialTimeout: 100 * time.Millisecond}).Dial(t.Context(), drivers.Options{}); err == nil {
+	short, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if _, err := service(t, Config{Endpoints: e.Addresses()[1:2]}).Dial(short, drivers.Options{}); err == nil {
 		t.Error("a session was opened at the member itself")
 	}
 	if _, err := Leads(context.WithoutCancel(t.Context()), alone.Address()); err == nil {

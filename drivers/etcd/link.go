@@ -5,9 +5,11 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
+	"errors"
 	"io"
 	"math"
 	"net"
+	"strings"
 	"time"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
@@ -18,6 +20,7 @@ import (
 	"google.golang.org/grpc/credentials"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/greeting"
 )
 
 // A link is one network connection of a session. It notifies the tap of a break before the
@@ -31,6 +34,7 @@ func (l *link) Read(p []byte) (int, error) {
 	n, err := l.Conn.Read(p)
 	if err != nil {
 		l.tap.unlinked(l)
+		l.tap.refused(err)
 	}
 	return n, err
 }
@@ -52,6 +56,9 @@ func (l *link) Close() error {
 // link connects to a server.
 func (t *tap) link(ctx context.Context, address string) (net.Conn, error) {
 	conn, err := t.dial(ctx, address)
+	if err == nil {
+		conn = greeting.Check(conn, t.begins)
+	}
 	if err == nil && t.through != nil {
 		conn = t.through(conn)
 	}
@@ -71,6 +78,13 @@ func (t *tap) undone(err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.dialing = err
+}
+
+// refused records the error of a connection whose server did not begin as it should.
+func (t *tap) refused(err error) {
+	if greeting.Final(err) || errors.Is(err, drivers.ErrHungUp) {
+		t.undone(err)
+	}
 }
 
 // undialed returns the error of the last attempt to connect, or nil.
@@ -123,6 +137,7 @@ func (t *tap) cut(breaks uint64) {
 
 // encrypt encrypts the tap's connections.
 func (t *tap) encrypt(cfg *tls.Config) grpc.DialOption {
+	t.begins = greeting.TLS
 	return grpc.WithTransportCredentials(encryption{credentials.NewTLS(cfg), t, cfg.ServerName})
 }
 
@@ -143,11 +158,15 @@ func (e encryption) ClientHandshake(ctx context.Context, dialed string, c net.Co
 		dialed = e.name
 	}
 	conn, info, err := e.TransportCredentials.ClientHandshake(ctx, dialed, c)
+	if err != nil && strings.Contains(err.Error(), "ALPN") { // gRPC has no other way to tell that the server offers no HTTP/2
+		err = &greeting.Mismatch{Expected: greeting.Etcd}
+	}
 	if err != nil {
 		e.tap.undone(err)
 		return nil, nil, err
 	}
-	first, err := greeting(ctx, conn)
+	conn = greeting.Check(conn, greeting.Etcd)
+	first, err := firstByte(ctx, conn)
 	if err != nil {
 		e.tap.undone(err)
 		conn.Close()
@@ -156,9 +175,9 @@ func (e encryption) ClientHandshake(ctx context.Context, dialed string, c net.Co
 	return greeted{conn, io.MultiReader(bytes.NewReader(first), conn)}, info, nil
 }
 
-// greeting reads the first byte that the server sends. A server that has accepted a client
+// firstByte reads the first byte that the server sends. A server that has accepted a client
 // sends its settings without being asked.
-func greeting(ctx context.Context, c net.Conn) ([]byte, error) {
+func firstByte(ctx context.Context, c net.Conn) ([]byte, error) {
 	stop := context.AfterFunc(ctx, func() { c.SetReadDeadline(time.Unix(1, 0)) })
 	first := make([]byte, 1)
 	n, err := c.Read(first)

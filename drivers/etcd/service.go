@@ -22,6 +22,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/balancer"
 	"github.com/stampede-bench/stampede/drivers/etcd/keys"
+	"github.com/stampede-bench/stampede/drivers/greeting"
 )
 
 // Config says where an etcd service is and how it is used.
@@ -43,9 +44,6 @@ type Config struct {
 	// enabled.
 	Username string
 	Password drivers.Secret
-	// DialTimeout bounds the opening of a session whose context has no
-	// earlier deadline; 0 means DefaultDialTimeout.
-	DialTimeout time.Duration
 	// Dial connects to a server; nil means TCP.
 	Dial func(ctx context.Context, address string) (net.Conn, error)
 }
@@ -56,10 +54,11 @@ const (
 	ReadSerializable = "serializable" // the state of the connected server
 )
 
-const (
-	DefaultPrefix      = "/stampede"
-	DefaultDialTimeout = 5 * time.Second
-)
+// DefaultPrefix is the prefix of all keys if the configuration has none.
+const DefaultPrefix = "/stampede"
+
+// answerLimit is how long servers have to answer one attempt, all of them together, before another is made.
+const answerLimit = 5 * time.Second
 
 // Validate returns an error that names the invalid field.
 func (c Config) Validate() error {
@@ -74,15 +73,13 @@ func (c Config) Validate() error {
 	if c.Prefix != "" && (c.Prefix[0] != '/' || strings.HasSuffix(c.Prefix, "/")) {
 		return fmt.Errorf("prefix %q: must begin with a slash and not end with one", c.Prefix)
 	}
-	if c.DialTimeout < 0 {
-		return fmt.Errorf("dial time-out %v: must be positive", c.DialTimeout)
-	}
 	return nil
 }
 
 // A Service is an etcd service at given addresses.
 type Service struct {
 	config   Config
+	password *password
 	balancer *balancer.Balancer
 	http     *http.Client // for the server's version and metrics
 	version  func() (string, error)
@@ -94,14 +91,14 @@ func New(cfg Config) (*Service, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	cfg.Prefix, cfg.DialTimeout = cmp.Or(cfg.Prefix, DefaultPrefix), cmp.Or(cfg.DialTimeout, DefaultDialTimeout)
+	cfg.Prefix = cmp.Or(cfg.Prefix, DefaultPrefix)
 	if cfg.Dial == nil {
 		cfg.Dial = func(ctx context.Context, address string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, "tcp", address)
 		}
 	}
-	s := &Service{config: cfg, http: &http.Client{
-		Timeout:   cfg.DialTimeout,
+	s := &Service{config: cfg, password: newPassword(), http: &http.Client{
+		Timeout:   answerLimit,
 		Transport: &http.Transport{TLSClientConfig: cfg.TLS, DisableKeepAlives: true},
 	}}
 	s.balancer = balancer.New(cfg.Clients, cfg.Endpoints, s.leads)
@@ -138,47 +135,98 @@ func (s *Service) Dial(ctx context.Context, o drivers.Options) (drivers.Conn, er
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.config.DialTimeout)
-	defer cancel()
+	last := drivers.ErrSilent // the error of the last attempt that ctx has not ended
+	for pause := firstPause; ; pause = min(2*pause, maxPause) {
+		c, err := s.attempt(ctx, o)
+		switch {
+		case err == nil:
+			return c, nil
+		case ctx.Err() != nil:
+			if u := new(unreached); errors.As(err, &u) {
+				last = u
+			}
+			return nil, s.explain(s.unreachable(context.Cause(ctx), last))
+		case !passes(err):
+			return nil, s.unreachable(err, nil)
+		}
+		last = err
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return nil, s.explain(s.unreachable(context.Cause(ctx), last))
+		}
+	}
+}
+
+// attempt tries once to open a session.
+func (s *Service) attempt(ctx context.Context, o drivers.Options) (*Conn, error) {
 	first, err := s.balancer.Next(ctx)
 	if err != nil {
-		return nil, s.unreachable(err, nil)
+		return nil, err
 	}
-	c, err := s.session(o, first)
-	if err != nil {
-		return nil, s.unreachable(err, nil)
-	}
-	if err := c.open(ctx); err != nil {
+	c, err := s.session(ctx, o, first)
+	if err == nil {
+		if err = c.open(ctx); err == nil {
+			return c, nil
+		}
 		c.Close()
-		return nil, s.unreachable(err, c.tap.undialed())
 	}
-	return c, nil
+	if dialing := c.tap.undialed(); dialing != nil { // what the library says of it is longer, and less
+		err = &unreached{dialing, err}
+	}
+	return nil, err
+}
+
+// An unreached error is that of a call for which there was no connection.
+type unreached struct{ dialing, call error }
+
+func (u *unreached) Error() string { return u.dialing.Error() }
+
+// Unwrap returns why there was no connection, and the error of the call.
+func (u *unreached) Unwrap() []error { return []error{u.dialing, u.call} }
+
+// passes reports whether another attempt to open a session may succeed.
+func passes(err error) bool {
+	if greeting.Final(err) {
+		return false
+	}
+	var u *unreached
+	return errors.As(err, &u) || code(err) == codes.Unavailable || code(err) == codes.DeadlineExceeded || errors.Is(err, errBroken)
 }
 
 // session creates a session without opening it. It tries the endpoint with index first before
 // the others.
-func (s *Service) session(o drivers.Options, first int) (*Conn, error) {
+func (s *Service) session(ctx context.Context, o drivers.Options, first int) (*Conn, error) {
 	space := keys.Space(s.config.Prefix)
 	c := &Conn{options: o, keys: space, serializable: s.config.Serializable, pool: make(pool), done: make(chan struct{})}
 	c.tap = newTap(o, space, s.config.Dial)
 	c.tap.broken = c.broken
 	c.watches = newWatcher(c.tap, space)
 	c.watches.behind = c.reread
-	options := append(c.tap.options(), s.patience())
+	options := c.tap.options()
 	if s.config.TLS != nil {
 		options = append(options, c.tap.encrypt(s.config.TLS))
 	}
 	var err error
-	c.library, err = clientv3.New(clientv3.Config{
-		Endpoints:   s.endpoints(first),
+	c.library, err = s.client(ctx, s.endpoints(first), options...)
+	return c, err
+}
+
+// client returns a client of the library. The context bounds how long the service may take to check the password.
+func (s *Service) client(ctx context.Context, endpoints []string, options ...grpc.DialOption) (*clientv3.Client, error) {
+	limit := answerLimit
+	if deadline, ok := ctx.Deadline(); ok {
+		limit = max(min(limit, time.Until(deadline)), time.Nanosecond)
+	}
+	return clientv3.New(clientv3.Config{
+		Endpoints:   endpoints,
 		TLS:         s.config.TLS,
 		Username:    s.config.Username,
 		Password:    string(s.config.Password),
-		DialTimeout: s.config.DialTimeout,
-		DialOptions: options,
+		DialTimeout: limit,
+		DialOptions: append([]grpc.DialOption{grpc.WithChainUnaryInterceptor(s.password.unary), s.patience()}, options...),
 		Logger:      zap.NewNop(),
 	})
-	return c, err
 }
 
 // endpoints returns the endpoints in turn, beginning with the given one.
@@ -202,35 +250,47 @@ func (s *Service) scheme() string {
 func (s *Service) patience() grpc.DialOption {
 	return grpc.WithConnectParams(grpc.ConnectParams{
 		Backoff:           backoff.Config{BaseDelay: firstPause, Multiplier: 2, Jitter: 0.2, MaxDelay: maxPause},
-		MinConnectTimeout: s.config.DialTimeout / time.Duration(len(s.config.Endpoints)),
+		MinConnectTimeout: answerLimit / time.Duration(len(s.config.Endpoints)),
 	})
 }
 
-// unreachable returns a one-line error that names the service and the reason.
-func (s *Service) unreachable(err, dialing error) error {
+// unreachable returns a one-line error that names the service and says why there is no session: the error of the last
+// attempt, and what ended the attempts.
+func (s *Service) unreachable(err, attempt error) error {
 	name := "etcd " + strings.Join(s.config.Endpoints, ",")
-	var f *drivers.CallError
-	if errors.As(err, &f) {
-		err = f.Cause // that it failed while writing the session's key is of no use to the reader
+	if attempt != nil && !errors.Is(attempt, err) {
+		return fmt.Errorf("%s: no session: %w (%w)", name, reason(attempt), err)
 	}
-	why := cmp.Or(dialing, err)
-	if code(err) == codes.DeadlineExceeded {
-		why = late{why}
-	}
-	if ours := sentinel(err); ours != nil {
-		return fmt.Errorf("%s: no session: %w (%w)", name, why, ours)
-	}
-	return fmt.Errorf("%s: no session: %w", name, why)
+	return fmt.Errorf("%s: no session: %w", name, reason(err))
 }
 
-// late turns a timeout reported by gRPC into one that matches context.DeadlineExceeded.
-type late struct{ error }
+// explain returns the error of a session that could not be opened, with what the servers are if they are not etcd's.
+func (s *Service) explain(err error) error {
+	expected := greeting.Etcd
+	if s.config.TLS != nil {
+		expected = greeting.TLS
+	}
+	if explained := greeting.Explain(err, expected, s.config.Dial, s.config.Endpoints); explained != err {
+		return s.unreachable(explained, nil)
+	}
+	return err
+}
 
-// Is reports whether target is context.DeadlineExceeded.
-func (late) Is(target error) bool { return target == context.DeadlineExceeded }
-
-// Unwrap returns the original error.
-func (l late) Unwrap() error { return l.error }
+// reason returns an error without what is of no use to the reader: that it came while the session's key was written.
+func reason(err error) error {
+	var f *drivers.CallError
+	if !errors.As(err, &f) {
+		f = &drivers.CallError{Cause: err}
+	}
+	ours := sentinel(err)
+	if ours == nil || errors.Is(f.Cause, ours) {
+		return f.Cause
+	}
+	if u := new(unreached); errors.As(err, &u) {
+		return u
+	}
+	return fmt.Errorf("%w (%w)", f.Cause, ours)
+}
 
 // Expire ends a session as its expiry would, by revoking its lease.
 func (s *Service) Expire(ctx context.Context, conn drivers.Conn) error {
@@ -306,13 +366,5 @@ func (s *Service) direct(ctx context.Context, address string) (*clientv3.Client,
 		return nil, err
 	}
 	c.Close()
-	return clientv3.New(clientv3.Config{
-		Endpoints:   []string{s.scheme() + address},
-		TLS:         s.config.TLS,
-		Username:    s.config.Username,
-		Password:    string(s.config.Password),
-		DialTimeout: s.config.DialTimeout,
-		DialOptions: []grpc.DialOption{s.patience()},
-		Logger:      zap.NewNop(),
-	})
+	return s.client(ctx, []string{s.scheme() + address})
 }

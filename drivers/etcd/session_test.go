@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -258,11 +260,35 @@ func TestFlushAtRest(t *testing.T) {
 	}
 }
 
-func TestDialTellsWhoCannotBeReached(t *testing.T) {
-	address := testenv.Address(t)
-	_, err := service(t, Config{Endpoints: []string{address}}).Dial(t.Context(), drivers.Options{})
-	if !errors.Is(err, drivers.ErrConnectionLoss) || !strings.Contains(err.Error(), address) {
-		t.Errorf("got %v, want a connection loss that names %s", err, address)
+// TestDialWaitsForTheService opens a session at a service that refuses connections at first. Dial goes on until the
+// service is there, or its context ends; then the error says why there was no connection.
+func TestDialWaitsForTheService(t *testing.T) {
+	at := quick(t).config.Endpoints
+	refused := &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
+	for _, opens := range []bool{true, false} {
+		const attempts = 5
+		var made atomic.Int64
+		ctx, cancel := context.WithCancel(t.Context())
+		s := service(t, Config{Endpoints: at, Prefix: "/waits", Dial: func(ctx context.Context, address string) (net.Conn, error) {
+			if n := made.Add(1); n <= attempts || !opens {
+				if n == attempts && !opens {
+					cancel()
+				}
+				return nil, refused
+			}
+			return new(net.Dialer).DialContext(ctx, "tcp", address)
+		}})
+		c, err := s.Dial(ctx, drivers.Options{})
+		cancel()
+		switch {
+		case opens && err != nil:
+			t.Errorf("after %d attempts: %v", made.Load(), err)
+		case opens:
+			c.Close()
+		case made.Load() < attempts || !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), at[0]) ||
+			!strings.Contains(err.Error(), "connection refused"):
+			t.Errorf("after %d attempts: %v; want a refused connection to %s", made.Load(), err, at[0])
+		}
 	}
 }
 
@@ -273,7 +299,6 @@ func TestConfigNamesWhatIsWrong(t *testing.T) {
 		`endpoint "h": want host:port`:                               {Endpoints: []string{"h"}},
 		`prefix "a": must begin with a slash and not end with one`:   {Endpoints: at, Prefix: "a"},
 		`prefix "/a/": must begin with a slash and not end with one`: {Endpoints: at, Prefix: "/a/"},
-		"dial time-out -1s: must be positive":                        {Endpoints: at, DialTimeout: -time.Second},
 	} {
 		if _, err := New(c); err == nil || err.Error() != want {
 			t.Errorf("got  %v\nwant %s", err, want)

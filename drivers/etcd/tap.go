@@ -13,6 +13,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/etcd/calls"
 	"github.com/stampede-bench/stampede/drivers/etcd/keys"
+	"github.com/stampede-bench/stampede/drivers/greeting"
 )
 
 // A tap sees everything that one session, or a library on top of it, sends and receives, as
@@ -30,6 +31,7 @@ type tap struct {
 	// through, if set, wraps each connection.
 	through func(net.Conn) net.Conn
 	keys    keys.Space
+	begins  greeting.Protocol // of what a server sends first
 
 	losing sync.Mutex // held during a call of lose
 
@@ -47,7 +49,7 @@ var cut = drivers.Message{Kind: drivers.Cut}
 
 func newTap(o drivers.Options, keys keys.Space, dial func(context.Context, string) (net.Conn, error)) *tap {
 	return &tap{
-		probe: o.Probe, lose: o.LoseReply, through: o.Through, keys: keys, dial: dial,
+		probe: o.Probe, lose: o.LoseReply, through: o.Through, keys: keys, dial: dial, begins: greeting.Etcd,
 		links: map[*link]bool{}, libraryStreams: map[*libraryStream]int64{}, advanced: make(chan struct{}),
 	}
 }
