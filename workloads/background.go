@@ -26,7 +26,7 @@ const endless = 24 * time.Hour
 func (b Background) plan(p Plan) Plan {
 	mix := Plan{
 		Service: p.Service, Form: b.Form, Clients: b.Clients,
-		Settings: Settings{Mix: b.Mix, Namespace: p.Settings.Namespace}, Warmup: p.Warmup, Duration: endless,
+		Settings: Settings{Mix: b.Mix, Namespace: p.Settings.Namespace, ConnectTimeout: p.Settings.ConnectTimeout, Joining: p.Settings.Joining}, Warmup: p.Warmup, Duration: endless,
 		Seed:   p.Seed + 1, // other random choices than the recipe's
 		window: p.window, faulty: p.faulty,
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/stampede-bench/stampede/metrics/fanout"
 	"github.com/stampede-bench/stampede/workloads/exchange"
 	"github.com/stampede-bench/stampede/workloads/namespace"
+	"github.com/stampede-bench/stampede/workloads/opening"
 	"github.com/stampede-bench/stampede/workloads/parallel"
 )
 
@@ -42,6 +43,7 @@ type Pool struct {
 	turns       *metrics.TurnTrackers
 	faults      *activeFaults // nil in a run without faults
 	timeout     time.Duration // of its clients' sessions; 0 if that was not chosen
+	opening     opening.Opening
 }
 
 // ReadsLag reports whether reads may be older than what the session has already seen. A member of etcd
@@ -56,7 +58,10 @@ func newPool(p Plan, part *Part) *Pool {
 	c := &Pool{Service: p.Service, Form: p.Form, instances: newInstances(p.Groups, p.Form, s, part),
 		Meter: fanout.NewCheckedMeter(window, p.Service.Info().Ordered()), Window: window, part: part,
 		namespace: s.namespace(), seed: p.Seed, clients: p.Clients, nodes: p.Clients + p.Preload.Nodes + max(p.Groups, 1)*s.Mix.Keys, grows: s.Mix.Grow,
-		faults: newActiveFaults(p, part), timeout: p.SessionTimeout, turns: metrics.NewTurnTrackers(window)}
+		faults: newActiveFaults(p, part), timeout: p.SessionTimeout, turns: metrics.NewTurnTrackers(window), opening: s.opening(p.Service)}
+	if p.faulty { // the faults of the run before may not be over
+		c.opening.Patience = max(c.opening.Patience, endTime)
+	}
 	if p.Bin > 0 {
 		c.Meter.SetBin(p.Bin)
 	}
@@ -67,7 +72,7 @@ func newPool(p Plan, part *Part) *Pool {
 func NewSettledPool(service drivers.Service, form Form, w Workload, s Settings) *Pool {
 	window := metrics.NewWindow()
 	base := s.namespace().NewBase()
-	return &Pool{Service: service, Form: form, instances: instances{w}, Meter: fanout.NewMeter(window),
+	return &Pool{Service: service, opening: s.opening(service), Form: form, instances: instances{w}, Meter: fanout.NewMeter(window),
 		Window: window, namespace: s.namespace(), base: base, part: NewPart(exchange.Everywhere(), base)}
 }
 
@@ -94,7 +99,7 @@ func (c *Pool) create(ctx context.Context, p Plan) error {
 
 // preload opens a session for watches of the preload.
 func (c *Pool) preload(ctx context.Context) (drivers.Conn, error) {
-	return c.Service.Dial(ctx, drivers.Options{SessionTimeout: c.frameTimeout(), Probe: fanout.Library{Probe: c.Meter.Session()}, OnState: func(s drivers.State) {
+	return c.opening.Dial(ctx, drivers.Options{SessionTimeout: c.frameTimeout(), Probe: fanout.Library{Probe: c.Meter.Session()}, OnState: func(s drivers.State) {
 		if s == drivers.SessionLost || s == drivers.SessionGivenUp {
 			c.preloadLost.Add(1)
 		}
@@ -128,16 +133,14 @@ func (c *Pool) attach(ctx context.Context, n int) error {
 	c.upkeep.Library = fanout.Library{Probe: c.Meter.Session()}
 	o := drivers.Options{SessionTimeout: c.frameTimeout(), Probe: &c.upkeep}
 	opened := false
-	err := c.retry(func() (err error) {
-		c.admin, err = drivers.Lasting(ctx, func(ctx context.Context) (drivers.Conn, error) {
-			conn, err := c.Service.Dial(ctx, o)
-			if err == nil && opened && c.base != "" {
-				namespace.Mark(ctx, conn, c.base)
-			}
-			opened = opened || err == nil
-			return conn, err
-		})
-		return err
+	var err error
+	c.admin, err = drivers.Lasting(ctx, func(ctx context.Context) (drivers.Conn, error) {
+		conn, err := c.opening.Dial(ctx, o)
+		if err == nil && opened && c.base != "" {
+			namespace.Mark(ctx, conn, c.base)
+		}
+		opened = opened || err == nil
+		return conn, err
 	})
 	if err == nil {
 		c.instances.attach(c.admin, c.part.Base, n)
@@ -156,26 +159,26 @@ func (c *Pool) OpenSessions(ctx context.Context, n int, tap func(i int, p driver
 	c.Slots = c.Slots[c.part.First:][:min(c.part.Count, len(c.Slots)-c.part.First)]
 	c.faults.prepare(c)
 	lags := c.Service.Info().Lags()
-	return parallel.ForEach(len(c.Slots), func(i int) error {
-		s := c.Slots[i]
+	for i, s := range c.Slots {
 		s.lags = lags
 		i += c.part.First
 		s.number, s.trackers, s.Tracker = i, c.turns, c.turns.Tracker(i, 0)
 		s.Marks, s.Rand = c.Meter.Session(), rand.New(rand.NewPCG(c.seed, uint64(i)))
 		s.probe, s.service, s.timeout = c.part.Probe(i, tap(i, s.Marks)), c.Service, c.timeout
-		return c.retry(func() error { return s.Open(ctx) })
-	})
+	}
+	return c.opening.All(ctx, len(c.Slots), func(ctx context.Context, i int) error { return c.Slots[i].Open(ctx) })
 }
 
-// retry calls open. In a run with faults it retries for up to endTime, since the faults of another
-// run may not be over.
-func (c *Pool) retry(open func() error) error {
-	for began := time.Now(); ; {
-		err := open()
-		if err == nil || c.faults == nil || !isConnectionError(err) || time.Since(began) > endTime {
-			return err
+// reopen opens another session of a slot.
+func (c *Pool) reopen(ctx context.Context, s *Slot) error {
+	return c.opening.Again(ctx, s.Open, len(c.Slots), func() (open int) {
+		for _, s := range c.Slots {
+			if drivers.State(s.state.Load()) == drivers.Connected {
+				open++
+			}
 		}
-	}
+		return open
+	})
 }
 
 // SessionCount returns how many sessions a run with n clients takes.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/workloads/opening"
 	"github.com/stampede-bench/stampede/workloads/openloop"
 )
 
@@ -173,15 +174,20 @@ func sessionEnded(c drivers.Conn) bool {
 
 const sessionEndWait = time.Second
 
-// reopen opens a new session for the slot and reports whether the run continues. It retries, since
-// faults may keep it from connecting.
+// reopen opens a new session for the slot and reports whether the run continues. It retries, since faults may keep it from
+// connecting, and since a monitor decides whether the service is gone. A service that has sessions of other clients, and
+// refuses this one's, ends a run without faults.
 func (r *runner) reopen(s *Slot) bool {
 	for {
-		err := s.Open(r.rounds)
+		err := r.pool.reopen(r.rounds, s)
 		if err == nil {
 			return true
 		}
-		if r.countError(s, time.Now(), err); r.failed() || r.rounds.Err() != nil {
+		var partly *opening.Error
+		if limited := errors.As(err, &partly) && partly.Limited(); limited || r.plan.faulty || !isConnectionError(err) {
+			r.countError(s, time.Now(), err)
+		}
+		if r.failed() || r.rounds.Err() != nil {
 			return false
 		}
 		Sleep(r.rounds, lapTime)

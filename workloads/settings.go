@@ -6,12 +6,14 @@ import (
 	"slices"
 	"time"
 
+	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads/check"
 	"github.com/stampede-bench/stampede/workloads/costmodel"
 	"github.com/stampede-bench/stampede/workloads/draw"
 	"github.com/stampede-bench/stampede/workloads/exchange"
 	"github.com/stampede-bench/stampede/workloads/namespace"
+	"github.com/stampede-bench/stampede/workloads/opening"
 )
 
 // Settings are the user's settings of a workload. The zero Settings have no hold time and no think
@@ -26,6 +28,10 @@ type Settings struct {
 	// Namespace is the node below which a run creates all its nodes; "" means Default.
 	// Its parent must exist.
 	Namespace string
+	// ConnectTimeout is how long a run waits for one more session to open; 0 means opening.DefaultPatience.
+	ConnectTimeout time.Duration
+	// Joining, if set, is called a few times a second while the sessions of clients are being opened: so many are open.
+	Joining func(open, sessions int) `json:"-"`
 	// Readers is the number of readers of a shared lock per writer; 0 means DefaultReaders.
 	Readers int
 	// RevokeEvery sets how often a round of a revocable lock begins by revoking it: one round in
@@ -243,6 +249,11 @@ func (s Settings) FanoutTimes() *metrics.FanoutTimes {
 
 func (s Settings) namespace() namespace.Path {
 	return namespace.Path(cmp.Or(s.Namespace, namespace.Default))
+}
+
+// opening returns how sessions on the service are opened.
+func (s Settings) opening(on drivers.Service) opening.Opening {
+	return opening.Opening{Service: on, Patience: cmp.Or(s.ConnectTimeout, opening.DefaultPatience), Joining: s.Joining}
 }
 
 // Params returns the parameters on which the cost of a settled run with this many clients depends.

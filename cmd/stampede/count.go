@@ -65,7 +65,7 @@ Without --backend it uses a server inside this process, and takes no time.`,
 }
 
 func (f countFlags) settings() workloads.Settings {
-	return workloads.Settings{Polls: f.polls, Readers: f.Readers, Namespace: f.Namespace,
+	return workloads.Settings{Polls: f.polls, Readers: f.Readers, Namespace: f.Namespace, ConnectTimeout: f.ConnectTimeout,
 		Queue: workloads.QueueSettings{Items: f.items}}
 }
 
@@ -168,7 +168,9 @@ func (t *counter) countOn(ctx context.Context, s spec.Source, forms []catalog.Ch
 
 func (t *counter) countForm(ctx context.Context, s drivers.Service, form workloads.Form, clients int) error {
 	s = form.ServiceFor(s)
-	run, err := settled.Run(ctx, s, form, clients, t.flags.settings())
+	settings := t.flags.settings()
+	settings.Joining = t.progress.joining(form, clients)
+	run, err := settled.Run(ctx, s, form, clients, settings)
 	if err != nil {
 		return err
 	}

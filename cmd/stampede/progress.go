@@ -49,7 +49,14 @@ func (p *progress) redrawn(text string) {
 
 // following returns the observer that reports a run's progress.
 func (p *progress) following(form workloads.Form, clients int, f spec.Flags) observer {
-	return observer{progress: func(now workloads.Progress) { p.run(form, clients, f, now) }}
+	return observer{progress: func(now workloads.Progress) { p.run(form, clients, f, now) }, joining: p.joining(form, clients)}
+}
+
+// joining returns what reports how many sessions of a run are open.
+func (p *progress) joining(form workloads.Form, clients int) func(open, sessions int) {
+	return func(open, sessions int) {
+		p.note(fmt.Sprint(form), units.Clients(clients), fmt.Sprintf("%d of %d sessions are open", open, sessions))
+	}
 }
 
 func (p *progress) run(form workloads.Form, clients int, f spec.Flags, s workloads.Progress) {
@@ -140,6 +147,7 @@ type observer struct {
 	expect   func(next []results.Setting) // the runs that come next
 	begin    func(observedRun, *workloads.Live)
 	progress func(workloads.Progress)
+	joining  func(open, sessions int)           // the sessions of a run are being opened
 	end      func(observedRun, *metrics.Record) // not called for a run that measured nothing
 }
 
@@ -152,7 +160,7 @@ type observedRun struct {
 // drive executes the plan while the command's observers, and those of this run, follow it.
 func (a *app) drive(ctx context.Context, run observedRun, ofRun []observer) (*metrics.Record, error) {
 	all, p := slices.Concat(a.observers, ofRun), run.plan
-	p.Progress = progressOf(all)
+	p.Progress, p.Settings.Joining = progressOf(all), joiningOf(all)
 	if slices.ContainsFunc(all, func(o observer) bool { return o.begin != nil }) {
 		p.Watch = func(l *workloads.Live) {
 			for _, o := range all {
@@ -177,6 +185,17 @@ func progressOf(all []observer) func(workloads.Progress) {
 		for _, o := range all {
 			if o.progress != nil {
 				o.progress(now)
+			}
+		}
+	}
+}
+
+// joiningOf returns what reports to the observers how many sessions are open.
+func joiningOf(all []observer) func(open, sessions int) {
+	return func(open, sessions int) {
+		for _, o := range all {
+			if o.joining != nil {
+				o.joining(open, sessions)
 			}
 		}
 	}

@@ -33,6 +33,7 @@ func (f *Flags) draft(form workloads.Form, clients int) workloads.Plan {
 	p := f.Run
 	p.Form, p.Clients, p.Rounds = form, clients, f.WindowRounds()
 	p.Settings.Namespace, p.Settings.Readers, p.Settings.Mix = f.Namespace, f.Readers, f.Mix.MixSettings
+	p.Settings.ConnectTimeout = f.ConnectTimeout
 	p.Preload, p.Background, p.Open, p.Faults = f.Mix.preload, f.background.Background, f.Load.open, f.faults.schedule
 	return p
 }

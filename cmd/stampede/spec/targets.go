@@ -14,6 +14,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/backends"
 	"github.com/stampede-bench/stampede/workloads/catalog"
 	"github.com/stampede-bench/stampede/workloads/namespace"
+	"github.com/stampede-bench/stampede/workloads/opening"
 )
 
 // A Targets holds the services that a command uses, and the namespace on them.
@@ -44,7 +45,7 @@ func (t *Targets) Register(cmd *cobra.Command, backend []string) {
 	flags := cmd.Flags()
 	flags.StringArrayVarP(&t.Backend, "backend", "b", backend, "`URL` of a service, repeatable; see stampede list")
 	flags.StringVar(&t.Namespace, "namespace", namespace.Default, "`PATH` of the node below which all nodes are created")
-	flags.DurationVar(&t.ConnectTimeout, "connect-timeout", 10*time.Second, "longest time to wait for a service to answer")
+	flags.DurationVar(&t.ConnectTimeout, "connect-timeout", opening.DefaultPatience, "longest time to wait for a service to answer, and for one more session to open")
 	t.Security.Register(flags)
 	cli.Complete(cmd, "backend", BackendWords)
 }
