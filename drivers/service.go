@@ -185,6 +185,9 @@ type Options struct {
 	// SessionTimeout is how long the service keeps the session without hearing from the
 	// client; 0 means DefaultSessionTimeout. The service may clamp it.
 	SessionTimeout time.Duration
+	// NoEphemerals: the session makes no ephemeral and no sequential nodes. A service without room for what a session
+	// keeps there opens it nevertheless, so that nodes can be removed.
+	NoEphemerals bool
 	// OnState, if set, is called when the session is disconnected, reconnected or ended.
 	// It must not block and must not call the Conn.
 	OnState func(State)

@@ -66,7 +66,7 @@ func (a *app) cleanOn(ctx context.Context, s spec.Source, f cleanFlags) (err err
 		return err
 	}
 	defer func() { err = cmp.Or(err, service.Close()) }()
-	conn, err := session(ctx, service, f.ConnectTimeout)
+	conn, err := session(ctx, service, f.ConnectTimeout, drivers.Options{NoEphemerals: true})
 	if err != nil {
 		return err
 	}

@@ -101,7 +101,7 @@ func dial(ctx context.Context, s spec.Source, patience time.Duration) (reachedSe
 func meet(ctx context.Context, s drivers.Service, patience time.Duration) (reachedService, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	conn, err := session(ctx, s, patience)
+	conn, err := session(ctx, s, patience, drivers.Options{})
 	if err != nil {
 		return reachedService{}, err
 	}
@@ -109,8 +109,8 @@ func meet(ctx context.Context, s drivers.Service, patience time.Duration) (reach
 	return r, conn.Close()
 }
 
-func session(ctx context.Context, s drivers.Service, patience time.Duration) (drivers.Conn, error) {
+func session(ctx context.Context, s drivers.Service, patience time.Duration, o drivers.Options) (drivers.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	return s.Dial(ctx, drivers.Options{})
+	return s.Dial(ctx, o)
 }

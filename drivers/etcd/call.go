@@ -142,7 +142,16 @@ func (p pool) work(done <-chan struct{}, call func()) {
 }
 
 func failed(what, path string, err error) error {
-	return &drivers.CallError{Call: what, Path: path, Sentinel: sentinel(err), Cause: err}
+	return &drivers.CallError{Call: what, Path: path, Sentinel: sentinel(err), Cause: explained(err)}
+}
+
+// explained adds to the error of a full store how it gets room.
+func explained(err error) error {
+	if err == nil || rpctypes.ErrorDesc(err) != rpctypes.ErrorDesc(rpctypes.ErrGRPCNoSpace) {
+		return err
+	}
+	return fmt.Errorf("%w: make room with etcdctl compact and etcdctl defrag, or raise --quota-backend-bytes, and then clear the alarm "+
+		"with etcdctl alarm disarm; stampede clean works meanwhile", err)
 }
 
 // errCut is the error of what was in flight when the connection broke.

@@ -280,7 +280,7 @@ func (s *Service) explain(err error) error {
 func reason(err error) error {
 	var f *drivers.CallError
 	if !errors.As(err, &f) {
-		f = &drivers.CallError{Cause: err}
+		f = &drivers.CallError{Cause: explained(err)}
 	}
 	ours := sentinel(err)
 	if ours == nil || errors.Is(f.Cause, ours) {
@@ -298,7 +298,7 @@ func (s *Service) Expire(ctx context.Context, conn drivers.Conn) error {
 	if !ok {
 		return fmt.Errorf("expire: a %T is no session of etcd", conn)
 	}
-	admin, err := s.Dial(ctx, drivers.Options{})
+	admin, err := s.Dial(ctx, drivers.Options{NoEphemerals: true})
 	if err != nil {
 		return err
 	}
@@ -315,7 +315,7 @@ func (s *Service) Holds(ctx context.Context, conn drivers.Conn) (bool, error) {
 	if !ok {
 		return false, nil // of another kind of service
 	}
-	asking, err := s.Dial(ctx, drivers.Options{})
+	asking, err := s.Dial(ctx, drivers.Options{NoEphemerals: true})
 	if err != nil {
 		return false, err
 	}

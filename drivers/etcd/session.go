@@ -15,8 +15,10 @@ import (
 
 // open opens the session.
 func (c *Conn) open(ctx context.Context) error {
-	if err := c.somewhere(ctx, c.grant); err != nil {
-		return err
+	if !c.options.NoEphemerals {
+		if err := c.somewhere(ctx, c.grant); err != nil {
+			return err
+		}
 	}
 	c.key = c.keys.Session(c.lease.id)
 	c.forms = &library.Session{Conn: c, Client: c.library, Lease: clientv3.LeaseID(c.lease.id), Keys: c.keys,
@@ -29,17 +31,31 @@ func (c *Conn) open(ctx context.Context) error {
 	}); err != nil {
 		return err
 	}
-	c.watches.own(c.key, func() { go c.lose(drivers.SessionLost) })
+	if c.leased() {
+		c.watches.own(c.key, func() { go c.lose(drivers.SessionLost) })
+	}
 	if err := c.connect(breaks); err != nil {
 		return err
 	}
-	c.leaving.Go(c.keep)
+	if c.leased() {
+		c.leaving.Go(c.keep)
+	}
 	return nil
 }
 
+// leased reports whether the session has a lease, and a key on it.
+func (c *Conn) leased() bool { return c.lease.id != 0 }
+
 // anchor writes the session's key, which only succeeds while the lease exists. After that, no
-// write sent on an earlier connection succeeds.
+// write sent on an earlier connection succeeds. A session without a lease only finds out whether the service answers.
 func (c *Conn) anchor(ctx context.Context, op drivers.Op) error {
+	if !c.leased() {
+		q := c.look(op, "/")
+		if err := c.lookUp(q.attach(clientv3.WithRequireLeader(ctx)), q); err != nil {
+			return failed(op.String(), c.key, err)
+		}
+		return nil
+	}
 	q := &query{op: op}
 	put := clientv3.OpPut(c.key, "", clientv3.WithLease(clientv3.LeaseID(c.lease.id)))
 	resp, err := c.library.Txn(q.attach(clientv3.WithRequireLeader(ctx))).Then(put, clientv3.OpGet(c.key, clientv3.WithKeysOnly())).Commit()
@@ -200,7 +216,7 @@ const closeTime = 2 * time.Second
 // shutdown closes the library's client, and first revokes the lease if revoke is set.
 func (c *Conn) shutdown(revoke bool) {
 	c.closing.Do(func() {
-		if revoke {
+		if revoke && c.leased() {
 			ctx, cancel := context.WithTimeout(c.library.Ctx(), closeTime)
 			defer cancel()
 			c.revoke(ctx)

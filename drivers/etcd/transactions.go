@@ -14,7 +14,8 @@ import (
 
 // alive is a condition of every write: the session is alive and has not reconnected since. The
 // session's key is deleted with its lease, and is written once for every connection. So a
-// write that was still in flight when an earlier connection broke is not done.
+// write that was still in flight when an earlier connection broke is not done. A session without a lease has no key, which
+// has version 0 therefore.
 func (c *Conn) alive(version int64) clientv3.Cmp {
 	return clientv3.Compare(clientv3.Version(c.key), "=", version)
 }
@@ -59,6 +60,9 @@ func (c *Conn) why(node string, other ...clientv3.Op) []clientv3.Op {
 
 // ousted returns the error of a write that failed because of the session, or nil.
 func (q *query) ousted(session *mvccpb.KeyValue) error {
+	if q.version == 0 { // the session has no key
+		return nil
+	}
 	if session == nil {
 		return drivers.ErrSessionLost
 	}
@@ -80,6 +84,10 @@ func (c *Conn) create(name string, data []byte, mode drivers.Mode) *query {
 	}
 	if name == "/" {
 		q.judge = always(drivers.ErrNodeExists)
+		return q
+	}
+	if mode != 0 && !c.leased() {
+		q.judge = always(drivers.ErrUnsupported)
 		return q
 	}
 	key := c.keys.Node(q.made)

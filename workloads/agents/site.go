@@ -209,7 +209,9 @@ func (a *Agent) removeLeft(at visited, why error, asked bool) {
 	defer service.Close()
 	reach, end := context.WithTimeout(ctx, reachTime)
 	defer end()
-	c, err := drivers.Lasting(reach, func(ctx context.Context) (drivers.Conn, error) { return service.Dial(ctx, drivers.Options{}) })
+	c, err := drivers.Lasting(reach, func(ctx context.Context) (drivers.Conn, error) {
+		return service.Dial(ctx, drivers.Options{NoEphemerals: true})
+	})
 	if err != nil {
 		return
 	}
