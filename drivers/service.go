@@ -45,6 +45,9 @@ type Info struct {
 	// address.
 	Started string
 	Servers int // number of servers that its sessions are spread over
+	// Members are the addresses of the servers, with commas between them, where the URL has a name that stands for
+	// several; "" otherwise.
+	Members string
 	// SessionsOn names the servers on which sessions are opened: "leader" or "followers", "" for all in turn.
 	SessionsOn string
 	TLS        bool // sessions are encrypted

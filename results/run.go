@@ -125,6 +125,8 @@ type Backend struct {
 	Reads      string `json:"reads"`             // "local", "sync", "linearizable", "serializable"
 	Started    string `json:"started"`           // "own process", "3 own processes", "3 own processes behind proxies", "in process", "" for a given address
 	Servers    int    `json:"servers,omitempty"` // over how many the sessions are spread
+	// Members are the addresses of the servers, with commas between them, where the URL has a name that stands for several.
+	Members string `json:"members,omitempty"`
 	// SessionsOn names the servers on which sessions are opened: "leader" or "followers"; left out for all in
 	// turn.
 	SessionsOn string `json:"sessions_on,omitempty"`
@@ -138,9 +140,9 @@ func (b Backend) Address() string {
 }
 
 // SameService reports whether two runs were done on the same service. The forms of one run may use
-// different clients: one that a client library ships uses that library.
+// different clients: one that a client library ships uses that library. The addresses of a name may change.
 func (b Backend) SameService(other Backend) bool {
-	b.Client = other.Client
+	b.Client, b.Members = other.Client, other.Members
 	return b == other
 }
 

@@ -125,7 +125,7 @@ func (s *zooKeeper) WithClient(name string) drivers.Service {
 func connectZooKeeper(through func(ensemble.Config) (zooKeeperService, error)) func(opened, *tls.Config) (drivers.Service, error) {
 	return func(o opened, encryption *tls.Config) (drivers.Service, error) {
 		s, err := through(ensemble.Config{
-			Servers: o.servers, Chroot: o.target.chroot, SyncReads: o.target.consistency == ensemble.ReadSync, Clients: o.target.clients,
+			Dial: o.dialer(), Host: o.host(), Servers: o.servers, Chroot: o.target.chroot, SyncReads: o.target.consistency == ensemble.ReadSync, Clients: o.target.clients,
 			TLS: encryption, Username: o.target.security.User, Password: o.target.security.Password,
 		})
 		service := &zooKeeper{s, o, encryption}
@@ -211,7 +211,11 @@ func (o opened) address() (string, error) {
 	if len(o.servers) > 1 {
 		set(clients, t.clients)
 	}
-	at := t.backend.Scheme + "://" + strings.Join(o.servers, ",") + t.chroot
+	servers := o.servers
+	if t.Given() { // another process looks the names up itself
+		servers = t.servers
+	}
+	at := t.backend.Scheme + "://" + strings.Join(servers, ",") + t.chroot
 	if len(query) > 0 {
 		at += "?" + query.Encode()
 	}

@@ -258,11 +258,23 @@ func (t *Target) setClients(given string) error {
 	if !slices.Contains(balancer.Names(), given) {
 		return suggest.Unknown("place for clients", given, balancer.Names())
 	}
-	if n := max(t.members, len(t.servers)); given == balancer.Followers && n == 1 {
-		return errors.New("clients=followers: one server has no followers")
+	if n := max(t.members, len(t.servers)); given == balancer.Followers && n == 1 && !t.byName() {
+		return errOneServer
 	}
 	t.clients = given
 	return nil
+}
+
+// errOneServer: sessions are asked for on followers where there are none.
+var errOneServer = errors.New("clients=followers: one server has no followers")
+
+// byName reports whether the first server is given by a name, which may have several addresses.
+func (t *Target) byName() bool {
+	if !t.Given() {
+		return false
+	}
+	host, _, _ := net.SplitHostPort(t.servers[0])
+	return net.ParseIP(host) == nil
 }
 
 // durabilities returns those of the servers that the run starts, the default first.

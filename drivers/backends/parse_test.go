@@ -112,11 +112,11 @@ func TestParseRefuses(t *testing.T) {
 		"zookeeper:?servers":        `backend "zookeeper:": servers=: want 1, 3, 5, 7 or 9`,
 		"etcd://h?servers=3": `backend "etcd://h": ` +
 			`servers is for a service that is started: a given one has those of its addresses`,
-		"etcd:?servers=3&clients=leaders": `backend "etcd:": unknown place for clients "leaders": did you mean "leader"?`,
-		"etcd:?clients=followers":         `backend "etcd:": clients=followers: one server has no followers`,
-		"zookeeper://h?clients=followers": `backend "zookeeper://h": clients=followers: one server has no followers`,
-		"native:?consistency":             `backend "native:": unknown consistency "": there is local, sync`,
-		"native:?client=wire":             `backend "native:": unknown client "wire": there is lean, go-zookeeper`,
+		"etcd:?servers=3&clients=leaders":        `backend "etcd:": unknown place for clients "leaders": did you mean "leader"?`,
+		"etcd:?clients=followers":                `backend "etcd:": clients=followers: one server has no followers`,
+		"zookeeper://10.0.0.1?clients=followers": `backend "zookeeper://10.0.0.1": clients=followers: one server has no followers`,
+		"native:?consistency":                    `backend "native:": unknown consistency "": there is local, sync`,
+		"native:?client=wire":                    `backend "native:": unknown client "wire": there is lean, go-zookeeper`,
 	} {
 		_, err := Parse(given)
 		if err == nil || err.Error() != want {

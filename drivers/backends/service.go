@@ -32,8 +32,14 @@ func (t Target) Open(ctx context.Context) (drivers.Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := opened{target: t, servers: t.servers}
-	if o.servers == nil {
+	o := opened{target: t}
+	if t.Given() {
+		o.members = membersOf(ctx, t.servers, net.DefaultResolver.LookupIPAddr)
+		o.servers = o.members.addresses
+		if t.clients == balancer.Followers && len(o.servers) == 1 {
+			return nil, fmt.Errorf("backend %q: %w", t.url, errOneServer)
+		}
+	} else {
 		if o.started, encryption, err = t.start(ctx); err != nil {
 			return nil, err
 		}
@@ -69,6 +75,7 @@ func (t Target) start(ctx context.Context) (_ *cluster.Ensemble, encryption *tls
 type opened struct {
 	target  Target
 	servers []string
+	members *members          // of a service that was given
 	started *cluster.Ensemble // nil if the service was given
 	shared  bool              // another service stops what was started
 }
@@ -80,6 +87,9 @@ func (o opened) describe(i drivers.Info) drivers.Info {
 	i.TLS = o.target.encrypted || o.target.security.TLS()
 	if on := o.target.clients; len(o.servers) > 1 && on != balancer.All {
 		i.SessionsOn = on
+	}
+	if o.members != nil {
+		i.Members = o.members.described()
 	}
 	if o.started != nil {
 		i.Durability, i.Started = o.target.durability, "own process"
@@ -99,6 +109,22 @@ func (o opened) options(d drivers.Options) drivers.Options {
 	return d
 }
 
+// dialer returns what connects to servers; nil for those that the run has started.
+func (o opened) dialer() func(context.Context, string) (net.Conn, error) {
+	if o.members == nil {
+		return nil
+	}
+	return o.members.dial
+}
+
+// host returns what says by which server of the URL a certificate is checked; nil if that is the address.
+func (o opened) host() func(address string) string {
+	if o.members == nil {
+		return nil
+	}
+	return o.members.server
+}
+
 func (o opened) stop() error {
 	if o.started == nil || o.shared {
 		return nil
@@ -114,7 +140,7 @@ type etcdService struct {
 
 func connectEtcd(o opened, encryption *tls.Config) (drivers.Service, error) {
 	s, err := etcd.New(etcd.Config{
-		Endpoints: o.servers, Prefix: o.target.chroot, Serializable: o.target.consistency == etcd.ReadSerializable, Clients: o.target.clients,
+		Dial: o.dialer(), Host: o.host(), Endpoints: o.servers, Prefix: o.target.chroot, Serializable: o.target.consistency == etcd.ReadSerializable, Clients: o.target.clients,
 		TLS: encryption, Username: o.target.security.User, Password: o.target.security.Password,
 	})
 	service := &etcdService{s, o}

@@ -54,7 +54,7 @@ func New(cfg Config) (*Ensemble, error) {
 	if cfg.TLS != nil {
 		e.expected = greeting.TLS
 	}
-	e.connect = checked(e.dial, cfg.TLS)
+	e.connect = checked(e.dial, cfg.TLS, cfg.Host)
 	e.balancer = balancer.New(cfg.Clients, e.Servers, e.leads)
 	e.version = sync.OnceValues(e.askVersion)
 	return e, nil
@@ -365,11 +365,15 @@ func (e *Ensemble) keepsDataIn(ctx context.Context, dir string) bool {
 
 // checked returns a dialer whose connections tell from a server's first bytes whether it speaks ZooKeeper's protocol, and
 // are encrypted with cfg if it is not nil.
-func checked(dial func(context.Context, string) (net.Conn, error), cfg *tls.Config) func(context.Context, string) (net.Conn, error) {
+func checked(dial func(context.Context, string) (net.Conn, error), cfg *tls.Config, host func(string) string) func(context.Context, string) (net.Conn, error) {
 	return func(ctx context.Context, address string) (net.Conn, error) {
 		conn, err := dial(ctx, address)
 		if err == nil && cfg != nil {
-			conn, err = encrypted(ctx, conn, address, cfg)
+			name := address
+			if host != nil {
+				name = host(address)
+			}
+			conn, err = encrypted(ctx, conn, name, cfg)
 		}
 		if err != nil {
 			return nil, err
@@ -412,6 +416,8 @@ type Config struct {
 	// Clients chooses the servers of sessions, one of [balancer.Names]; "" means all servers in
 	// turn.
 	Clients string
+	// Host returns the server by whose name a certificate is checked, host:port; nil means by the address.
+	Host func(address string) string
 	// Dial connects to a server; nil means TCP.
 	Dial func(ctx context.Context, address string) (net.Conn, error)
 }

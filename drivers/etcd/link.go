@@ -136,9 +136,9 @@ func (t *tap) cut(breaks uint64) {
 }
 
 // encrypt encrypts the tap's connections.
-func (t *tap) encrypt(cfg *tls.Config) grpc.DialOption {
+func (t *tap) encrypt(cfg *tls.Config, host func(address string) string) grpc.DialOption {
 	t.begins = greeting.TLS
-	return grpc.WithTransportCredentials(encryption{credentials.NewTLS(cfg), t, cfg.ServerName})
+	return grpc.WithTransportCredentials(encryption{credentials.NewTLS(cfg), t, cfg.ServerName, host})
 }
 
 // encryption is gRPC's TLS with two changes. First, gRPC checks a server by the address that
@@ -150,12 +150,15 @@ type encryption struct {
 	credentials.TransportCredentials
 	tap  *tap   // learns why there is no connection
 	name string // of the server; "": the dialed address
+	host func(address string) string
 }
 
 // ClientHandshake returns when the server has accepted the client.
 func (e encryption) ClientHandshake(ctx context.Context, dialed string, c net.Conn) (net.Conn, credentials.AuthInfo, error) {
 	if e.name != "" {
 		dialed = e.name
+	} else if e.host != nil {
+		dialed = e.host(dialed)
 	}
 	conn, info, err := e.TransportCredentials.ClientHandshake(ctx, dialed, c)
 	if err != nil && strings.Contains(err.Error(), "ALPN") { // gRPC has no other way to tell that the server offers no HTTP/2
@@ -197,7 +200,7 @@ func (g greeted) Read(p []byte) (int, error) { return g.from.Read(p) }
 
 // Clone implements credentials.TransportCredentials.
 func (e encryption) Clone() credentials.TransportCredentials {
-	return encryption{e.TransportCredentials.Clone(), e.tap, e.name}
+	return encryption{e.TransportCredentials.Clone(), e.tap, e.name, e.host}
 }
 
 // A lease keeps a session's ephemeral nodes.

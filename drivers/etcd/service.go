@@ -44,6 +44,8 @@ type Config struct {
 	// enabled.
 	Username string
 	Password drivers.Secret
+	// Host returns the server by whose name a certificate is checked, host:port; nil means by the address.
+	Host func(address string) string
 	// Dial connects to a server; nil means TCP.
 	Dial func(ctx context.Context, address string) (net.Conn, error)
 }
@@ -205,7 +207,7 @@ func (s *Service) session(ctx context.Context, o drivers.Options, first int) (*C
 	c.watches.behind = c.reread
 	options := c.tap.options()
 	if s.config.TLS != nil {
-		options = append(options, c.tap.encrypt(s.config.TLS))
+		options = append(options, c.tap.encrypt(s.config.TLS, s.config.Host))
 	}
 	var err error
 	c.library, err = s.client(ctx, s.endpoints(first), options...)

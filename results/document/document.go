@@ -172,6 +172,9 @@ func (d *Document) service(b results.Backend) {
 	if b.Reads != "" {
 		about = append(about, b.Reads+" reads")
 	}
+	if b.Members != "" {
+		about = append(about, membersText(b))
+	}
 	f := Fact{Name: "service", Value: strings.Join(slices.DeleteFunc(about, func(s string) bool { return s == "" }), ", ")}
 	if !slices.Contains(d.Facts, f) {
 		d.Facts = append(d.Facts, f)

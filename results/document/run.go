@@ -132,6 +132,9 @@ func whereOf(b results.Backend) string {
 	if b.Reads != "" && b.Reads != "local" {
 		about = append(about, b.Reads+" reads")
 	}
+	if b.Members != "" {
+		about = append(about, membersText(b))
+	}
 	if len(about) == 0 {
 		return serverName(b)
 	}
@@ -191,6 +194,11 @@ func grouped[T any](all []T, alike func(a, b T) bool) (groups [][]T) {
 		groups[i] = append(groups[i], x)
 	}
 	return groups
+}
+
+// membersText names the servers that one name stands for.
+func membersText(b results.Backend) string {
+	return "members " + strings.ReplaceAll(b.Members, ",", ", ")
 }
 
 // Contents says in one line what the file has: forms, backends, numbers of clients.
