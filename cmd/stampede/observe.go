@@ -85,6 +85,9 @@ nor shown.`,
 			if len(args) > 0 && cmd.ArgsLenAtDash() != 0 {
 				return cli.Usagef("unexpected argument %q: a command follows --", args[0])
 			}
+			if len(args) == 0 && cmd.ArgsLenAtDash() == 0 { // a variable of the script's may be empty
+				return cli.Usagef("no command follows --: name one, or leave -- out to observe until Ctrl-C")
+			}
 			return a.observe(cmd.Context(), f, args)
 		},
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -20,7 +21,7 @@ func FromEnvironment(flags *pflag.FlagSet) error {
 	var failed error
 	flags.VisitAll(func(f *pflag.Flag) {
 		name := Variable(f)
-		value, ok := os.LookupEnv(name)
+		value, ok := fromVariable(f)
 		if !ok || f.Changed || failed != nil {
 			return
 		}
@@ -38,9 +39,15 @@ func Variable(f *pflag.Flag) string {
 	return variablePrefix + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
 }
 
+// fromVariable returns the value of a flag's variable, and whether the user has set that.
+func fromVariable(f *pflag.Flag) (value string, set bool) {
+	value, set = os.LookupEnv(Variable(f))
+	return value, set && !ofKubernetes(Variable(f)+"="+value)
+}
+
 // WasGiven reports whether the flag was set, on the command line or by its variable.
 func WasGiven(f *pflag.Flag) bool {
-	_, set := os.LookupEnv(Variable(f))
+	_, set := fromVariable(f)
 	return set || f.Changed
 }
 
@@ -213,12 +220,13 @@ func Complete(cmd *cobra.Command, flag string, values func() []string) {
 
 // CheckVariables rejects a variable that begins with STAMPEDE_ and that no command reads: without
 // the check, a mistyped variable would silently have no effect. It accepts variables for flags of
-// other commands, since a variable is often set for several commands.
+// other commands, since a variable is often set for several commands, and those that Kubernetes sets in each pod for
+// a service of the namespace whose name begins with stampede.
 func CheckVariables(root *cobra.Command, others ...string) error {
 	known := append(variables(root), others...)
 	for _, entry := range os.Environ() {
 		name, _, _ := strings.Cut(entry, "=")
-		if !strings.HasPrefix(name, variablePrefix) || slices.Contains(known, name) {
+		if !strings.HasPrefix(name, variablePrefix) || slices.Contains(known, name) || ofKubernetes(entry) {
 			continue
 		}
 		lower := make([]string, len(known))
@@ -231,6 +239,18 @@ func CheckVariables(root *cobra.Command, others ...string) error {
 		return Usagef("unknown variable %s: no flag of stampede has that name: unset it", name)
 	}
 	return nil
+}
+
+// kubernetes matches the variables with which Kubernetes describes a service: its host and ports, and each port as the
+// links of Docker had it.
+var kubernetes = regexp.MustCompile(`^[A-Z0-9_]+_(SERVICE_(HOST|PORT(_[A-Z0-9_]+)?)|PORT(_[0-9]+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$`)
+
+// ofKubernetes reports whether Kubernetes has set a variable. NAME_PORT alone may be a flag, mistyped: Kubernetes sets it to
+// a URL.
+func ofKubernetes(entry string) bool {
+	name, value, _ := strings.Cut(entry, "=")
+	short := strings.HasSuffix(name, "_PORT") && !strings.HasSuffix(name, "_SERVICE_PORT") && !strings.Contains(name, "_PORT_")
+	return kubernetes.MatchString(name) && (!short || strings.Contains(value, "://"))
 }
 
 // variables returns the names of the variables of all flags of the command and its subcommands.

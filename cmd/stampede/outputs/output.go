@@ -128,14 +128,24 @@ func (o *destination) open() (err error) {
 	return cli.WithoutPath(err)
 }
 
-// Write writes the view to every output, even if one of them fails. Kept is where else the result
-// is saved, "" if nowhere.
+// Write writes the view to every output, even if one of them fails. Kept is where else the result is saved, "" if
+// nowhere. Files come first: an output names only those that have been written.
 func (all List) Write(v results.Result, kept string) error {
-	saved := all.paths(kept)
+	var saved []string
+	if kept != "" {
+		saved = append(saved, kept)
+	}
 	var errs []error
-	for _, o := range all {
-		if err := o.write(v, saved); err != nil {
-			errs = append(errs, fmt.Errorf("write %s: %w", o.format.Name, err))
+	for _, file := range []bool{true, false} {
+		for _, o := range all {
+			if (o.path != "") != file {
+				continue
+			}
+			if err := o.write(v, strings.Join(saved, ", ")); err != nil {
+				errs = append(errs, fmt.Errorf("write %s: %w", o.format.Name, err))
+			} else if file {
+				saved = append(saved, o.path)
+			}
 		}
 	}
 	return errors.Join(errs...)
@@ -213,20 +223,6 @@ func (o *destination) writeFolder(v results.Result) error {
 		}
 	}
 	return nil
-}
-
-// paths returns where the view is saved, for the table to name.
-func (all List) paths(kept string) string {
-	var paths []string
-	if kept != "" {
-		paths = append(paths, kept)
-	}
-	for _, o := range all {
-		if o.path != "" {
-			paths = append(paths, o.path)
-		}
-	}
-	return strings.Join(paths, ", ")
 }
 
 // HasTable reports whether there is a table on standard output.

@@ -90,3 +90,40 @@ func TestDashIsStandardOutput(t *testing.T) {
 		t.Errorf("two formats on standard output: %v", err)
 	}
 }
+
+// The table names the files that have been written, and they are there by then. One that could not be written is not named.
+func TestTableNamesWhatIsSaved(t *testing.T) {
+	t.Chdir(t.TempDir())
+	out := looking{look: func() {
+		if _, err := os.Stat("runs.json"); err != nil {
+			t.Errorf("while the table is written: %v", err)
+		}
+	}}
+	if err := os.Mkdir("lost", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	list, err := Flags{Formats: []string{"table", "json=runs.json", "csv=lost/runs.csv"}, Color: never}.Open(results.KindRun, &out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll("lost"); err != nil {
+		t.Fatal(err)
+	}
+	if err := list.Write(resulttest.Lock(), "last 123"); err == nil {
+		t.Error("no error of the file that cannot be written")
+	}
+	if !strings.Contains(out.String(), "last 123, runs.json\n") {
+		t.Errorf("the table does not name what was saved, and no more:\n%s", out.String())
+	}
+}
+
+// A looking writer looks at the world before each write.
+type looking struct {
+	bytes.Buffer
+	look func()
+}
+
+func (l *looking) Write(p []byte) (int, error) {
+	l.look()
+	return l.Buffer.Write(p)
+}
