@@ -116,6 +116,10 @@ func (s *Slot) Count(c *atomic.Int64, n int64) { s.times.Count(c, n) }
 // InWindow reports whether the time lies in the window of the run.
 func (s *Slot) InWindow(at time.Time) bool { return s.window != nil && s.window.Contains(at) }
 
+// DueInWindow reports whether the client's work, which was due then, belongs to the window. Where the client waited for an
+// arrival, it was due when the client woke, which may be after the window in which the arrival was due.
+func (s *Slot) DueInWindow(due time.Time) bool { return s.belongs(s.ticket, s.InWindow(due)) }
+
 // belongs reports whether work belongs to the window, by its arrival, or without one by whether it ended in
 // it.
 func (s *Slot) belongs(arrival *openloop.Ticket, ended bool) bool {

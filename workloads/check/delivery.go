@@ -201,6 +201,7 @@ type Item struct {
 	Priority int
 	End      bool // an end item: no more items follow
 	Due      time.Time
+	Counts   bool      // its arrival was due in the window
 	Sent     time.Time // zero if another process has put it
 	Free     func()    // is called once, when the item takes up no room any more; may be nil
 }

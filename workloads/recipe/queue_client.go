@@ -46,7 +46,7 @@ func (c *queueClient) Turn(ctx context.Context) (rounds int64, err error) {
 		case <-ctx.Done():
 			return 0, context.Cause(ctx)
 		}
-		added, err := c.putItem(ctx, check.Item{Priority: c.slot.Rand.IntN(c.priorities), Free: c.room.gain}, due)
+		added, err := c.putItem(ctx, check.Item{Priority: c.slot.Rand.IntN(c.priorities), Free: c.room.gain, Counts: c.slot.DueInWindow(due)}, due)
 		if err != nil {
 			return 0, err
 		}
@@ -144,7 +144,7 @@ func (c *queueClient) takeItem(ctx context.Context) (taken int64, err error) {
 	case !c.atRate:
 		c.slot.Record(c.handoff, now.Sub(p.Sent), now.Sub(p.Due))
 	default: // the item's arrival decides, not the turn of the consumer
-		c.handoff.End(now.Sub(p.Sent), now.Sub(p.Due), c.slot.InWindow(p.Due))
+		c.handoff.End(now.Sub(p.Sent), now.Sub(p.Due), p.Counts)
 	}
 	c.note(p)
 	return 1, err
