@@ -58,7 +58,7 @@ func newPool(p Plan, part *Part) *Pool {
 	c := &Pool{Service: p.Service, Form: p.Form, instances: newInstances(p.Groups, p.Form, s, part),
 		Meter: fanout.NewCheckedMeter(window, p.Service.Info().Ordered()), Window: window, part: part,
 		namespace: s.namespace(), seed: p.Seed, clients: p.Clients, nodes: p.Clients + p.Preload.Nodes + max(p.Groups, 1)*s.Mix.Keys, grows: s.Mix.Grow,
-		faults: newActiveFaults(p, part), timeout: p.SessionTimeout, turns: metrics.NewTurnTrackers(window), opening: s.opening(p.Service)}
+		faults: newActiveFaults(p, part), timeout: p.SessionTimeout, turns: metrics.NewTurnTrackers(window), opening: opening.New(p.Service, s.ConnectTimeout, s.Joining)}
 	if p.faulty { // the faults of the run before may not be over
 		c.opening.Patience = max(c.opening.Patience, endTime)
 	}
@@ -72,7 +72,7 @@ func newPool(p Plan, part *Part) *Pool {
 func NewSettledPool(service drivers.Service, form Form, w Workload, s Settings) *Pool {
 	window := metrics.NewWindow()
 	base := s.namespace().NewBase()
-	return &Pool{Service: service, opening: s.opening(service), Form: form, instances: instances{w}, Meter: fanout.NewMeter(window),
+	return &Pool{Service: service, opening: opening.New(service, s.ConnectTimeout, s.Joining), Form: form, instances: instances{w}, Meter: fanout.NewMeter(window),
 		Window: window, namespace: s.namespace(), base: base, part: NewPart(exchange.Everywhere(), base)}
 }
 

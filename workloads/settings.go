@@ -6,14 +6,12 @@ import (
 	"slices"
 	"time"
 
-	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads/check"
 	"github.com/stampede-bench/stampede/workloads/costmodel"
 	"github.com/stampede-bench/stampede/workloads/draw"
 	"github.com/stampede-bench/stampede/workloads/exchange"
 	"github.com/stampede-bench/stampede/workloads/namespace"
-	"github.com/stampede-bench/stampede/workloads/opening"
 )
 
 // Settings are the user's settings of a workload. The zero Settings have no hold time and no think
@@ -249,11 +247,6 @@ func (s Settings) FanoutTimes() *metrics.FanoutTimes {
 
 func (s Settings) namespace() namespace.Path {
 	return namespace.Path(cmp.Or(s.Namespace, namespace.Default))
-}
-
-// opening returns how sessions on the service are opened.
-func (s Settings) opening(on drivers.Service) opening.Opening {
-	return opening.Opening{Service: on, Patience: cmp.Or(s.ConnectTimeout, opening.DefaultPatience), Joining: s.Joining}
 }
 
 // Params returns the parameters on which the cost of a settled run with this many clients depends.

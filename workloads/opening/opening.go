@@ -1,6 +1,7 @@
 package opening
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,6 +23,11 @@ type Opening struct {
 	Patience time.Duration // how long to wait until one more session is open
 	// Joining, if set, is called a few times a second during All: so many sessions are open.
 	Joining func(open, sessions int)
+}
+
+// New returns an Opening with this patience; 0 means DefaultPatience.
+func New(on drivers.Service, patience time.Duration, joining func(open, sessions int)) Opening {
+	return Opening{Service: on, Patience: cmp.Or(patience, DefaultPatience), Joining: joining}
 }
 
 // Dial opens a session that no client has.
