@@ -115,7 +115,7 @@ func parseVersion(text string) string {
 
 // Word sends a four-letter word and returns the answer.
 func (e *Ensemble) Word(ctx context.Context, address, word string) (string, error) {
-	conn, err := e.connect(ctx, address)
+	conn, err := e.secured(ctx, address)
 	if err != nil {
 		return "", fmt.Errorf("%s: %s: %w", address, word, err)
 	}

@@ -25,7 +25,7 @@ type Ensemble struct {
 	SyncReads bool
 
 	dial     func(ctx context.Context, address string) (net.Conn, error) // without TLS
-	connect  func(ctx context.Context, address string) (net.Conn, error)
+	secured  func(ctx context.Context, address string) (net.Conn, error)
 	expected greeting.Protocol      // of what a server sends first
 	version  func() (string, error) // asks a server, the first time it is called
 	balancer *balancer.Balancer
@@ -54,7 +54,7 @@ func New(cfg Config) (*Ensemble, error) {
 	if cfg.TLS != nil {
 		e.expected = greeting.TLS
 	}
-	e.connect = checked(e.dial, cfg.TLS, cfg.Host)
+	e.secured = secured(e.dial, cfg.TLS, cfg.Host)
 	e.balancer = balancer.New(cfg.Clients, e.Servers, e.leads)
 	e.version = sync.OnceValues(e.askVersion)
 	return e, nil
@@ -363,23 +363,32 @@ func (e *Ensemble) keepsDataIn(ctx context.Context, dir string) bool {
 	return err == nil && strings.Contains(conf, "dataDir="+dir)
 }
 
-// checked returns a dialer whose connections tell from a server's first bytes whether it speaks ZooKeeper's protocol, and
-// are encrypted with cfg if it is not nil.
-func checked(dial func(context.Context, string) (net.Conn, error), cfg *tls.Config, host func(string) string) func(context.Context, string) (net.Conn, error) {
+// secured returns a dialer whose connections are encrypted with cfg if it is not nil. A certificate is checked by what host
+// returns for an address.
+func secured(dial func(context.Context, string) (net.Conn, error), cfg *tls.Config, host func(string) string) func(context.Context, string) (net.Conn, error) {
+	if cfg == nil {
+		return dial
+	}
 	return func(ctx context.Context, address string) (net.Conn, error) {
 		conn, err := dial(ctx, address)
-		if err == nil && cfg != nil {
-			name := address
-			if host != nil {
-				name = host(address)
-			}
-			conn, err = encrypted(ctx, conn, name, cfg)
-		}
 		if err != nil {
 			return nil, err
 		}
-		return greeting.Check(conn, greeting.ZooKeeper), nil
+		if host != nil {
+			address = host(address)
+		}
+		return encrypted(ctx, conn, address, cfg)
 	}
+}
+
+// connect connects to a server for a session. The connection tells from the server's first bytes whether it speaks
+// ZooKeeper's protocol.
+func (e *Ensemble) connect(ctx context.Context, address string) (net.Conn, error) {
+	conn, err := e.secured(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+	return greeting.Check(conn, greeting.ZooKeeper), nil
 }
 
 // encrypted encrypts a connection, transparently for its users.

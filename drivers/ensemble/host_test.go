@@ -20,7 +20,7 @@ func TestACertificateIsCheckedByTheServersName(t *testing.T) {
 	}
 	const address = "10.0.0.1:2181"
 	for host, valid := range map[string]bool{"example.com:2181": true, "zks:2181": false, address: false} {
-		c, err := checked(dial, trusted, func(a string) string {
+		c, err := secured(dial, trusted, func(a string) string {
 			if a != address {
 				t.Errorf("asked for the name of %s", a)
 			}

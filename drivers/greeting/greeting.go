@@ -30,19 +30,14 @@ const (
 // begins reports whether the first bytes of a server, at least one, can be of the protocol.
 func (p Protocol) begins(b []byte) bool {
 	switch p {
-	case ZooKeeper: // the length of a packet, which takes less than two bytes, or the text that answers a word
-		return b[0] == 0 && !settings(b) || text(b) && !http1(b)
+	case ZooKeeper: // the length of the packet that answers a request for a session, which takes less than two bytes
+		return b[0] == 0 && !settings(b)
 	case Etcd:
 		return b[0] == 0 && (len(b) < 4 || settings(b))
 	case TLS: // an alert or a handshake of any version
 		return (b[0] == 0x15 || b[0] == 0x16) && (len(b) < 2 || b[1] == 3)
 	}
 	return http1(b)
-}
-
-// text reports whether bytes are printable text.
-func text(b []byte) bool {
-	return !bytes.ContainsFunc(b, func(r rune) bool { return r < ' ' && r != '\n' && r != '\r' && r != '\t' })
 }
 
 func http1(b []byte) bool { return bytes.HasPrefix(b, []byte("HTTP/")) }

@@ -60,7 +60,6 @@ func TestCheck(t *testing.T) {
 		err    string
 	}{
 		"a session":              {first["session"].bytes, ZooKeeper, ""},
-		"a word's answer":        {first["answer to srvr"].bytes, ZooKeeper, ""},
 		"etcd":                   {first["settings"].bytes, Etcd, ""},
 		"TLS":                    {first["TLS handshake"].bytes, TLS, ""},
 		"TLS to a plain client":  {first["TLS alert"].bytes, ZooKeeper, "the server speaks TLS, and not ZooKeeper's protocol: give --tls-ca, or the port without TLS"},
@@ -70,6 +69,7 @@ func TestCheck(t *testing.T) {
 		"etcd to ZooKeeper":      {first["settings"].bytes, ZooKeeper, "the server speaks etcd's protocol, and not ZooKeeper's protocol: want etcd://"},
 		"a packet to TLS":        {first["session"].bytes, TLS, "the server speaks ZooKeeper's protocol, and not TLS: leave out --tls-ca and its like, or give the port with TLS"},
 		"something to ZooKeeper": {first["something else"].bytes, ZooKeeper, "the server does not speak ZooKeeper's protocol"},
+		"text to ZooKeeper":      {first["SSH, which is text"].bytes, ZooKeeper, "the server does not speak ZooKeeper's protocol"},
 		"nothing":                {"", ZooKeeper, drivers.ErrHungUp.Error() + " (EOF)"},
 		"nothing on TLS":         {"", TLS, drivers.ErrHungUp.Error() + " (EOF)"},
 	} {
