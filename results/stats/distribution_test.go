@@ -16,7 +16,7 @@ func TestDistributionsAreGonums(t *testing.T) {
 			t.Errorf("%s: %v, want %v", what, got, want)
 		}
 	}
-	for _, free := range []float64{1, 2, 3.7, 9, 100, 1e4} {
+	for _, free := range []float64{1, 2, 3.7, 9, 10, 58, 100, 1e4} {
 		reference := distuv.StudentsT{Sigma: 1, Nu: free}
 		for _, x := range []float64{-30, -2, -0.1, 0, 1e-6, 0.5, 3, 40} {
 			same("below", student(free).cumulative(x), reference.CDF(x))

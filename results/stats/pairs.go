@@ -1,11 +1,11 @@
 package stats
 
 import (
-	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"sort"
+	"sync"
 )
 
 // far stands for an infinite difference: one between something and nothing. It is far beyond
@@ -29,11 +29,12 @@ func (d Pairs) Interval(confidence float64) Estimate {
 // method). If they were dropped first (Wilcoxon's method), one more pair without a difference could make
 // the others more significant.
 func (d Pairs) P(added float64) float64 {
-	moved := make([]float64, len(d))
-	for i, v := range d {
-		moved[i] = v + added
+	sorted := d
+	if !slices.IsSorted(d) {
+		sorted = slices.Clone(d)
+		slices.Sort(sorted)
 	}
-	return signedRank{bound(len(d))}.p(moved)
+	return signedRank{bound(len(d))}.p(sorted, -added)
 }
 
 // mostRedrawn is the largest number of pairs that Redraw draws. The time that an estimate takes grows with
@@ -57,8 +58,12 @@ func (d Pairs) Redraw(random *rand.Rand, estimate, sign float64) Sample {
 	return drawn
 }
 
-// First returns the first part of the pairs.
-func (d Pairs) First(share float64) Sample { return d[:int(math.Round(share*float64(len(d))))] }
+// First returns the first part of the pairs, sorted, since a simulation tests them many times.
+func (d Pairs) First(share float64) Sample {
+	first := slices.Clone(d[:int(math.Round(share*float64(len(d))))])
+	slices.Sort(first)
+	return first
+}
 
 // bound returns the greatest rank that one of n differences can have.
 //
@@ -80,14 +85,12 @@ func (t signedRank) estimate(differences []float64, wanted float64) Estimate {
 	for i, v := range differences {
 		d[i] = min(max(v, -far), far)
 	}
+	slices.Sort(d)
 	means := walsh(d)
 	value := median(means)
 	cut, confidence := cut(sums(t.plainRanks(len(d))), wanted)
 	low := t.least(d, means, cut)
-	for i := range d {
-		d[i] = -d[i]
-	}
-	high := -t.least(d, negated(means), cut)
+	high := -t.least(negated(d), negated(means), cut)
 	return Estimate{Value: infinite(value), Low: infinite(low), High: infinite(high), Confidence: confidence}
 }
 
@@ -128,21 +131,16 @@ func cut(chances []float64, wanted float64) (place int, confidence float64) {
 	return place, max(0, 1-2*beyond)
 }
 
-// least returns the smallest shift that the test does not reject. The sum of the ranks above a
+// least returns the smallest shift that the test does not reject, of sorted differences. The sum of the ranks above a
 // shift changes only at the means, and falls as the shift rises.
-func (t signedRank) least(d, means []float64, cut int) float64 {
+func (t signedRank) least(sorted, means []float64, cut int) float64 {
 	means = slices.Compact(slices.Clone(means))
 	total := 0
-	for _, r := range t.plainRanks(len(d)) {
+	for _, r := range t.plainRanks(len(sorted)) {
 		total += r
 	}
-	shifted := make([]float64, len(d))
 	at := sort.Search(len(means)-1, func(i int) bool {
-		between := means[i]/2 + means[i+1]/2
-		for j, v := range d {
-			shifted[j] = v - between
-		}
-		sum, _ := t.positive(shifted)
+		sum, _ := t.positive(sorted, means[i]/2+means[i+1]/2)
 		return sum < total-cut
 	})
 	return means[at]
@@ -190,9 +188,31 @@ func sums(weights []int) []float64 {
 	return chances
 }
 
-// p returns the probability of a sum of ranks at least as far from the middle.
-func (t signedRank) p(differences []float64) float64 {
-	sum, ranks := t.positive(differences)
+// untied has, for each number of pairs up to mostRedrawn, how probable the sums of their ranks are if no two differences are equal
+// and none is 0: at an index, that the sum is at most the index, doubled as ranks are.
+var untied = sync.OnceValue(func() (all [mostRedrawn + 1][]float64) {
+	for n := range all {
+		all[n] = sums(signedRank{bound(n)}.plainRanks(n))
+		for sum := 1; sum < len(all[n]); sum++ {
+			all[n][sum] += all[n][sum-1]
+		}
+	}
+	return all
+})
+
+// p returns the probability of a sum of ranks at least as far from the middle, of sorted differences from the shift.
+func (t signedRank) p(sorted []float64, shift float64) float64 {
+	sum, tied := t.positive(sorted, shift)
+	if n := len(sorted); !tied && n <= mostRedrawn && t.most == bound(n) {
+		atMost := untied()[n]
+		return min(1, 2*atMost[min(sum, len(atMost)-1-sum)])
+	}
+	var ranks []int
+	t.walk(sorted, shift, func(positive, negative, rank int) {
+		for range positive + negative {
+			ranks = append(ranks, rank)
+		}
+	})
 	var below, above float64
 	for s, c := range sums(ranks) {
 		if s <= sum {
@@ -205,38 +225,39 @@ func (t signedRank) p(differences []float64) float64 {
 	return min(1, 2*min(below, above))
 }
 
-// positive returns the doubled sum of the ranks of the positive differences, and the doubled
-// ranks of all differences with a sign.
-func (t signedRank) positive(differences []float64) (sum int, signed []int) {
-	for i, r := range doubleRanks(differences) {
-		r = min(r, 2*t.most)
-		if differences[i] > 0 {
-			sum += r
-		}
-		if differences[i] != 0 {
-			signed = append(signed, r)
-		}
-	}
-	return sum, signed
+// positive returns the doubled sum of the ranks of the positive differences from the shift, and whether some differences
+// are equal or 0.
+func (t signedRank) positive(sorted []float64, shift float64) (sum int, tied bool) {
+	n := 0
+	t.walk(sorted, shift, func(positive, negative, rank int) {
+		sum, n, tied = sum+positive*rank, n+1, tied || positive+negative > 1
+	})
+	return sum, tied || n < len(sorted)
 }
 
-// doubleRanks returns twice the ranks of the magnitudes.
-func doubleRanks(values []float64) []int {
-	order := make([]int, len(values))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(math.Abs(values[i]), math.Abs(values[j])) })
-	ranks := make([]int, len(values))
-	for from := 0; from < len(order); {
-		to := from
-		for to < len(order) && math.Abs(values[order[to]]) == math.Abs(values[order[from]]) {
-			to++
+// walk calls visit with the numbers of positive and negative differences of each magnitude but 0, from the least on, and with
+// their doubled rank. The differences are those of sorted values from the shift.
+func (t signedRank) walk(sorted []float64, shift float64, visit func(positive, negative, rank int)) {
+	up := sort.SearchFloat64s(sorted, shift)
+	down := up - 1
+	for ranked := 0; ranked < len(sorted); {
+		size := math.Inf(1)
+		if up < len(sorted) {
+			size = sorted[up] - shift
 		}
-		for _, i := range order[from:to] {
-			ranks[i] = from + 1 + to
+		if down >= 0 {
+			size = min(size, shift-sorted[down])
 		}
-		from = to
+		positive, negative := 0, 0
+		for ; up < len(sorted) && sorted[up]-shift == size; up++ {
+			positive++
+		}
+		for ; down >= 0 && shift-sorted[down] == size; down-- {
+			negative++
+		}
+		rank := min(2*ranked+1+positive+negative, 2*t.most)
+		if ranked += positive + negative; size != 0 {
+			visit(positive, negative, rank)
+		}
 	}
-	return ranks
 }
