@@ -35,9 +35,9 @@ func (a *app) compareCommand() *cobra.Command {
 		Short: "Compare saved runs or observations with others",
 		Long: `Compare compares saved runs, form by form, and shows medians, how much each figure
 changes, and the confidence interval; ~ means no significant difference. Each run is
-one observation: it takes five runs of the base and five of the candidate. With fewer
-runs it shows how much the histograms differ, which proves nothing, and
---fail-on-regression refuses them.
+one observation: it takes five runs of the base and five of the candidate, and six if more
+than six figures are tested together. With fewer runs it shows how much the histograms
+differ, which proves nothing, and --fail-on-regression refuses them.
 
 Observations that stampede observe saved are compared by their counts, as a whole and
 at each path pattern that both have. One of each decides watches.live, watches.missed,

@@ -83,12 +83,21 @@ func Apart(d results.Duet, window time.Duration) []results.Warning {
 		"apart": float64(n), "pairs": float64(len(d.Pairs)), "limit_share": mostApart, "most_ns": float64(most)}})}
 }
 
-// Needed returns how many runs each variant needs for its saved runs to show a difference, 0 if there are
-// enough.
+// Needed returns how many runs each variant needs for its saved runs to show a difference in any of the figures that are
+// tested together, 0 if there are enough.
 func Needed(subjects []Subject) int {
+	tested := 0
 	for _, s := range subjects {
-		if min(len(s.Base), len(s.New)) < stats.FewestRuns {
-			return stats.FewestRuns
+		for _, m := range s.Figures {
+			runs := slices.Concat(s.Base, s.New)
+			if f, _ := m.measuredIn(runs); m.Gated && slices.ContainsFunc(runs, func(r results.Run) bool { return !f.Exact(r) }) {
+				tested++
+			}
+		}
+	}
+	for _, s := range subjects {
+		if !stats.Enough(len(s.Base), len(s.New), tested) {
+			return stats.FewestRuns(tested)
 		}
 	}
 	return 0

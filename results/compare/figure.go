@@ -67,7 +67,7 @@ func countUnknown(f figure.Figure, runs []results.Run) (n int) {
 // Quantiles returns the quantiles of each phase's latency in base and candidate, over the merged histograms
 // of each variant's runs. It returns nil for subjects with enough runs for a test.
 func Quantiles(s Subject) (all []results.Quantile) {
-	if min(len(s.Base), len(s.New)) >= stats.FewestRuns {
+	if stats.Enough(len(s.Base), len(s.New), 1) {
 		return nil
 	}
 	for _, phase := range s.Base[0].Phases {

@@ -98,8 +98,14 @@ func (r Rules) Observations(base, others []results.Observation, names []string, 
 			}
 		}
 	}
-	if min(len(base), len(others)) < stats.FewestRuns {
-		needed = stats.FewestRuns
+	tested := 0
+	for _, c := range all {
+		if c.Gated && (c.P != nil || c.Verdict == results.Inconclusive) {
+			tested++
+		}
+	}
+	if !stats.Enough(len(base), len(others), tested) {
+		needed = stats.FewestRuns(tested)
 	}
 	return r.written(all, true), append(warnings, unlikeObservations(base, others)...), needed, nil
 }
@@ -118,7 +124,7 @@ func (r Rules) observed(subject string, f observedFigure, gated bool, base, othe
 	c.Base, c.New = stats.Median(before).Value, stats.Median(after).Value
 	r.estimate(&c, before, after, sequence(started(base), started(others)))
 	if c.Verdict == results.Inconclusive {
-		c.Why = fmt.Sprintf("%d observations of base and of candidate can show a difference", stats.FewestRuns)
+		c.Why = fmt.Sprintf("%d observations of base and of candidate can show a difference", stats.FewestRuns(1))
 	}
 	switch f.Name {
 	case "fanout.max":

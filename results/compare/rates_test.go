@@ -183,6 +183,9 @@ func TestPowerIsWhatIsFound(t *testing.T) {
 		{"shared machine, noise floor 9 %", shared, func(e *experiment) { e.rules.Floor = func(string, string) float64 { return 0.09 } }},
 		{"shared machine, 3 % of the notifications per round", shared, func(e *experiment) { e.scatter = 0.03 }},
 		{"shared machine, until sure", shared, func(e *experiment) { *e = e.until(40) }},
+		{"two levels, half × 0.5", noisetest.Levels(0.5, 0.5), func(*experiment) {}},
+		{"two levels, 30 % × 0.7", noisetest.Levels(0.3, 0.7), func(*experiment) {}},
+		{"two levels, 10 % × 0.5", noisetest.Levels(0.1, 0.5), func(*experiment) {}},
 	}
 	rows := make([]string, len(cases))
 	t.Run("noises", func(t *testing.T) {
@@ -213,7 +216,12 @@ func TestPowerIsWhatIsFound(t *testing.T) {
 				slices.Sort(detectable)
 				size := stat.Mean(detectable[reports/4:reports*3/4], nil)
 				minimum, atSize := found(e.rules.Minimum), found(size)
-				if math.Abs(power-minimum) > 0.05 || math.Abs(atSize-stats.Wanted) > 0.05 {
+				// If a run is on either of two levels by chance, what is detectable depends much on how many were on each.
+				tolerance := 0.05
+				if strings.HasPrefix(c.name, "two levels") {
+					tolerance = 0.15
+				}
+				if math.Abs(power-minimum) > 0.05 || math.Abs(atSize-stats.Wanted) > tolerance {
 					t.Errorf("power %s, found %s; %s is called detectable, found %s", percent(power), percent(minimum), percent(size), percent(atSize))
 				}
 				rows[i] = row(c.name, percent(power), percent(minimum), percent(size), percent(atSize))
@@ -229,7 +237,7 @@ func TestPowerOfSavedRuns(t *testing.T) {
 	testenv.SkipIfRaced(t)
 	testenv.SkipIfShort(t)
 	const reports, times = 24, 400
-	kinds := noisetest.Kinds()[:3]
+	kinds := slices.DeleteFunc(noisetest.Kinds(), func(k noisetest.Kind) bool { return k.Name == "shared machine" })
 	rows := make([]string, len(kinds))
 	t.Run("noises", func(t *testing.T) {
 		for i, k := range kinds {

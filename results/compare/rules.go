@@ -193,7 +193,7 @@ func (r Rules) estimate(c *change, base, others []float64, sequence []bool) {
 		}
 		sample, c.pairs = d, len(d)
 	} else {
-		if min(len(base), len(others)) < stats.FewestRuns {
+		if !stats.Enough(len(base), len(others), 1) {
 			c.void(results.Inconclusive, "") // the number of runs needed is reported once, for all figures
 			return
 		}

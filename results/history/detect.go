@@ -14,6 +14,11 @@ const remembered = 60
 // without a change in which a change is found.
 const limit = 1.8e-3
 
+// rankLimit is the p-value of a change by its ranks alone, which few values on two levels cannot pass by chance. Five
+// values before and five after a change pass it if they do not overlap. The limits hold together: false alarms
+// are as many as TestFalseAlarms says with both.
+const rankLimit = 9e-3
+
 // A Change is a place from which on a series differs.
 type Change struct {
 	At   int     // the place of the first value that is different
@@ -47,7 +52,7 @@ func detect(values []float64, limit float64) (found []Change) {
 			continue
 		}
 		at, step, p := refine(part, at)
-		if p < limit {
+		if p < limit && stats.NewRankSum(part, tailFrom(at, len(part))).P(0) < rankLimit {
 			before, start = from, from+at
 			found = append(found, Change{At: start, To: start, Seen: end, Size: step, P: p})
 		}
@@ -99,7 +104,7 @@ func deviations(values []float64, at int) (sum float64) {
 // Note: the p-value is that of a step at a given place. The place was chosen as the most different one,
 // and a history is judged after every new value. The limit of Detect allows for both.
 func significance(values []float64, at int) (step, p float64) {
-	c := stats.NewContrast(values, tailFrom(at, len(values)))
+	c := stats.NewModels(values, tailFrom(at, len(values)))
 	return c.Difference(), c.P(0)
 }
 

@@ -24,6 +24,21 @@ func Kinds() []Kind {
 	return []Kind{
 		{"normal, 8 %", Normal(0.08)}, {"autocorrelated (ρ = 0.5), 8 %", Autocorrelated(0.5, 0.08)},
 		{"autocorrelated (ρ = 0.9), 12 %", Autocorrelated(0.9, 0.12)}, {"shared machine", Shared},
+		{"two levels, half × 0.5", Levels(0.5, 0.5)}, {"two levels, 30 % × 0.7", Levels(0.3, 0.7)}, {"two levels, 10 % × 0.5", Levels(0.1, 0.5)},
+	}
+}
+
+// Levels returns the noise of two kinds of machines, of which chance gives one to each run: the share of the runs is as much
+// slower as the ratio says. Each run has noise of 2 % besides.
+func Levels(share, ratio float64) Noise {
+	return func(random *rand.Rand) func() float64 {
+		return func() float64 {
+			log := 0.02 * random.NormFloat64()
+			if random.Float64() < share {
+				log -= math.Log(ratio)
+			}
+			return log
+		}
 	}
 }
 

@@ -4,26 +4,78 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sort"
 )
 
-// FewestRuns is the smallest number of unpaired runs of each side that a [Contrast] can be judged by.
+// leastRuns is the smallest number of unpaired runs of each side that a [Contrast] can be judged by.
 // With fewer, the runs say next to nothing about how strongly they depend on each other.
-const FewestRuns = 5
+const leastRuns = 5
+
+// Enough reports whether so many unpaired runs of two sides can show a difference in one of the figures that are
+// judged together. If they cannot, not even sides that do not overlap are unlikely enough.
+func Enough(base, other, figures int) bool {
+	return min(base, other) >= leastRuns && float64(max(figures, 1))*2*inversions(base, other)[0] <= 1-Confidence
+}
+
+// FewestRuns returns the smallest number of unpaired runs of each side that is [Enough].
+func FewestRuns(figures int) int {
+	n := leastRuns
+	for !Enough(n, n, figures) {
+		n++
+	}
+	return n
+}
 
 // A Contrast is what runs of two sides show of the difference between the sides if they were not done
-// in pairs. Runs on one machine depend on the runs before them: the machine stays slow or fast for a
+// in pairs. Two tests judge it, since each is right where the other can be wrong: [Models] if runs depend on those
+// before them and their noise is about normal, and [RankSum] if they do not, whatever the distribution of their
+// noise. A difference is shown if both show it, and the interval contains those of both.
+type Contrast struct {
+	models Models
+	ranks  RankSum
+}
+
+// NewContrast returns the contrast of values in the order of their time, of which some are of the other
+// side. Each side must have at least two values.
+func NewContrast(values []float64, other []bool) Contrast {
+	return Contrast{NewModels(values, other), NewRankSum(values, other)}
+}
+
+// Interval returns the difference of the other side with its interval.
+func (c Contrast) Interval(confidence float64) Estimate {
+	low, high, reached := c.ranks.interval(confidence)
+	return Estimate{Value: infinite(c.models.Difference()), Low: infinite(min(low, c.models.quantile((1-confidence)/2))),
+		High: infinite(max(high, c.models.quantile((1+confidence)/2))), Confidence: min(confidence, reached)}
+}
+
+// P returns the probability of a difference at least as large, after the given size has been added to it,
+// if there is none: the larger one of both tests.
+func (c Contrast) P(added float64) float64 { return max(c.models.P(added), c.ranks.P(added)) }
+
+// Redraw returns the contrast of as many runs, in the same order, with the same noise and without a
+// difference.
+func (c Contrast) Redraw(random *rand.Rand, _, sign float64) Sample {
+	return NewContrast(c.models.redraw(random, sign), c.models.other)
+}
+
+// First returns the contrast itself: saved runs are judged once.
+func (c Contrast) First(float64) Sample { return c }
+
+// Models test for a difference between two sides with memory in the noise. Runs on one machine depend on the runs
+// before them: the machine stays slow or fast for a
 // while. If all runs of one side follow all runs of the other, a test that takes them for independent
-// calls this a difference. A Contrast therefore considers several models of the noise, from independent
-// values to values that hardly change from run to run. It fits each model, and weighs it by how well it
+// calls this a difference. Models therefore consider several models of the noise, from independent
+// values to values that hardly change from run to run. They fit each model, and weigh it by how well it
 // explains the runs.
 //
 // Consecutive runs of one side are a block. Blocks are taken for independent of each other, although they
 // follow each other: this does not claim to know what happened between them, and allows for more
 // noise than there is if the sides alternate.
-type Contrast struct {
+type Models struct {
 	other []bool
 	fits  []fit
-	free  float64 // degrees of freedom
+	free  float64   // degrees of freedom
+	shape []float64 // deviations from the mean of the side, in standard deviations, in ascending order
 }
 
 // A noiseModel says which share of the variance of the noise has memory, and what part of that carries
@@ -49,15 +101,15 @@ func noiseModels() []noiseModel {
 	return all
 }
 
-// NewContrast returns the contrast of values in the order of their time, of which some are of the other
+// NewModels fits the models to values in the order of their time, of which some are of the other
 // side. Each side must have at least two values.
-func NewContrast(values []float64, other []bool) Contrast {
+func NewModels(values []float64, other []bool) Models {
 	finite := make([]float64, len(values))
 	for i, v := range values {
 		finite[i] = min(max(v, -far), far) - min(max(values[0], -far), far) // so that rounding is no difference
 	}
+	c := Models{other: other, free: float64(len(values) - 2), shape: shapeOf(finite, other)}
 	finite = Clip(finite, other)
-	c := Contrast{other: other, free: float64(len(values) - 2)}
 	var logs []float64
 	for _, m := range noiseModels() {
 		f, log := m.fit(finite, other)
@@ -78,7 +130,13 @@ func NewContrast(values []float64, other []bool) Contrast {
 // away counts as if it were that far: a single disturbed run is no difference.
 const outlying = 3
 
-// Clip returns the values with each outlier moved to the nearest value that is none.
+// fewOutliers is the largest share of the values that can be outliers. If more of them are far away, they are a second
+// level of the noise, as that of a slower machine: without it, what chance gives more of to one side would look like a
+// difference that the noise cannot make.
+const fewOutliers = 0.1
+
+// Clip returns the values with each outlier moved to the nearest value that is none. Values of which many are far
+// away have no outliers.
 func Clip(values []float64, other []bool) []float64 {
 	var sides [2][]float64
 	for i, v := range values {
@@ -95,7 +153,8 @@ func Clip(values []float64, other []bool) []float64 {
 	n := float64(len(values))
 	slices.Sort(deviations)
 	limit := outlying * 1.4826 * median(deviations) * n / (n - 2)
-	if limit == 0 { // most values are equal, and the others are not noise
+	beyond := len(values) - sort.Search(len(values), func(i int) bool { return deviations[i] > limit })
+	if limit == 0 || float64(beyond) > fewOutliers*n { // if the limit is 0, most values are equal, and the others are not noise
 		return values
 	}
 	clipped := make([]float64, len(values))
@@ -153,7 +212,7 @@ func (m noiseModel) fit(values []float64, other []bool) (fit, float64) {
 const negligible = 1e-6
 
 // probabilityBelow returns the probability that the difference is less than x.
-func (c Contrast) probabilityBelow(x float64) (p float64) {
+func (c Models) probabilityBelow(x float64) (p float64) {
 	t := student(c.free)
 	for _, f := range c.fits {
 		if f.weight > negligible {
@@ -164,21 +223,15 @@ func (c Contrast) probabilityBelow(x float64) (p float64) {
 }
 
 // Difference returns the difference of the other side.
-func (c Contrast) Difference() (difference float64) {
+func (c Models) Difference() (difference float64) {
 	for _, f := range c.fits {
 		difference += f.weight * f.difference
 	}
 	return difference
 }
 
-// Interval returns the difference of the other side with its interval.
-func (c Contrast) Interval(confidence float64) Estimate {
-	return Estimate{Value: infinite(c.Difference()), Low: infinite(c.quantile((1 - confidence) / 2)),
-		High: infinite(c.quantile((1 + confidence) / 2)), Confidence: confidence}
-}
-
 // quantile returns the value below which the difference is with the given probability.
-func (c Contrast) quantile(p float64) float64 {
+func (c Models) quantile(p float64) float64 {
 	t := student(c.free).quantile(p)
 	low, high := math.Inf(1), math.Inf(-1) // those of the single models
 	for _, f := range c.fits {
@@ -196,14 +249,41 @@ func (c Contrast) quantile(p float64) float64 {
 
 // P returns the probability of a difference at least as large, after the given size has been added to it,
 // if there is none.
-func (c Contrast) P(added float64) float64 {
+func (c Models) P(added float64) float64 {
 	below := c.probabilityBelow(-added)
 	return min(1, 2*min(below, 1-below))
 }
 
-// Redraw returns the contrast of as many runs, in the same order, with the same noise and without a
-// difference.
-func (c Contrast) Redraw(random *rand.Rand, _, sign float64) Sample {
+// shapeOf returns the deviations of the values from the means of their sides, in standard deviations and in ascending order.
+func shapeOf(values []float64, other []bool) []float64 {
+	var sums, numbers [2]float64
+	for i, v := range values {
+		sums[side(other[i])], numbers[side(other[i])] = sums[side(other[i])]+v, numbers[side(other[i])]+1
+	}
+	shape, squares := make([]float64, len(values)), 0.0
+	for i, v := range values {
+		shape[i] = v - sums[side(other[i])]/numbers[side(other[i])]
+		squares += shape[i] * shape[i]
+	}
+	sd := max(math.Sqrt(squares/float64(len(values))), leastError)
+	for i := range shape {
+		shape[i] /= sd
+	}
+	slices.Sort(shape)
+	return shape
+}
+
+// shaped returns the value that stands where a normal one does, in the distribution of the deviations: that of values on two
+// levels has two levels too.
+func (c Models) shaped(normal float64) float64 {
+	last := float64(len(c.shape) - 1)
+	at := min(max(math.Erfc(-normal/math.Sqrt2)/2*(last+1)-0.5, 0), last)
+	i := int(min(at, last-1))
+	return c.shape[i] + (at-float64(i))*(c.shape[i+1]-c.shape[i])
+}
+
+// redraw returns as many values, in the same order, with the same noise and without a difference.
+func (c Models) redraw(random *rand.Rand, sign float64) []float64 {
 	drawn := c.fits[len(c.fits)-1]
 	for at, i := random.Float64(), 0; i < len(c.fits); i++ {
 		if at -= c.fits[i].weight; at < 0 {
@@ -219,10 +299,7 @@ func (c Contrast) Redraw(random *rand.Rand, _, sign float64) Sample {
 			memory, fresh = 0, 1
 		}
 		memory = drawn.carried*memory + math.Sqrt(drawn.share*fresh)*random.NormFloat64()
-		values[i] = sign * drawn.sd * (memory + math.Sqrt(1-drawn.share)*random.NormFloat64())
+		values[i] = sign * drawn.sd * c.shaped(memory+math.Sqrt(1-drawn.share)*random.NormFloat64())
 	}
-	return NewContrast(values, c.other)
+	return values
 }
-
-// First returns the contrast itself: saved runs are judged once.
-func (c Contrast) First(float64) Sample { return c }

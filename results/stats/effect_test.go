@@ -35,11 +35,10 @@ func TestInfiniteDifferences(t *testing.T) {
 	if e := both.Interval(stats.Confidence); e.Value != 0 || e.Low != -inf || e.High != inf {
 		t.Errorf("%+v", e)
 	}
-	half := []bool{false, false, false, true, true, true}
-	if e := stats.NewContrast([]float64{-inf, -inf, -inf, -inf, -inf, -inf}, half).Interval(stats.Confidence); e.Value != 0 {
+	if e := stats.NewContrast(slices.Repeat([]float64{-inf}, 16), halves(16)).Interval(stats.Confidence); e.Value != 0 {
 		t.Errorf("%+v", e)
 	}
-	c := stats.NewContrast([]float64{-inf, -inf, -inf, 0, 0, 0}, half)
+	c := stats.NewContrast(slices.Concat(slices.Repeat([]float64{-inf}, 8), make([]float64, 8)), halves(16))
 	if e := c.Interval(stats.Confidence); e.Value != inf || e.Low != inf || c.P(0) > 1e-3 {
 		t.Errorf("%+v, %v", e, c.P(0))
 	}
