@@ -2,6 +2,7 @@ package results
 
 import (
 	"cmp"
+	"math"
 	"time"
 )
 
@@ -11,9 +12,10 @@ type History struct {
 	Head              // without a start
 	Made    time.Time `json:"made"`    // UTC
 	Results int       `json:"results"` // that were read
-	// Verdict follows from the newest change of each figure: regression if one is for the worse and not
-	// accepted, otherwise improvement if one is for the better, otherwise pass; invalid if all results of all
-	// figures are left out, "" without figures.
+	// Verdict is the worst of the figures: regression if the newest change of one is for the worse and not
+	// accepted, otherwise invalid if the newest results of one are left out, otherwise inconclusive if one has too
+	// few results. Otherwise it is improvement if the newest change of one is for the better, else pass; ""
+	// without figures.
 	Verdict Verdict `json:"verdict"`
 	Figures []Trend `json:"figures"`
 }
@@ -39,6 +41,9 @@ type LeftOut struct {
 	Doubtful    int `json:"doubtful_results,omitempty"`    // their values prove nothing
 	Unsafe      int `json:"unsafe_results,omitempty"`      // a safety violation makes their values void
 	Interrupted int `json:"interrupted_results,omitempty"` // the command was ended early
+	Unknown     int `json:"unknown_results,omitempty"`     // the figure is not known, for instance of too few observations
+	// NewestLeftOut is how many of these came after all others.
+	NewestLeftOut int `json:"newest_left_out,omitempty"`
 }
 
 // A TrendPoint is a figure in one result: the median over its repetitions.
@@ -47,6 +52,30 @@ type TrendPoint struct {
 	Started time.Time `json:"started"` // UTC
 	Marks
 	Value float64 `json:"value"`
+	// Infinite: it is the time of arrivals that were not served, and the value is 0.
+	Infinite bool `json:"infinite,omitempty"`
+}
+
+// Number returns the value, which may be infinite.
+func (p TrendPoint) Number() float64 { return number(p.Value, p.Infinite) }
+
+// Drawn returns the values as a chart can show them: infinite ones a quarter above the greatest.
+func Drawn(points []TrendPoint) (values []float64) {
+	most := 0.0
+	for _, p := range points {
+		most = max(most, p.Value)
+	}
+	for _, p := range points {
+		values = append(values, min(p.Number(), max(p.Value, cmp.Or(most, 1)*1.25)))
+	}
+	return values
+}
+
+func number(v float64, infinite bool) float64 {
+	if infinite {
+		return math.Inf(1)
+	}
+	return v
 }
 
 // A TrendChange is a change of a figure.
@@ -58,22 +87,56 @@ type TrendChange struct {
 	Seen   int     `json:"seen"`
 	Before float64 `json:"before"` // the median since the change before
 	After  float64 `json:"after"`  // the median until the next change; of a drift, where it ended
-	// Size is the estimated change as a share of the value before, so that 0.1 is 10 % more; null if that was 0.
+	// BeforeInfinite and AfterInfinite: before or after is infinite, and 0 in its field.
+	BeforeInfinite bool `json:"before_infinite,omitempty"`
+	AfterInfinite  bool `json:"after_infinite,omitempty"`
+	// Size is the estimated change as a share of the value before, so that 0.1 is 10 % more; null if that was 0, or
+	// if the value after is infinite.
 	Size *float64 `json:"change_share"`
 	// Verdict is regression, improvement, pass if it is accepted, or "" if neither direction is better.
 	Verdict Verdict `json:"verdict"`
 	Reason  string  `json:"reason,omitempty"` // for which the change was accepted
 }
 
-// Verdict returns that of the newest change, "" if there is none, and invalid if all results are left out.
+// Levels returns the values before and after a change of the figure, which may be infinite, and their unit.
+func (t Trend) Levels(c TrendChange) (before, after float64, unit string) {
+	return number(c.Before, c.BeforeInfinite), number(c.After, c.AfterInfinite), t.Unit
+}
+
+// Verdict returns that of the newest change, "" if there is none. It is invalid if the newest results are left out, unless
+// the newest change before them is a regression, and inconclusive if there are too few results.
 func (t Trend) Verdict() Verdict {
 	switch newest := t.Newest(); {
-	case len(t.Points) == 0:
+	case newest != nil && newest.Verdict == Regression:
+		return Regression
+	case len(t.Points) == 0 || t.NewestLeftOut > 0:
 		return Invalid
 	case newest != nil:
 		return newest.Verdict
+	case t.Needed > 0:
+		return Inconclusive
 	}
 	return ""
+}
+
+// The reasons for which a figure cannot be judged.
+const (
+	NewestLeftOut = "the newest results are left out"
+	AllLeftOut    = "all results are left out"
+	TooFewResults = "too few results"
+)
+
+// Unjudged says why the figure cannot be judged, "" if it can.
+func (t Trend) Unjudged() string {
+	switch v := t.Verdict(); {
+	case v == Inconclusive:
+		return TooFewResults
+	case v != Invalid:
+		return ""
+	case len(t.Points) == 0:
+		return AllLeftOut
+	}
+	return NewestLeftOut
 }
 
 // Newest returns the newest change, or nil if there is none.

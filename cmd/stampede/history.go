@@ -22,6 +22,7 @@ import (
 	"github.com/stampede-bench/stampede/results/document"
 	"github.com/stampede-bench/stampede/results/figure"
 	"github.com/stampede-bench/stampede/results/history"
+	"github.com/stampede-bench/stampede/results/units"
 )
 
 // A historyFlags holds the flags of stampede history.
@@ -44,7 +45,8 @@ less than 1 % are not shown. Without a FIGURE it shows throughput, the median of
 recipe's main phase, and the reads, writes and notifications per round, and of the
 results of stampede count all counts, and for each path of an observation the largest
 fan-out, the notifications per change and the share of wasted wake-ups. Figures are
-named as in thresholds, those of counts count.notifications and so on. A change that stampede history accept accepts is shown with
+named as in thresholds, those of counts count.notifications and so on. Results that prove
+nothing about a figure are left out; if they are the newest, it cannot be judged. A change that stampede history accept accepts is shown with
 its reason, and is no regression.`,
 		Example: `  stampede history
   stampede history rounds_per_s acquire.p99 --fail-on-regression
@@ -61,7 +63,7 @@ its reason, and is no regression.`,
 	cmd.Flags().StringArrayVar(&f.tags, "tag", nil, "only results with a tag `NAME=VALUE`; repeatable")
 	cli.Complete(cmd, "tag", func() []string { return nil })
 	f.output.Register(cmd, results.KindHistory)
-	cmd.Flags().BoolVar(&f.fail, "fail-on-regression", false, "exit with 98 if the newest change of a figure is for the worse, and not accepted")
+	cmd.Flags().BoolVar(&f.fail, "fail-on-regression", false, "exit with 98 if the newest change of a figure is for the worse, and not accepted, and with 97 if the newest results of a figure are left out")
 	cmd.AddCommand(a.historyAcceptCommand())
 	return cmd
 }
@@ -100,7 +102,7 @@ func (a *app) history(figures []string, f historyFlags) error {
 	case f.fail && h.Verdict == results.Regression:
 		return cli.Finding(cli.ExitRegression, "the newest change of a figure is a regression")
 	case f.fail && h.Verdict == results.Invalid:
-		return cli.Finding(cli.ExitInvalid, "all results of all figures are left out")
+		return cli.Finding(cli.ExitInvalid, "the newest results of a figure are left out, so it is not known whether it changed")
 	}
 	return nil
 }
@@ -150,7 +152,7 @@ func (a *app) findFigure(name string) (figure.Figure, error) {
 }
 
 // savedResults returns the results in a folder, or in a file with a result in each line, in the order of
-// their time.
+// their time. A result that is there several times, by its id, counts once.
 func (a *app) savedResults(path string) (all []archive.Entry, err error) {
 	if strings.HasSuffix(path, ".jsonl") {
 		all, err = inLines(path)
@@ -160,7 +162,17 @@ func (a *app) savedResults(path string) (all []archive.Entry, err error) {
 	slices.SortStableFunc(all, func(x, y archive.Entry) int {
 		return results.HeadOf(x.Result).Started.Compare(results.HeadOf(y.Result).Started)
 	})
-	return all, err
+	seen := map[string]bool{}
+	once := slices.DeleteFunc(slices.Clone(all), func(e archive.Entry) bool {
+		id := results.HeadOf(e.Result).ID
+		again := id != "" && seen[id]
+		seen[id] = true
+		return again
+	})
+	if repeated := len(all) - len(once); repeated > 0 {
+		fmt.Fprintf(a.err, "stampede: %s: %s with the id of an earlier one left out\n", path, units.Plural(repeated, "result"))
+	}
+	return once, err
 }
 
 // inLines reads the results of a file with a result in each line. A result is named by its line if its id

@@ -17,6 +17,7 @@ import (
 // Trend draws a figure, which has points, from result to result: a thin line through the results, a thick
 // one at the median between changes with a band for the noise, and a rule at each change.
 func Trend(t results.Trend) Chart {
+	t.Points = drawable(t.Points)
 	write := func(v float64) string { return units.Value(v, t.Unit) }
 	all := line{name: "", look: nth(0, muted), joined: true, thin: true, marked: len(t.Points) <= mostMarked}
 	for i, v := range t.Points {
@@ -27,7 +28,7 @@ func Trend(t results.Trend) Chart {
 		return fmt.Sprintf("%s, %s: %s", of.Started.Format("2006-01-02 15:04"), strings.Join(append([]string{of.Result}, of.Words()...), ", "), write(of.Value))
 	})
 	p := panel{height: tall, bands: noise(t), lines: append([]line{all}, trendLines(t)...)}
-	about := []string{fmt.Sprintf("%d results, first %s, last %s", len(t.Points), write(t.Points[0].Value), write(t.Points[len(t.Points)-1].Value))}
+	about := []string{fmt.Sprintf("%d results, first %s, last %s", len(t.Points), write(t.Points[0].Number()), write(t.Points[len(t.Points)-1].Number()))}
 	for _, c := range t.Changes {
 		p.rules = append(p.rules, rule{x: float64(c.At) - 0.5, name: document.SizeOf(c)})
 		about = append(about, document.DescribeChange(t, c))
@@ -35,8 +36,20 @@ func Trend(t results.Trend) Chart {
 	p.x, p.y = alongResults(t.Points), closeAxis(t.About, valuesOf(p.lines, func(p point) float64 { return p.y }), writer(figure.Unit(t.Unit)))
 	c := Chart{Name: slug(t.Of, t.Machine, t.Figure), Title: t.Figure, panels: []panel{p}}
 	c.Caption = "The thick line is the median between changes. " + NoiseLegend + " The vertical axis need not begin at 0."
+	if slices.ContainsFunc(t.Points, func(p results.TrendPoint) bool { return p.Infinite }) {
+		c.Caption += " The highest points are infinite: times of arrivals that were not served."
+	}
 	c.About = c.Title + " of " + t.Of + ". " + strings.Join(about, "; ") + "."
 	return c
+}
+
+// drawable returns the points with values that can be drawn.
+func drawable(points []results.TrendPoint) []results.TrendPoint {
+	points = slices.Clone(points)
+	for i, v := range results.Drawn(points) {
+		points[i].Value = v
+	}
+	return points
 }
 
 // trends returns a chart of each figure.

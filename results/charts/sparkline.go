@@ -20,6 +20,7 @@ const (
 // thin line, the medians between changes as thick ones, the noise of each level as a band, and the last
 // result as a dot.
 func Sparkline(t results.Trend) string {
+	t.Points = drawable(t.Points)
 	drawn := []line{{look: look{ink: muted}, thin: true}}
 	for i, p := range t.Points {
 		drawn[0].at = append(drawn[0].at, point{x: float64(i), y: p.Value})
@@ -43,8 +44,8 @@ func Sparkline(t results.Trend) string {
 	end := a.locate(last.x, last.y)
 	fmt.Fprintf(&c.svg, `<circle cx="%.1f" cy="%.1f" r="2.5" style="fill:%s"/>`, end.x, end.y, text.paint())
 	values := fmt.Sprintf("%s of %s: %s, first %s on %s, last %s on %s", t.Figure, t.Of, units.Plural(n, "result"),
-		units.Value(t.Points[0].Value, t.Unit), t.Points[0].Started.Format(time.DateOnly),
-		units.Value(last.y, t.Unit), t.Points[n-1].Started.Format(time.DateOnly))
+		units.Value(t.Points[0].Number(), t.Unit), t.Points[0].Started.Format(time.DateOnly),
+		units.Value(t.Points[n-1].Number(), t.Unit), t.Points[n-1].Started.Format(time.DateOnly))
 	return fmt.Sprintf(`<svg class="spark" width="%g" height="%g" viewBox="0 0 %[1]g %[2]g" role="img"><title>%s</title>%s</svg>`,
 		sparkWide, sparkHigh, html.EscapeString(values), c.svg.String())
 }

@@ -154,7 +154,7 @@ func endless(values []float64) (n int) {
 // compareEndless decides a figure that is infinite in some runs: a size or an interval of the change it has none. If one
 // side has it in all runs and the other one in none, no noise explains that.
 func (r Rules) compareEndless(c *change, base, others []float64) {
-	enough := min(len(base), len(others)) >= stats.FewestRuns
+	enough := stats.Enough(len(base), len(others), 1)
 	if r.Paired {
 		enough = len(base) >= stats.FewestPairs(r.looks())
 	}

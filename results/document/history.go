@@ -20,13 +20,12 @@ func ofHistory(h results.History) (d Document) {
 		of := trendSubject(t, h)
 		c := Check{Suite: of, Recipe: "stampede", Form: "history", Subject: of, About: of, Group: figures, Name: t.Figure,
 			Verdict: cmp.Or(t.Verdict(), results.Pass)}
-		if c.Verdict == results.Invalid && h.Verdict != results.Invalid {
-			c.Verdict = results.Inconclusive // the other figures decide
-		}
-		if newest := t.Newest(); newest != nil && newest.Verdict != "" {
-			c.Why = DescribeChange(t, *newest)
-		} else if len(t.Points) == 0 {
+		if c.Verdict == results.Invalid {
 			c.Why = leftOut(t)
+		} else if newest := t.Newest(); newest != nil && newest.Verdict != "" {
+			c.Why = DescribeChange(t, *newest)
+		} else if t.Needed > 0 {
+			c.Why = tooFew(t.Needed)
 		}
 		d.Checks = append(d.Checks, c)
 	}
@@ -75,11 +74,11 @@ func historyFindings(h results.History) (findings []string) {
 				t.Points[c.At].Started.Format(time.DateOnly)))
 		}
 	}
-	left := figures[results.Invalid]
-	of := units.Plural(len(h.Figures)-left, "figure")
+	judged := len(h.Figures) - figures[results.Invalid] - figures[results.Inconclusive]
+	of := units.Plural(judged, "figure")
 	if len(h.Figures) == 0 {
 		findings = []string{"No result in this history has a figure to follow."}
-	} else if left < len(h.Figures) {
+	} else if judged > 0 {
 		findings = []string{fmt.Sprintf("None of %s changed.", of)}
 	}
 	how := map[results.Verdict]string{results.Regression: "for the worse", results.Improvement: "for the better", results.Pass: "accepted"}
@@ -88,8 +87,14 @@ func historyFindings(h results.History) (findings []string) {
 			findings = append([]string{fmt.Sprintf("The newest change is %s in %d of %s.", how[v], n, of)}, worse...)
 		}
 	}
-	if left > 0 {
-		findings = append(findings, fmt.Sprintf("%s cannot be judged: all results are left out.", units.Plural(left, "figure")))
+	unjudged := map[string]int{}
+	for _, t := range h.Figures {
+		unjudged[t.Unjudged()]++
+	}
+	for _, why := range []string{results.NewestLeftOut, results.AllLeftOut, results.TooFewResults} {
+		if n := unjudged[why]; n > 0 {
+			findings = append(findings, fmt.Sprintf("%s cannot be judged: %s.", units.Plural(n, "figure"), why))
+		}
 	}
 	for _, of := range grouped(h.Figures, sameSubject) {
 		if n := slices.MaxFunc(of, func(a, b results.Trend) int { return a.Unsafe - b.Unsafe }).Unsafe; n > 0 {
@@ -111,15 +116,29 @@ func leftOut(t results.Trend) string {
 			parts = append(parts, units.Plural(left.n, left.what+" result"))
 		}
 	}
+	if t.Unknown > 0 {
+		parts = append(parts, units.Plural(t.Unknown, "result")+" without a value")
+	}
 	if len(parts) == 0 {
 		return ""
+	}
+	if t.NewestLeftOut > 0 && len(t.Points) > 0 {
+		parts = append(parts, fmt.Sprintf("the newest %d among them", t.NewestLeftOut))
 	}
 	return "left out " + strings.Join(parts, ", ")
 }
 
+// tooFew says that there are fewer results than a change needs.
+func tooFew(needed int) string {
+	return fmt.Sprintf(results.TooFewResults+": a change needs at least %d before it and %d after it", needed/2, needed/2)
+}
+
 // SizeOf returns the size of a change as a signed percentage: "−9.8 %". It is "new" if the value was 0
-// before.
+// before, and "infinite" if it is so after.
 func SizeOf(c results.TrendChange) string {
+	if c.AfterInfinite {
+		return units.Infinite
+	}
 	if c.Size == nil {
 		return "new"
 	}
@@ -133,7 +152,7 @@ func DescribeChange(t results.Trend, c results.TrendChange) string {
 	if c.Size != nil {
 		what += " of " + SizeOf(c)
 	}
-	before, after := units.Apart(c.Before, c.After, t.Unit)
+	before, after := units.Apart(t.Levels(c))
 	text := fmt.Sprintf("%s: %s, %s → %s, since %s, result %s", c.Word(), what, before, after, from.Started.Format("2006-01-02 15:04"), from.Result)
 	text += strings.Join(append([]string{""}, from.Words()...), " · ")
 	if c.Reason != "" {
@@ -153,13 +172,11 @@ func trendTable(title string, all []results.Trend) Table {
 			t.Rows = append(t.Rows, []string{trend.Figure, "0", units.Absent, "", "all are left out"})
 			continue
 		}
-		text := "none"
-		if c := trend.Newest(); c != nil {
+		text := cmp.Or(trend.Unjudged(), "none")
+		if c := trend.Newest(); c != nil && text != results.NewestLeftOut {
 			text = c.Word() + " " + SizeOf(*c)
-		} else if trend.Needed > 0 {
-			text = "too few results"
 		}
-		t.Rows = append(t.Rows, []string{trend.Figure, units.Count(int64(n)), units.Value(trend.Points[n-1].Value, trend.Unit), blocks(trend.Points), text})
+		t.Rows = append(t.Rows, []string{trend.Figure, units.Count(int64(n)), units.Value(trend.Points[n-1].Number(), trend.Unit), blocks(trend.Points), text})
 	}
 	return t
 }
@@ -171,7 +188,7 @@ func changeTable(title string, all []results.Trend) Table {
 	for _, trend := range all {
 		for _, c := range trend.Changes {
 			from := trend.Points[c.At]
-			before, after := units.Apart(c.Before, c.After, trend.Unit)
+			before, after := units.Apart(trend.Levels(c))
 			t.Rows = append(t.Rows, []string{c.Word(), trend.Figure, SizeOf(c), c.Kind(), before, after, strings.Join(append([]string{from.Result}, from.Words()...), " · ")})
 			t.Columns[0].Verdicts = append(t.Columns[0].Verdicts, c.Verdict)
 		}
@@ -194,7 +211,7 @@ func notesOn(all []results.Trend) (notes []string) {
 		}
 	}
 	if needed > 0 {
-		notes = append(notes, fmt.Sprintf("too few results: a change needs at least %d before it and %d after it", needed/2, needed/2))
+		notes = append(notes, tooFew(needed))
 	}
 	return notes
 }
@@ -206,13 +223,13 @@ const lastShown = 40
 func blocks(points []results.TrendPoint) string {
 	heights := []rune("▁▂▃▄▅▆▇█")
 	points = points[max(0, len(points)-lastShown):]
-	byValue := func(a, b results.TrendPoint) int { return cmp.Compare(a.Value, b.Value) }
-	low, high := slices.MinFunc(points, byValue).Value, slices.MaxFunc(points, byValue).Value
 	var b strings.Builder
-	for _, p := range points {
+	values := results.Drawn(points)
+	low, high := slices.Min(values), slices.Max(values)
+	for _, v := range values {
 		place := 0.0
 		if high > low {
-			place = p.Value/2/(high/2-low/2) - low/2/(high/2-low/2) // the range may exceed the greatest number
+			place = v/2/(high/2-low/2) - low/2/(high/2-low/2) // the range may exceed the greatest number
 		}
 		b.WriteRune(heights[int(math.Round(float64(len(heights)-1)*min(max(place, 0), 1)))])
 	}

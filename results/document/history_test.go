@@ -3,6 +3,7 @@ package document_test
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -25,14 +26,17 @@ func TestFindingsOfAHistory(t *testing.T) {
 		of   []results.Trend
 		want []string
 	}{
-		"worse": {h.Figures, []string{"The newest change is for the worse in 2 of 6 figures.",
+		"worse": {h.Figures, []string{"The newest change is for the worse in 2 of 5 figures.",
 			"rounds_per_s of lock/predecessor on native:, 8 clients: −10.0 % since 2026-11-06.",
-			"whole.notifications_per_round of lock/predecessor on native:, 8 clients: new since 2026-11-03."}},
+			"whole.notifications_per_round of lock/predecessor on native:, 8 clients: new since 2026-11-03.", "1 figure cannot be judged: too few results."}},
 		"better":   {h.Figures[1:2], []string{"The newest change is for the better in 1 of 1 figure."}},
 		"accepted": {h.Figures[3:5], []string{"The newest change is accepted in 1 of 2 figures."}},
-		"none":     {h.Figures[4:], []string{"None of 2 figures changed."}},
+		"none":     {h.Figures[4:5], []string{"None of 1 figure changed."}},
+		"too few":  {h.Figures[5:], []string{"1 figure cannot be judged: too few results."}},
+		"newest doubtful": {[]results.Trend{h.Figures[4], {Points: h.Figures[4].Points, LeftOut: results.LeftOut{Doubtful: 1, NewestLeftOut: 1}}},
+			[]string{"None of 1 figure changed.", "1 figure cannot be judged: the newest results are left out."}},
 		"doubtful": {append([]results.Trend{{Figure: "acquire.p99", LeftOut: results.LeftOut{Doubtful: 3}}}, h.Figures[4:]...),
-			[]string{"None of 2 figures changed.", "1 figure cannot be judged: all results are left out."}},
+			[]string{"None of 1 figure changed.", "1 figure cannot be judged: all results are left out.", "1 figure cannot be judged: too few results."}},
 		"all doubtful": {[]results.Trend{{LeftOut: results.LeftOut{Doubtful: 3}}},
 			[]string{"1 figure cannot be judged: all results are left out."}},
 		"unsafe": {[]results.Trend{{Of: "lock", Points: h.Figures[4].Points, LeftOut: results.LeftOut{Unsafe: 12}}},
@@ -45,8 +49,8 @@ func TestFindingsOfAHistory(t *testing.T) {
 	}
 }
 
-// TestChecksOfAHistory checks that two machines have checks of different names, that a figure whose results are all
-// left out is an error only if the whole history is, and that the table says what was left out.
+// TestChecksOfAHistory checks that two machines have checks of different names, that a figure whose newest results or
+// all are left out is invalid, and that the table says what was left out.
 func TestChecksOfAHistory(t *testing.T) {
 	points := resulttest.History().Figures[4].Points
 	here := results.Trend{Figure: "rounds_per_s", Of: "lock", Machine: "a", Points: points}
@@ -55,7 +59,7 @@ func TestChecksOfAHistory(t *testing.T) {
 	d := document.New(results.History{Verdict: results.Pass, Figures: []results.Trend{here, there}})
 	for i, want := range []document.Check{
 		{Suite: "lock · a", Subject: "lock · a", About: "lock · a", Verdict: results.Pass},
-		{Suite: "lock · b", Subject: "lock · b", About: "lock · b", Verdict: results.Inconclusive,
+		{Suite: "lock · b", Subject: "lock · b", About: "lock · b", Verdict: results.Invalid,
 			Why: "left out 1 doubtful result, 2 unsafe results, 3 interrupted results"},
 	} {
 		want.Recipe, want.Form, want.Group, want.Name = "stampede", "history", "figures", "rounds_per_s"
@@ -66,9 +70,27 @@ func TestChecksOfAHistory(t *testing.T) {
 	if notes := d.Tables[1].Notes; !slices.Contains(notes, "rounds_per_s: "+d.Checks[1].Why) {
 		t.Errorf("notes %q", notes)
 	}
-	alone := document.New(results.History{Verdict: results.Invalid, Figures: []results.Trend{there}}).Checks[0]
-	if alone.About != "lock" || alone.Verdict != results.Invalid {
-		t.Errorf("one machine: %+v", alone)
+	there.Points, there.NewestLeftOut = points, 2
+	if last := document.New(results.History{Verdict: results.Invalid, Figures: []results.Trend{there}}).Checks[0]; last.About != "lock" ||
+		last.Verdict != results.Invalid || last.Why != d.Checks[1].Why+", the newest 2 among them" {
+		t.Errorf("one machine: %+v", last)
+	}
+	few := document.New(results.History{Figures: resulttest.History().Figures[5:]}).Checks[0]
+	if few.Verdict != results.Inconclusive || few.Why != "too few results: a change needs at least 5 before it and 5 after it" {
+		t.Errorf("too few: %+v", few)
+	}
+}
+
+// TestInfiniteTimesOfAHistory checks that a time which became infinite is shown as such.
+func TestInfiniteTimesOfAHistory(t *testing.T) {
+	trend := results.Trend{Figure: "read.response.p99", Of: "mix", Unit: "ns", Points: []results.TrendPoint{{Value: 2e6}, {Infinite: true}},
+		Changes: []results.TrendChange{{At: 1, To: 1, Before: 2e6, AfterInfinite: true, Verdict: results.Regression}}}
+	d := document.New(results.History{Verdict: results.Regression, Figures: []results.Trend{trend}})
+	if diff := cmp.Diff([]string{"read.response.p99", "2", "infinite", "▁█", "regression infinite"}, d.Tables[0].Rows[0]); diff != "" {
+		t.Error(diff)
+	}
+	if want := "regression: step, 2.00 ms → infinite, since "; !strings.HasPrefix(d.Checks[0].Why, want) {
+		t.Errorf("%q, want %q", d.Checks[0].Why, want)
 	}
 }
 

@@ -101,12 +101,9 @@ func (c *Collection) addRuns(f results.File, key string, runs []results.Run) {
 		}
 		var values []float64
 		for _, r := range runs {
-			if v, known := m.RunValue(r); known {
-				values = append(values, v)
+			if is := m.Read(r); is.Known() {
+				values = append(values, is.Value)
 			}
-		}
-		if len(values) == 0 {
-			continue
 		}
 		if c.runs == nil {
 			c.runs = map[string]results.Run{}
@@ -114,14 +111,17 @@ func (c *Collection) addRuns(f results.File, key string, runs []results.Run) {
 		c.runs[key] = runs[0]
 		s := c.find(key, f.Host.Machine(), m)
 		switch {
+		case len(values) == 0:
+			s.leaveOut(&s.Unknown)
+			continue
 		case f.Interrupted:
-			s.Interrupted++
+			s.leaveOut(&s.Interrupted)
 			continue
 		case results.Unsafe(runs):
-			s.Unsafe++
+			s.leaveOut(&s.Unsafe)
 			continue
 		case m.Void(runs) != "":
-			s.Doubtful++
+			s.leaveOut(&s.Doubtful)
 			continue
 		}
 		exact := !slices.ContainsFunc(runs, func(r results.Run) bool { return !m.Exact(r) })
@@ -129,8 +129,15 @@ func (c *Collection) addRuns(f results.File, key string, runs []results.Run) {
 	}
 }
 
+// leaveOut counts a result that is left out.
+func (s *Series) leaveOut(why *int) {
+	*why++
+	s.NewestLeftOut++
+}
+
 // add adds a point. A series is exact if all of its points are.
 func (s *Series) add(p Point, exact bool) {
+	s.NewestLeftOut = 0
 	s.Exact = exact && (s.Exact || len(s.Points) == 0)
 	s.Points = append(s.Points, p)
 }
@@ -152,7 +159,7 @@ func (c *Collection) find(key, on string, m figure.Figure) *Series {
 	return s
 }
 
-// Series returns the series, with their subjects.
+// Series returns the series, with their subjects. Those of figures that no result has are left out.
 func (c *Collection) Series() []*Series {
 	name := results.Namer(func(b results.Backend) string { return b.URL }, slices.Collect(maps.Values(c.runs)))
 	for _, s := range c.series {
@@ -163,7 +170,9 @@ func (c *Collection) Series() []*Series {
 			}
 		}
 	}
-	return slices.Clone(c.series)
+	return slices.DeleteFunc(slices.Clone(c.series), func(s *Series) bool {
+		return len(s.Points) == 0 && s.Unknown > 0 && s.Unknown == s.NewestLeftOut
+	})
 }
 
 // Analyze returns the changes of the series. Sizes are shares of the value before: 0.1 is 10 % more, and a
@@ -189,16 +198,23 @@ func (s *Series) Analyze() []Change {
 		shift = least / 2
 	}
 	for i, v := range values {
-		values[i] = math.Log(max(v, 0) + shift)
+		values[i] = min(math.Log(max(v, 0)+shift), endless)
 	}
 	changes, from := Detect(values), 0
 	for i, c := range changes {
 		before := s.level(from, max(c.At, from+1))
 		changes[i].Size = max((math.Exp(c.Size)*(before+shift)-shift)/before-1, -1)
+		if math.IsInf(before, 1) {
+			changes[i].Size = -1
+		}
 		from = c.At
 	}
 	return slices.DeleteFunc(changes, func(c Change) bool { return math.Abs(c.Size) < smallest })
 }
+
+// endless stands for the logarithm of an infinite value: it is far beyond that of any measured one, and what is left of a difference
+// from it is infinite again.
+const endless = 1e6
 
 // smallest is the smallest change that matters, as a share. A count per round differs by less between two
 // results, since the first and the last round of a run cost less than the others.
@@ -253,7 +269,7 @@ func (c *Collection) addCounts(r results.CountReport) {
 			}
 			series := c.find(countSubject(s), anyMachine, f)
 			if s.Safety.Violations > 0 {
-				series.Unsafe++
+				series.leaveOut(&series.Unsafe)
 				continue
 			}
 			e, _ := f.CountValue(s)
@@ -296,7 +312,7 @@ func (c *Collection) addObserved(o results.Observation, path string, f figure.Fi
 	}
 	s := c.find(observedSubject(o, path), on, f)
 	if _, bias := f.ObservationDoubt(o); bias != 0 {
-		s.Doubtful++
+		s.leaveOut(&s.Doubtful)
 		return
 	}
 	s.add(Point{o.ID, o.Started, o.Marks, value}, false)

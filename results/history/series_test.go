@@ -1,6 +1,7 @@
 package history
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
 )
 
@@ -136,7 +138,7 @@ func TestVoidRunsAreLeftOut(t *testing.T) {
 	for _, f := range []results.File{unsafe, partial} {
 		c.Add(f.ID, f)
 	}
-	want := results.LeftOut{Unsafe: 1, Interrupted: 1}
+	want := results.LeftOut{Unsafe: 1, Interrupted: 1, NewestLeftOut: 2}
 	for _, s := range c.Series() {
 		if len(s.Points) > 0 || s.LeftOut != want {
 			t.Errorf("%s: %d points, left out %+v", s.Figure.Name, len(s.Points), s.LeftOut)
@@ -218,15 +220,144 @@ func TestLevelsOfADrift(t *testing.T) {
 	}
 }
 
-// TestTooFewResults says how many results a figure that has noise needs; a count needs no more.
+// TestTooFewResults says how many results a figure that has noise needs; a count needs no more. With fewer it is not known
+// whether it changed.
 func TestTooFewResults(t *testing.T) {
 	c := Collection{Figures: []string{"rounds_per_s", "whole.writes_per_round"}}
 	c.Add("r0", result(0, 100, 200))
 	h := c.History()
-	if h.Verdict != results.Pass || h.Figures[0].Needed != 10 || h.Figures[1].Needed != 0 || h.Figures[0].Changes == nil {
+	if h.Verdict != results.Inconclusive || h.Figures[0].Needed != 10 || h.Figures[1].Needed != 0 || h.Figures[0].Changes == nil {
 		t.Errorf("%+v", h)
 	}
 	if none := (&Collection{}).History(); none.Verdict != "" || none.Figures == nil {
 		t.Errorf("an empty history is %+v", none)
+	}
+}
+
+// TestNewestResultsThatAreLeftOut checks that a figure cannot be judged if its newest result is left out for whatever
+// reason, that it can be again with the next one that counts, and that a regression before stays one.
+func TestNewestResultsThatAreLeftOut(t *testing.T) {
+	for name, void := range map[string]func(*results.File){
+		"doubtful":    func(f *results.File) { f.Runs[0].Doubts = []results.Warning{{Code: metrics.AgentLost}} },
+		"unsafe":      func(f *results.File) { f.Runs[0].Safety.Violations = 1 },
+		"interrupted": func(f *results.File) { f.Interrupted = true },
+		"unknown":     func(f *results.File) { f.Runs[0].Cost.WholeRounds, f.Runs[0].Latency = 0, nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, figure := range []string{"whole.writes_per_round", "acquire.response.p99"} {
+				c := Collection{Figures: []string{figure}}
+				add := func(n int, writes int64, void func(*results.File)) results.Verdict {
+					f := result(n, 100, writes)
+					p99 := 1_000_000 + int64(n%3)
+					f.Runs[0].Latency = map[string]results.Latency{"acquire": {Count: 10_000, Response: &results.Distribution{P99: &p99}}}
+					void(&f)
+					c.Add(f.ID, f)
+					return c.History().Verdict
+				}
+				good := func(*results.File) {}
+				for i := range 12 {
+					add(i, 200, good)
+				}
+				if v := add(12, 200, void); v != results.Invalid {
+					t.Errorf("%s: %s with a newest result that is left out, want invalid", figure, v)
+				}
+				if v := add(13, 200, good); v != results.Pass {
+					t.Errorf("%s: %s with one more result, want a pass", figure, v)
+				}
+				if figure != "whole.writes_per_round" {
+					continue
+				}
+				add(14, 300, good)
+				if v := add(15, 300, void); v != results.Regression {
+					t.Errorf("%s after a regression, want a regression", v)
+				}
+			}
+		})
+	}
+}
+
+// open returns the result of a service that is asked for 2,000 reads, of which it serves some.
+func open(n int, served int64) results.File {
+	f := result(n, float64(served)/10, 200)
+	r, lost := &f.Runs[0], 2000-served
+	r.DurationNS = 10 * time.Second
+	r.Rounds, r.Phases, r.OfferedPerS = served, []string{"read"}, 200
+	r.Generator = results.Generator{Offered: 2000, Completed: served, Skipped: lost}
+	p50, p99 := 10_000_000+int64(n%5)*100_000, 30_000_000+int64(n%5)*300_000
+	d := &results.Distribution{P50: &p50, P99: &p99, Lost: lost}
+	if lost > 20 {
+		d.P99 = nil
+	}
+	if lost > 1000 {
+		d.P50 = nil
+	}
+	if served == 0 {
+		d = nil
+	}
+	if lost > 0 {
+		r.Doubts = []results.Warning{{Code: metrics.Skipped}}
+	}
+	r.Latency = map[string]results.Latency{"read": {Count: served, Response: d}}
+	return f
+}
+
+// TestWhatIsNotServedDoesNotVanish checks that results of a service that serves less than it is asked for are worse, and
+// not left out: the worse the service, the fewer of its figures would count.
+func TestWhatIsNotServedDoesNotVanish(t *testing.T) {
+	for served, infinite := range map[int64]map[string]bool{
+		1600: {"read.response.p99": true}, 900: {"read.response.p50": true, "read.response.p99": true}, 0: {"read.response.p50": true, "read.response.p99": true},
+	} {
+		c := Collection{Figures: []string{"rounds_per_s", "read.response.p50", "read.response.p99"}}
+		for i := range 20 {
+			all := 2000 - int64(i%4)
+			if i >= 12 {
+				all = served - min(served, int64(i%4))
+			}
+			c.Add("", open(i, all))
+		}
+		h := c.History()
+		if _, err := json.Marshal(h); err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range h.Figures {
+			newest := f.Newest()
+			if len(f.Points) != 20 {
+				t.Errorf("%d served: %s has %d points, want 20", served, f.Figure, len(f.Points))
+			}
+			if infinite[f.Figure] || f.Figure == "rounds_per_s" {
+				if newest == nil || newest.Verdict != results.Regression || newest.At != 12 || newest.AfterInfinite != infinite[f.Figure] || newest.BeforeInfinite {
+					t.Errorf("%d served: %s: %+v, want a regression at 12", served, f.Figure, newest)
+				}
+			} else if newest != nil {
+				t.Errorf("%d served: %s: %+v, want no change", served, f.Figure, newest)
+			}
+		}
+		for i := 20; i < 32; i++ {
+			c.Add("", open(i, 2000))
+		}
+		if h := c.History(); h.Verdict != results.Improvement {
+			t.Errorf("%d served, and all again: %s, want an improvement", served, h.Verdict)
+		}
+	}
+}
+
+// TestOtherDoubtsOfRatesStay checks that work that was not done puts no rate in doubt, in a closed loop either, and that
+// a generator short of processor time does.
+func TestOtherDoubtsOfRatesStay(t *testing.T) {
+	for _, c := range []struct {
+		code string
+		open bool
+		want int // of two results
+	}{{metrics.Skipped, true, 2}, {metrics.Unfinished, true, 2}, {metrics.Unfinished, false, 2}, {metrics.ClientBound, true, 1}} {
+		all := Collection{Figures: []string{"rounds_per_s"}}
+		all.Add("", open(0, 2000))
+		f := open(1, 1000)
+		if f.Runs[0].Doubts = []results.Warning{{Code: c.code}}; !c.open {
+			f.Runs[0].Generator.Offered = 0
+		}
+		all.Add("", f)
+		if n := len(all.Series()[0].Points); n != c.want {
+			t.Errorf("%+v: %d points", c, n)
+		}
 	}
 }

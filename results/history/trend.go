@@ -18,23 +18,21 @@ func (c *Collection) History() results.History {
 	return h
 }
 
-// verdict decides by the newest change of each figure.
+// verdict returns the worst verdict of the figures.
 func verdict(all []results.Trend) results.Verdict {
-	figures := map[results.Verdict]int{}
+	var verdicts []results.Verdict
+	improved := false
 	for _, t := range all {
-		figures[t.Verdict()]++
+		v := t.Verdict()
+		if improved = improved || v == results.Improvement; v == "" || v == results.Improvement {
+			v = results.Pass // one of several improves all
+		}
+		verdicts = append(verdicts, v)
 	}
-	switch {
-	case len(all) == 0:
-		return ""
-	case figures[results.Regression] > 0:
-		return results.Regression
-	case figures[results.Improvement] > 0:
-		return results.Improvement
-	case figures[results.Invalid] == len(all):
-		return results.Invalid
+	if worst := results.Worst(verdicts...); worst != results.Pass || !improved {
+		return worst
 	}
-	return results.Pass
+	return results.Improvement
 }
 
 // Trend returns the series with its changes.
@@ -45,7 +43,8 @@ func (s *Series) Trend() results.Trend {
 		return t
 	}
 	for _, p := range s.Points {
-		t.Points = append(t.Points, results.TrendPoint{Result: p.ID, Started: p.Time, Marks: p.Marks, Value: p.Value})
+		value, infinite := written(p.Value)
+		t.Points = append(t.Points, results.TrendPoint{Result: p.ID, Started: p.Time, Marks: p.Marks, Value: value, Infinite: infinite})
 	}
 	changes := s.Analyze()
 	if len(changes) == 0 && !t.Exact && len(s.Points) < 2*fewest {
@@ -60,12 +59,13 @@ func (s *Series) Trend() results.Trend {
 		if c.At > from {
 			level = s.level(from, c.At)
 		}
-		change := results.TrendChange{Drift: c.Drift(), At: c.At, To: c.To, Seen: c.Seen, Before: level}
+		change := results.TrendChange{Drift: c.Drift(), At: c.At, To: c.To, Seen: c.Seen}
+		change.Before, change.BeforeInfinite = written(level)
 		from, level = c.At, s.level(c.At, until)
 		if c.Drift() {
 			from, level = c.To+1, change.Before*(1+c.Size)
 		}
-		change.After = level
+		change.After, change.AfterInfinite = written(level)
 		if !math.IsInf(c.Size, 0) {
 			change.Size = &c.Size
 		}
@@ -73,6 +73,14 @@ func (s *Series) Trend() results.Trend {
 		t.Changes = append(t.Changes, change)
 	}
 	return t
+}
+
+// written returns a value as JSON can have it.
+func written(v float64) (value float64, infinite bool) {
+	if math.IsInf(v, 1) {
+		return 0, true
+	}
+	return v, false
 }
 
 // level returns the median of the points from one place to another.

@@ -115,7 +115,7 @@ func (s spark) Last() string {
 	if len(s.Points) == 0 {
 		return units.Absent
 	}
-	return units.Value(s.Points[len(s.Points)-1].Value, s.Unit)
+	return units.Value(s.Points[len(s.Points)-1].Number(), s.Unit)
 }
 
 // Change returns the size of the newest change, "" if there is none.
@@ -155,7 +155,7 @@ func movedIn(all []results.Trend) (figures []moved) {
 		figures = append(figures, m)
 	}
 	rank := func(m moved) int {
-		return slices.Index([]results.Verdict{results.Regression, results.Improvement, results.Pass, ""}, m.Verdict())
+		return slices.Index([]results.Verdict{results.Regression, results.Invalid, results.Improvement, results.Pass, ""}, m.Verdict())
 	}
 	slices.SortStableFunc(figures, func(x, y moved) int { return cmp.Compare(rank(x), rank(y)) })
 	return figures

@@ -113,7 +113,7 @@ func (t *sheet) values(h results.History) {
 			t.set("started", p.Started.UTC().Format(time.RFC3339))
 			t.set("subject", p.Subject)
 			t.set("tags", strings.Join(results.Marks{Tags: p.Tags}.Words(), " "))
-			t.number("value", p.Value)
+			t.number("value", p.Number())
 			change, share := "", (*float64)(nil)
 			for _, c := range f.Changes {
 				if c.At == i {

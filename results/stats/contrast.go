@@ -61,12 +61,11 @@ func (c Contrast) Redraw(random *rand.Rand, _, sign float64) Sample {
 // First returns the contrast itself: saved runs are judged once.
 func (c Contrast) First(float64) Sample { return c }
 
-// Models test for a difference between two sides with memory in the noise. Runs on one machine depend on the runs
-// before them: the machine stays slow or fast for a
-// while. If all runs of one side follow all runs of the other, a test that takes them for independent
-// calls this a difference. Models therefore consider several models of the noise, from independent
-// values to values that hardly change from run to run. They fit each model, and weigh it by how well it
-// explains the runs.
+// Models test for a difference between two sides whose noise has memory. Runs on one machine depend on the
+// runs before them: the machine stays slow or fast for a while. If all runs of one side follow all runs of the
+// other, a test that takes them for independent calls this a difference. Models therefore are several models of
+// the noise, from independent values to values that hardly change from run to run. Each is fitted, and weighed
+// by how well it explains the runs.
 //
 // Consecutive runs of one side are a block. Blocks are taken for independent of each other, although they
 // follow each other: this does not claim to know what happened between them, and allows for more

@@ -68,7 +68,8 @@ func inversions(a, b int) []float64 {
 }
 
 // P returns the two-sided probability of a difference at least as large, after the given size has been added to it, if
-// there is none. Values of both sides that are equal then count against a difference, which keeps the test exact.
+// there is none. Values of both sides that are equal then count against a difference, so that ties never make it
+// reject more often.
 func (r RankSum) P(added float64) float64 {
 	n := len(r.differences)
 	negative := sort.SearchFloat64s(r.differences, -added)

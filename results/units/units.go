@@ -161,6 +161,9 @@ func value(v float64, unit string, digits int) string {
 	if math.IsNaN(v) {
 		return Absent
 	}
+	if math.IsInf(v, 1) {
+		return Infinite
+	}
 	switch unit {
 	case "ns":
 		u := unitFor(time.Duration(v))
