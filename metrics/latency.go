@@ -127,6 +127,14 @@ func Supports(count int64, percentile float64) bool {
 	return rest > 0 && count >= (Beyond*whole+rest-1)/rest
 }
 
+// Endless reports whether a percentile of so many values and of some that are longer than any is one of the latter. If
+// [Beyond] of those lie beyond it, it is, even where all values are too few to know any other: a lower
+// percentile, which they are enough for, is endless too.
+func Endless(values, endless int64, percentile float64) bool {
+	of := values + endless
+	return endless > 0 && percentile/100*float64(of) > float64(values) && (Supports(of, percentile) || endless > Beyond)
+}
+
 // Percentile returns a percentile from 0 to 100 of a histogram. known is false if there are too
 // few observations. The histogram may be nil.
 func Percentile(h *hdrhistogram.Histogram, percentile float64) (value int64, known bool) {

@@ -37,3 +37,25 @@ func TestPercentilesWithFewBeyondThemAreUnknown(t *testing.T) {
 		t.Error("the median of nothing is known")
 	}
 }
+
+// TestEndless checks that a percentile is endless from the rank on from which it is one of the endless values, and, where
+// the values are too few to know it otherwise, if a lower percentile that they are enough for is endless.
+func TestEndless(t *testing.T) {
+	for _, c := range []struct {
+		values, endless int64
+		percentile      float64
+		want            bool
+	}{
+		{400, 0, 99, false}, {90, 10, 90, false}, {89, 11, 90, true}, {328, 72, 50, false}, {328, 72, 82, false}, {328, 72, 83, true},
+		{328, 72, 99, true}, {328, 72, 99.9, true}, {390, 10, 99, false}, {389, 11, 99, true}, {989, 11, 99, true}, {990, 10, 99, false}, {32, 7, 90, false},
+	} {
+		if got := Endless(c.values, c.endless, c.percentile); got != c.want {
+			t.Errorf("p%v of %d values and %d endless ones: %v", c.percentile, c.values, c.endless, got)
+		}
+		for more := c.percentile; c.want && more < 100; more += 0.5 {
+			if !Endless(c.values, c.endless, more) {
+				t.Errorf("p%v of %d values and %d endless ones is not endless, and p%v is", more, c.values, c.endless, c.percentile)
+			}
+		}
+	}
+}

@@ -222,15 +222,13 @@ func (l lost) least(n float64) int64 {
 
 // endless reports whether the percentile is the time of one of n lost arrivals even if all others had been served.
 func (l lost) endless(n int64) bool {
-	of := l.served + l.all
-	return n > 0 && metrics.Supports(of, l.percentile) && l.percentile/100*float64(of) > float64(of-n)
+	return metrics.Endless(l.served+l.all-n, n, l.percentile)
 }
 
 // counting returns the percentile if n of the lost arrivals count and the others had no such time, 0 if that is not
 // known any more.
 func (l lost) counting(n int64) float64 {
-	of := l.served + n
-	if n > 0 && metrics.Supports(of, l.percentile) && l.percentile/100*float64(of) > float64(l.served) {
+	if metrics.Endless(l.served, n, l.percentile) {
 		return math.Inf(1)
 	}
 	v, _ := l.of.WithLost(l.percentile, n)

@@ -112,6 +112,24 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
+// TestDefaultsOfNaiveForms checks that a naive form is judged where no other form of its recipe is measured, and against
+// itself passes.
+func TestDefaultsOfNaiveForms(t *testing.T) {
+	f := file(herding("one-node", 4))
+	for _, base := range []results.File{f, file(herding("predecessor", 4), herding("one-node", 4))} {
+		all := gate.Defaults(gate.Rows(f.Runs), base)
+		if gates, v := gate.Judge(f, all, &base); len(all) == 0 || v != results.Pass || len(gates) != len(all) {
+			t.Errorf("%d thresholds, %s", len(all), v)
+		}
+	}
+	both := file(herding("predecessor", 4), herding("one-node", 4))
+	for _, th := range gate.Defaults(gate.Rows(both.Runs), both) {
+		if strings.Contains(th.Text, "one-node") {
+			t.Errorf("beside another form: %s", th.Text)
+		}
+	}
+}
+
 // TestDefaultsOfAnotherBackend checks that a baseline without such a run gives no thresholds, whether the number of
 // clients or the backend differs; another address of the same kind is such a run.
 func TestDefaultsOfAnotherBackend(t *testing.T) {

@@ -27,11 +27,14 @@ const (
 // enough, the throughput and, for each phase, the highest percentile that the baseline has. Naive
 // forms have none, since they exist only for comparison, and loads have no counts.
 func Defaults(rows []Row, baseline results.File) (all []Threshold) {
-	done := map[string]bool{}
+	done, compared := map[string]bool{}, map[string]bool{}
+	for _, row := range rows {
+		compared[row.Recipe] = compared[row.Recipe] || row.Family != naive
+	}
 	for _, row := range rows {
 		base, found := baseRow(row, baseline)
 		name := row.Scenario + " " + row.Recipe + "/" + row.Form + fmt.Sprint(row.Clients) // a selector names no backend
-		if !found || row.Family == "naive" || done[name] {
+		if !found || row.Family == naive && compared[row.Recipe] || done[name] {
 			continue
 		}
 		done[name] = true
@@ -45,6 +48,9 @@ func Defaults(rows []Row, baseline results.File) (all []Threshold) {
 	}
 	return all
 }
+
+// naive is the family of naive forms.
+const naive = "naive"
 
 // baseRow returns the first run of the baseline for the row.
 func baseRow(row Row, baseline results.File) (results.Run, bool) {
