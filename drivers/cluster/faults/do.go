@@ -110,12 +110,12 @@ func (*elsewhere) Lose(drivers.Op)              {}
 // A Done is a step that was performed.
 type Done struct {
 	Fault, Step int // index of the fault in the schedule, and of the step in the fault
-	Began       time.Time
-	Verb        Verb
-	What        string   // "kill member 2, the leader"
-	Servers     []int    // target servers, from 0
-	Clients     []Client // target clients
-	Hits        []Hit    // what those of another program had when it began
+	FaultAction
+	Began   time.Time
+	What    string   // "kill member 2, the leader"
+	Servers []int    // target servers, from 0
+	Clients []Client // target clients
+	Hits    []Hit    // what those of another program had when it began
 }
 
 // Do performs the schedule's faults at their times from now on. When the context ends, it restores
@@ -261,7 +261,7 @@ func (d *doing) do(ctx context.Context, fault, step int, s FaultAction, to *chos
 	if way := s.oneWay(); way != "" {
 		what += "," + way
 	}
-	done := Done{Fault: fault, Step: step, Verb: s.Verb, What: what, Began: time.Now(), Servers: to.servers}
+	done := Done{Fault: fault, Step: step, FaultAction: s, What: what, Began: time.Now(), Servers: to.servers}
 	for _, c := range to.clients {
 		done.Clients = append(done.Clients, c.Client)
 		if o, is := c.Client.(Observed); is {

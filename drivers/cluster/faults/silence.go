@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"slices"
 	"sync"
 	"time"
 )
@@ -32,23 +33,23 @@ func (s *Silences) Record(d Done) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, i := range d.Servers {
-		record(s.servers, i, d.Verb)
+		record(s.servers, i, d.FaultAction, s.Life)
 	}
 	for _, c := range d.Clients {
-		record(s.clients, c, d.Verb)
+		record(s.clients, c, d.FaultAction, s.Life)
 	}
 }
 
-func record[K comparable](all map[K]*silence, who K, v Verb) {
+func record[K comparable](all map[K]*silence, who K, done FaultAction, life time.Duration) {
 	s := all[who]
 	if s == nil {
 		s = &silence{undoing: make(map[Verb]bool)}
 		all[who] = s
 	}
-	if by := v.undoneBy(); by != "" {
+	if by := done.undoneBy(life); by != "" {
 		s.undoing[by] = true
-	} else if s.undoing[v] || v == Restart {
-		delete(s.undoing, v)
+	} else if s.undoing[done.Verb] || done.Verb == Restart {
+		delete(s.undoing, done.Verb)
 		s.undone = time.Now()
 	}
 }
@@ -102,8 +103,11 @@ func (s *Silences) Freeze(c Client) bool {
 // start of a window of the given length, at whose end all are undone. It is for a process that does not inject them.
 func (s Schedule) Silences(at, window, life time.Duration) bool {
 	for _, f := range s {
+		if !slices.ContainsFunc(f.Steps, func(a FaultAction) bool { return a.Verb == Restart || a.undoneBy(life) != "" }) {
+			continue
+		}
 		end := f.End()
-		if f.Steps[len(f.Steps)-1].Verb.undoneBy() != "" {
+		if f.Steps[len(f.Steps)-1].undoneBy(life) != "" {
 			end = window
 		}
 		if at >= f.At && at < end+life {
@@ -113,11 +117,20 @@ func (s Schedule) Silences(at, window, life time.Duration) bool {
 	return false
 }
 
-// undoneBy returns the verb that ends what this verb does to its targets: until then servers, or the clients that it
-// targets, may not hear of others. It is "" for a verb that does nothing that lasts, or only with notifications.
-func (v Verb) undoneBy() Verb {
-	if d, _ := find(v); !d.packets && v != Hold {
+// undoneBy returns the verb that ends what the action does to its targets: until then servers, or the clients that it
+// targets, may not hear of others for a session's life. It is "" for an action that does nothing that lasts, or only with
+// notifications, and for one that lets heartbeats pass in time.
+func (a FaultAction) undoneBy(life time.Duration) Verb {
+	d, _ := find(a.Verb)
+	switch {
+	case d.packets, a.Verb == Hold:
+	case a.Verb == Delay && 2*a.By < life: // there and back
+	case a.Verb == Throttle && float64(a.To)*life.Seconds() > ahead:
+	default:
 		return d.undone
 	}
 	return ""
 }
+
+// ahead is how many bytes may be on a connection before a heartbeat: servers take no larger packet by default.
+const ahead = 1 << 20
