@@ -63,7 +63,7 @@ its reason, and is no regression.`,
 	cmd.Flags().StringArrayVar(&f.tags, "tag", nil, "only results with a tag `NAME=VALUE`; repeatable")
 	cli.Complete(cmd, "tag", func() []string { return nil })
 	f.output.Register(cmd, results.KindHistory)
-	cmd.Flags().BoolVar(&f.fail, "fail-on-regression", false, "exit with 98 if the newest change of a figure is for the worse, and not accepted, and with 97 if the newest results of a figure are left out")
+	cmd.Flags().BoolVar(&f.fail, "fail-on-regression", false, "exit with 98 if the newest change of a figure is for the worse, and not accepted, and with 97 if the newest results of a figure are left out or unreadable")
 	cmd.AddCommand(a.historyAcceptCommand())
 	return cmd
 }
@@ -103,8 +103,25 @@ func (a *app) history(figures []string, f historyFlags) error {
 		return cli.Finding(cli.ExitRegression, "the newest change of a figure is a regression")
 	case f.fail && h.Verdict == results.Invalid:
 		return cli.Finding(cli.ExitInvalid, "the newest results of a figure are left out, so it is not known whether it changed")
+	case f.fail && !readsNewest(f.path):
+		fmt.Fprintf(a.err, "stampede: %s: the newest result is unreadable, so it is not known whether a figure changed\n", f.path)
+		return cli.Finding(cli.ExitInvalid, "the newest result is unreadable")
 	}
 	return nil
+}
+
+// readsNewest reports whether the newest result in a folder can be read. In a file with a result in each line all can be.
+func readsNewest(path string) bool {
+	if strings.HasSuffix(path, ".jsonl") {
+		return true
+	}
+	folder := archive.Folder(path)
+	ids, err := folder.IDs()
+	if err != nil || len(ids) == 0 {
+		return false
+	}
+	_, err = archive.ReadAny(folder.Path(ids[0]))
+	return err == nil
 }
 
 // collect returns the history of the figures in results that were saved at the path. A history without any
