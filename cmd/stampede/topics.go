@@ -146,7 +146,8 @@ because each member gets a file system of its own); CLIENTS are client=3,
 clients=25%, clients=all, or holder, the client that holds the lock. The clients of
 stampede observe are those of another program, in the order in which they came: sessions
 of ZooKeeper's protocol, processes of etcd's. They can also be process=NAME or
-process=NUMBER, or node=PATH, the one that has the ephemeral node. For a member, delay, throttle and restore apply to its connections to other members.
+process=NUMBER, or node=PATH, the one that has the ephemeral node. There, MEMBERS
+once=PATH is MEMBERS as soon as a client has had this ephemeral node. For a member, delay, throttle and restore apply to its connections to other members.
 
   stampede run --fault 'at=5s kill leader for=5s' --backend 'native:?servers=3'
   stampede run --fault 'at=5s stop follower, kill after=2s, restart after=3s' ...

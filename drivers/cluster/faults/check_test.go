@@ -38,6 +38,7 @@ func TestCheck(t *testing.T) {
 		{program, "at=10s cut holder", `fault "at=10s cut holder": holder is known of stampede's own clients only: want client=1, clients=25%, process=NAME or node=PATH`},
 		{program, "at=10s freeze client=1", `fault "at=10s freeze client=1": freeze needs clients of stampede's own, as of stampede run`},
 		{three, "at=10s hold clients=all for=1s", `fault "at=10s hold clients=all for=1s": hold needs the clients of another program, as of stampede observe`},
+		{three, "at=10s kill leader once=/a", `fault "at=10s kill leader once=/a": once=/a waits for a node of another program, as of stampede observe`},
 		{three, "at=10s cut node=/a", `fault "at=10s cut node=/a": node=/a is for the clients of another program: want client=1 or clients=25%`},
 		{three, "at=58s cut client=1 every=1s times=3", `fault "at=58s cut client=1 every=1s times=3": its last step comes at 1m, and the run is over at 1m`},
 		{memory, "at=10s drop clients=all for=5s", ""},

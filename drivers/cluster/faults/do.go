@@ -127,7 +127,7 @@ func (s Schedule) Do(ctx context.Context, on Subjects, tell func(Done)) error {
 		choosing: make(chan struct{}, 1),
 		rand:     rand.New(rand.NewPCG(on.Seed, 0)), drawn: make(map[int][]int),
 		down: make(map[int]Verb), full: make(map[int]bool), hung: make(map[int]bool), apart: make(map[int]bool), slow: make(map[int]bool), hurt: make(map[int]int),
-		touched: make(map[Client]bool),
+		touched: make(map[Client]bool), had: make(map[string]bool),
 	}
 	for i, f := range s { // now, so that all processes that perform the schedule draw the same
 		if n := len(on.Clients); f.Target.word == clients && n > 0 {
@@ -165,8 +165,9 @@ type doing struct {
 	// choosing is a semaphore of one. A fault holds it from the choice of its targets to the end of
 	// its first step, so that no two faults choose the same target.
 	choosing chan struct{}
-	drawn    map[int][]int // by fault: the clients, if they are a share of all
-	met      bool          // a client of a Program has come
+	drawn    map[int][]int   // by fault: the clients, if they are a share of all
+	met      bool            // a client of a Program has come
+	had      map[string]bool // by path: a client of a Program has had this ephemeral node
 
 	mu    sync.Mutex // serializes faults on servers, and calls of tell
 	rand  *rand.Rand

@@ -293,7 +293,33 @@ func (v visitor) Clients() []faults.Client {
 
 func (v visitor) Numbered(int) (faults.Client, bool) { return v.client, false }
 
-func (v visitor) Named(bool, string) []faults.Client { return nil }
+func (v visitor) Named(process bool, name string) []faults.Client {
+	if since := time.Since(v.start); process || name != "/members/a" || since < v.comes+500*time.Millisecond {
+		return nil
+	}
+	return v.Clients()
+}
+
+// TestFaultsOfServersWaitForANode has a client of another program that makes its node half a second after it has come, and is gone
+// when the servers are killed: they are restarted all the same.
+func TestFaultsOfServersWaitForANode(t *testing.T) {
+	for node, want := range map[string]string{
+		"/members/a": "",
+		"/members/b": `fault "at=1s kill members=all once=/members/b": there was no client with the node /members/b for 15s`,
+	} {
+		bubble.Test(t, func(t *testing.T) {
+			d, on := paper()
+			on.Program, on.Clients = visitor{d, on.Clients[0], 10 * time.Second}, nil
+			err := schedule(t, "at=1s kill members=all once="+node, "at=12s restart members=all once="+node).Do(minute(t), on, func(faults.Done) {})
+			switch {
+			case want != "" && (err == nil || !strings.HasPrefix(err.Error(), want) || len(d.lines) > 0):
+				t.Errorf("%v, %q; want %s", err, d.lines, want)
+			case want == "" && (err != nil || len(d.lines) != 6 || !strings.HasPrefix(d.lines[0], "10.5s kill") || !strings.HasPrefix(d.lines[5], "12s restart")):
+				t.Errorf("%v, %q; want all killed at 10.5 s and restarted at 12 s", err, d.lines)
+			}
+		})
+	}
+}
 
 // A fault waits for an election in progress up to a limit and then returns an error; a failed fault
 // also returns an error. No fault is skipped silently.

@@ -189,6 +189,10 @@ func (f Fault) checkServers(p Powers) error {
 		return fmt.Errorf("%s is one server, which has no followers: say servers=3", p.Service)
 	case w.word == member && w.n > p.Servers:
 		return fmt.Errorf("%s has %d servers", p.Service, p.Servers)
+	case w.once != "" && !p.Program:
+		return fmt.Errorf("once=%s waits for a node of another program, as of stampede observe", w.once)
+	case w.once != "" && !p.Etcd && !strings.HasPrefix(w.once, "/"):
+		return fmt.Errorf("once=%s: a path begins with a slash, such as once=/%[1]s", w.once)
 	}
 	hangs := false
 	for _, s := range f.Steps {

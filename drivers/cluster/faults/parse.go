@@ -193,6 +193,11 @@ func (c *clause) target(d verbRow) (Target, error) {
 	if !d.suits(w) {
 		return Target{}, fmt.Errorf("%s does not apply to %s", d.verb, w)
 	}
+	if w.servers() && c.has(once) {
+		if w.once = c.take(once); w.once == "" {
+			return Target{}, fmt.Errorf("once= is empty: want the path of an ephemeral node, such as once=/members/a")
+		}
+	}
 	return w, nil
 }
 

@@ -18,6 +18,7 @@ type Target struct {
 	n     int     // for member and client: the number, from 1
 	share float64 // for clients: the share; 1 means all
 	name  string  // for process and node
+	once  string  // for servers: the ephemeral node that a client must have had before; "" if none
 }
 
 const (
@@ -30,6 +31,7 @@ const (
 	clients  = "clients"  // clients=25% or clients=all
 	process  = "process"  // process=NAME or process=NUMBER: the clients of a process of this machine
 	node     = "node"     // node=PATH: the client that has the ephemeral node
+	once     = "once"     // once=PATH, after servers: when a client of another program has had the ephemeral node
 )
 
 func words() []string {
@@ -58,6 +60,11 @@ func (w Target) servers() bool {
 
 // String returns the form that parseTarget reads.
 func (w Target) String() string {
+	if w.once != "" {
+		text, path := w, w.once
+		text.once = ""
+		return text.String() + " " + once + "=" + path
+	}
 	switch {
 	case w.word == member || w.word == client:
 		return w.word + "=" + strconv.Itoa(w.n)
@@ -170,8 +177,11 @@ func (d *doing) find(ctx context.Context, fault int, w Target) (*chosen, error) 
 		}
 		if time.Now().After(deadline) {
 			lacks := w.String()
-			if w.servers() && !d.meets() {
+			switch {
+			case w.servers() && !d.meets():
 				lacks = "connected client"
+			case w.once != "" && !d.had[w.once]:
+				lacks = "client with the node " + w.once
 			}
 			return nil, fmt.Errorf("there was no %s for %v", lacks, patience)
 		}
@@ -188,8 +198,14 @@ func (d *doing) meets() bool {
 	return d.met
 }
 
+// hasHad reports whether a client has the ephemeral node, or had it before an earlier fault: since then it may be gone.
+func (d *doing) hasHad(path string) bool {
+	d.had[path] = d.had[path] || len(d.Program.Named(false, path)) > 0
+	return d.had[path]
+}
+
 func (d *doing) choose(ctx context.Context, fault int, w Target) *chosen {
-	if w.servers() && !d.meets() {
+	if w.servers() && (!d.meets() || w.once != "" && !d.hasHad(w.once)) {
 		return nil
 	}
 	switch w.word {

@@ -37,9 +37,9 @@ func columns(t *testing.T) []column {
 		case "lost-reply":
 			continue // it comes when most have made their nodes
 		}
-		// The programs are to be ready, also on a slow machine: a fault of a client waits for its node, one of servers for nothing.
-		c.fault = strings.Replace(strings.Replace(c.fault, "at=3s", "at=10s", 1), "clients=all", "node=PATH", 1)
-		if c.fault == strings.Join(p.Faults, "\n") || strings.Contains(c.fault, "\n") {
+		// The programs are to be ready, also on a slow machine: each fault waits for the program's node.
+		c.fault = strings.NewReplacer("clients=all", "node=PATH", "members=all", "members=all once=PATH", "kill leader", "kill leader once=PATH").Replace(c.fault)
+		if strings.Count(c.fault, "PATH") != 1 || strings.Contains(c.fault, "\n") {
 			t.Fatalf("the preset %s is not as this test has it: %q", p.Name, p.Faults)
 		}
 		all = append(all, c)
