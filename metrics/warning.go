@@ -39,6 +39,8 @@ const (
 	Stalled      = "stalled"      // for a long time no round, or no operation of one kind, ended
 	ServiceLost  = "service-lost" // the service was gone for longer than its sessions live: the run ended
 
+	FormFailed = "form-failed" // an error of the form ended the run
+
 	PreloadLost = "preload-lost" // sessions of the preload ended, and with them their watches
 	NodesRemain = "nodes-remain" // the run's nodes could not be removed
 

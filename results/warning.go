@@ -190,6 +190,8 @@ func ofRounds(code string, w metrics.Warning) string {
 		}
 		return fmt.Sprintf("service lost: it last answered %s; %v later all %s sessions had ended",
 			when, duration(n["gone_ns"]), count(n["sessions"]))
+	case metrics.FormFailed:
+		return "an error ended the run: " + w.Names["why"]
 	case metrics.PreloadLost:
 		return fmt.Sprintf("%s of %s sessions of the preload ended, and their watches with them", count(n["lost"]), count(n["sessions"]))
 	case metrics.NodesRemain:

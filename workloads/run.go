@@ -81,9 +81,9 @@ type Progress struct {
 // to then.
 var ErrInterrupted = errors.New("interrupted")
 
-// Run executes the plan in this process and returns its measurements. With an error other than ErrInterrupted
-// and ServiceLost it returns no Record. An error of a form after a safety violation is no error of Run: the Record has
-// both.
+// Run executes the plan in this process and returns its measurements. With the error of a form,
+// ErrInterrupted and ServiceLost it returns a Record, if something was measured. An error of a form after a safety violation is no error of Run: the
+// Record has both.
 func Run(ctx context.Context, p Plan) (m *metrics.Record, err error) {
 	s, err := NewSite(p)
 	if err != nil {
@@ -108,27 +108,24 @@ func Run(ctx context.Context, p Plan) (m *metrics.Record, err error) {
 	}
 	record := r.run(ctx)
 	r.complete(record)
-	if ProvesViolation(record, r.formError()) {
-		return record, nil
-	}
 	return r.outcome(ctx, record)
 }
 
 // formError returns the error of a form that ended the run.
 func (r *runner) formError() error { return cmp.Or(r.failure, r.background.err()) }
 
-// ProvesViolation reports whether a run that an error of a form has ended found a safety violation, which the error may
-// come from. Then the violation is what the run has found, and the error is among its details.
-func ProvesViolation(m *metrics.Record, err error) bool {
-	if err == nil || m.Safety.Violations == 0 {
-		return false
+// EndedEarly records that an error of a form has ended the run, and returns the run's error. It is nil if a safety
+// violation was found, which the error may come from: then that is what the run has found.
+func EndedEarly(m *metrics.Record, by error) error {
+	if m.Safety.Violations > 0 {
+		m.Safety.Details = append(m.Safety.Details, metrics.EndedEarly+by.Error())
+		return nil
 	}
-	m.Safety.Details = append(m.Safety.Details, metrics.EndedEarly+err.Error())
-	return true
+	m.Doubt(metrics.Warning{Code: metrics.FormFailed, Names: metrics.Names{"why": by.Error()}})
+	return by
 }
 
-// A FormError is the error of a part whose form failed. Its Record holds the measurements up to then: with those of the
-// other parts they may prove a safety violation.
+// A FormError is the error of a part whose form failed. Its Record holds the measurements up to then.
 type FormError struct{ error }
 
 func (e FormError) Unwrap() error { return e.error }
@@ -170,7 +167,7 @@ func RunPart(ctx context.Context, p Plan, part *Part) (_ *metrics.Record, err er
 		r.background = newBackground(ctx, mix, c)
 	}
 	record := r.run(ctx)
-	if err := r.formError(); err != nil {
+	if err := r.formError(); err != nil { // with the records of the other parts it may prove a violation
 		return record, FormError{err}
 	}
 	return r.outcome(ctx, record)
@@ -203,9 +200,14 @@ func (r *runner) addUp(m *metrics.Record) {
 // outcome returns the record, or the error that voids it. A record that breaks an identity is a
 // defect of stampede, so nothing follows from its figures.
 func (r *runner) outcome(ctx context.Context, record *metrics.Record) (*metrics.Record, error) {
-	switch err := cmp.Or(r.formError(), record.Identities()); {
-	case err != nil:
-		return nil, err
+	failed, broken := r.formError(), record.Identities()
+	switch {
+	case failed != nil && record.Safety.Violations == 0 && (broken != nil || record.Duration == 0):
+		return nil, failed
+	case failed != nil:
+		return record, EndedEarly(record, failed)
+	case broken != nil:
+		return nil, broken
 	case ctx.Err() != nil:
 		return record, ErrInterrupted
 	case r.lost != nil:

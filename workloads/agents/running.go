@@ -200,8 +200,7 @@ type partFailed struct {
 	measured bool // it has measured something until then
 }
 
-// conclude returns what a run that has ended so has measured. An agent without a report is lost. If a form has failed,
-// that is nothing unless it proves a safety violation.
+// conclude returns what a run that has ended so has measured. An agent without a report is lost.
 func (r *running) conclude(ctx context.Context, reports map[string]report, err error) (*metrics.Record, []Contribution, error) {
 	interrupted := err != nil && ctx.Err() != nil
 	if interrupted {
@@ -224,12 +223,12 @@ func (r *running) conclude(ctx context.Context, reports map[string]report, err e
 	}
 	record, parts, failed := r.fleet.combine(r.plan, r.work, reports, r.lost, r.opens)
 	switch {
-	case formFailed && (failed != nil || !workloads.ProvesViolation(record, err)):
+	case formFailed && failed != nil:
 		return nil, nil, err
 	case failed != nil:
 		return nil, nil, failed
 	case formFailed:
-		err = nil
+		err = workloads.EndedEarly(record, err)
 	}
 	r.recoveries(record, reports)
 	return record, parts, err
