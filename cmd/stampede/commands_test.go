@@ -15,43 +15,7 @@ import (
 
 	"github.com/stampede-bench/stampede/cmd/stampede/cli"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
-	"github.com/stampede-bench/stampede/internal/testenv"
 )
-
-// documentedCommands executes the commands that the pages show, page by page, each page in its own
-// folder and in the page's order. Runs are as short as possible.
-func documentedCommands(t *testing.T) {
-	testenv.SkipIfShort(t)
-	typed := map[string]int{}
-	for _, page := range documents(t) {
-		text := contentOf(t, page)
-		blocks, err := consoleBlocks(text)
-		if err != nil {
-			t.Errorf("%s: %v", page, err)
-		}
-		blocks = append(blocks, mentioned(text))
-		for _, b := range blocks {
-			typed[b.mark] += len(b.commands)
-		}
-		t.Run(strings.TrimPrefix(page, "../../"), func(t *testing.T) {
-			t.Parallel()
-			dir := desk(t)
-			for _, b := range blocks {
-				for _, c := range b.commands {
-					if err := typeIn(t, dir, b.mark, c); err != nil {
-						t.Error(err)
-					}
-				}
-			}
-		})
-	}
-	t.Logf("commands by mark: %v", typed)
-	for mark := range marks() {
-		if typed[mark] == 0 {
-			t.Errorf("no command is marked %q, which the test knows", mark)
-		}
-	}
-}
 
 // documents returns the paths of all pages.
 func documents(t *testing.T) (paths []string) {

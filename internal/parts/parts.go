@@ -52,6 +52,7 @@ func All() []Part {
 		{Name: "agents", What: "runs of several processes: lost, killed, stalled and starved agents", Serial: true},
 		{Name: "command", What: "the command: its scripts, signals, servers and pages", Serial: true},
 		{Name: "docs", What: "every command of the documentation, as it is printed", Serial: true},
+		{Name: "pages", What: "pages of the documentation that are written from the program, and the figures on them", Serial: true},
 		{Name: "browser", What: "reports and the live page in Chromium, dashboards in Prometheus", Serial: true},
 		{Name: "statistics", What: "decisions on simulated machines, and all else of results"},
 		{Name: "fuzz", What: "each fuzzer for some seconds", Commands: [][]string{
@@ -100,7 +101,8 @@ func Rows() []Row {
 		{Part: "agents", Packages: "workloads/agents/control", Raced: true},
 
 		{Part: "agents", Packages: "cmd/stampede", Tests: "Agent|Coordinator"},
-		{Part: "docs", Packages: "cmd/stampede", Tests: "^TestDocumentation$"},
+		{Part: "docs", Packages: "cmd/stampede", Tests: "^TestDocumentedCommands$"},
+		{Part: "pages", Packages: "cmd/stampede", Tests: "^TestDocumentation$"},
 		{Part: "browser", Packages: "cmd/stampede", Tests: "^TestLivePage"},
 		{Part: "ensemble", Packages: "cmd/stampede", Tests: "Ensemble|Paper|Kills|Unheard|EachOther"},
 		{Part: "command", Packages: "cmd/stampede"},
