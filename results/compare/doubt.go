@@ -9,6 +9,7 @@ import (
 
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/figure"
 	"github.com/stampede-bench/stampede/results/stats"
 )
 
@@ -28,6 +29,101 @@ func Doubted(variant string, runs []results.Run) (warnings []results.Warning) {
 		warnings = append(warnings, last[code].OfVariant(variant, count[code], len(runs)))
 	}
 	return warnings
+}
+
+// readings returns what the runs say about the figure, as far as they know it.
+func readings(f figure.Figure, runs []results.Run) (all []figure.Reading) {
+	for _, r := range runs {
+		if is := f.Read(r); is.Known() {
+			all = append(all, is)
+		}
+	}
+	return all
+}
+
+// values returns the measured values.
+func values(all []figure.Reading) (values []float64) {
+	for _, r := range all {
+		values = append(values, r.Value)
+	}
+	return values
+}
+
+// lowest returns the lowest values that the true ones can have. If only some are infinite, they count as the highest of the
+// others, since no test has a size for them.
+func lowest(all []figure.Reading) (values []float64) {
+	most := math.Inf(-1)
+	for _, r := range all {
+		v := max(r.Low, 0) // the logarithm of 0 is as low as any
+		values = append(values, v)
+		if !math.IsInf(v, 1) {
+			most = max(most, v)
+		}
+	}
+	for i, v := range values {
+		if math.IsInf(v, 1) && !math.IsInf(most, -1) {
+			values[i] = most
+		}
+	}
+	return values
+}
+
+// highest returns the highest values that the true ones can have.
+func highest(all []figure.Reading) (values []float64) {
+	for _, r := range all {
+		values = append(values, max(r.High, 0))
+	}
+	return values
+}
+
+// claimed returns what the change is if the values prove it: a regression, an improvement, or "".
+func (c *change) claimed() results.Verdict {
+	switch {
+	case c.better == figure.Neither:
+	case c.Verdict == results.Regression || c.Verdict == results.Improvement:
+		return c.Verdict
+	case c.Verdict == "" && c.test.Value > 0:
+		return results.Regression
+	case c.Verdict == "" && c.test.Value < 0:
+		return results.Improvement
+	}
+	return ""
+}
+
+// furthest returns the change if the true value of each run is at that end of its reading which is against the claim. It
+// returns nil where nothing is claimed, or where such values do not even allow a test of it.
+func (c *change) furthest(base, others []figure.Reading, weighed func(base, others []float64) change) *change {
+	claim := c.claimed()
+	if claim == "" {
+		return nil
+	}
+	before, after := highest(base), lowest(others)
+	raised := before
+	if rises := (claim == results.Regression) == (c.better == figure.Less); !rises {
+		before, after = lowest(base), highest(others)
+		raised = after
+	}
+	if endless(raised) > 0 { // no change is larger than such a doubt
+		return nil
+	}
+	least := weighed(before, after)
+	if least.P == nil && least.Verdict != claim {
+		return nil
+	}
+	return &least
+}
+
+// settle sets the verdict where too many runs are doubtful. A regression or an improvement stands if the change would be
+// one too, whatever the doubts are worth: the given verdict is that of the values furthest against it. Nothing else can
+// be said of such runs.
+func (c *change) settle(furthest results.Verdict) {
+	switch {
+	case c.doubted == "":
+	case c.against == nil || c.Verdict != furthest || c.Verdict != results.Regression && c.Verdict != results.Improvement:
+		c.void(results.Invalid, c.doubted)
+	default:
+		c.Why = strings.TrimPrefix(c.Why+"; holds whatever the doubts are worth: "+c.doubted, "; ")
+	}
 }
 
 // broken says in how many runs a form violated safety, "" if in none.

@@ -91,6 +91,9 @@ type change struct {
 	figure stats.Figure // of the log ratios; without a sample if there is nothing to test
 	test   stats.Test
 	pairs  int
+
+	doubted string  // why too many of the runs are doubtful, "" if they are not
+	against *change // the change as far against the claim as the doubts reach, nil if nothing is claimed that can hold
 }
 
 // change estimates the change of one figure, without a final verdict. It returns false for a figure that
@@ -102,32 +105,43 @@ func (r Rules) change(s Subject, m Figure) (change, bool) {
 	if r.Floor != nil && f.Timed() {
 		c.Floor = r.Floor(s.Name, f.Name)
 	}
-	base, others := values(f, s.Base), values(f, s.New)
+	base, others := readings(f, s.Base), readings(f, s.New)
 	if len(base) == 0 || len(others) == 0 || unknown > 0 && !m.Gated {
 		c.void(results.Invalid, "n/a: too few observations")
 		return c, m.Gated
 	}
-	c.setMedians(stats.Median(base).Value, stats.Median(others).Value)
+	c.setMedians(stats.Median(values(base)).Value, stats.Median(values(others)).Value)
 	if unknown > 0 {
 		c.void(results.Invalid, fmt.Sprintf("n/a in %d of %d runs: too few observations; a longer --duration has more", unknown, len(runs)))
 		return c, true
 	}
-	if endless(base)+endless(others) > 0 {
-		r.compareEndless(&c, base, others)
-	} else {
-		r.estimate(&c, base, others, s.sequence())
+	exact := f.Better != figure.Neither && !slices.ContainsFunc(runs, func(r results.Run) bool { return !f.Exact(r) })
+	weighed := func(base, others []float64) change {
+		c := c
+		r.weigh(&c, base, others, s.sequence(), exact)
+		return c
 	}
-	if why := f.Void(runs); why != "" {
-		c.void(results.Invalid, why)
+	is := weighed(values(base), values(others))
+	if is.doubted = f.Void(runs); is.doubted != "" {
+		is.against = is.furthest(base, others, weighed)
 	}
 	if why := broken(runs); why != "" {
-		c.void(results.Fail, why)
+		is.doubted = ""
+		is.void(results.Fail, why)
 	}
-	exact := !slices.ContainsFunc(runs, func(r results.Run) bool { return !f.Exact(r) })
-	if exact && f.Better != figure.Neither && (c.Verdict == "" || c.Verdict == results.Inconclusive) {
+	return is, true
+}
+
+// weigh compares the values of both sides: it decides, or sets what is tested.
+func (r Rules) weigh(c *change, base, others []float64, sequence []bool, exact bool) {
+	if endless(base)+endless(others) > 0 {
+		r.compareEndless(c, base, others)
+	} else {
+		r.estimate(c, base, others, sequence)
+	}
+	if exact && (c.Verdict == "" || c.Verdict == results.Inconclusive) {
 		c.compareExactly(base, others)
 	}
-	return c, true
 }
 
 // setMedians sets the medians, of which JSON cannot write an infinite one.
@@ -170,15 +184,6 @@ func (r Rules) compareEndless(c *change, base, others []float64) {
 }
 
 func (c *change) void(v results.Verdict, why string) { c.Verdict, c.Why = v, why }
-
-func values(f figure.Figure, runs []results.Run) (all []float64) {
-	for _, r := range runs {
-		if is := f.Read(r); is.Known() {
-			all = append(all, is.Value)
-		}
-	}
-	return all
-}
 
 // estimate computes the size of the change and its confidence interval.
 func (r Rules) estimate(c *change, base, others []float64, sequence []bool) {
@@ -238,12 +243,31 @@ func logRatio(base, other float64) float64 {
 	return math.Log(other) - math.Log(base)
 }
 
-// judge sets the verdicts of the changes, unless they have one already. It corrects for the number of gated
-// figures that are tested together, and returns these.
+// judge sets the verdicts of the changes, unless they have one already, and returns those that are tested together. It
+// does so twice where runs are doubtful: see [change.settle].
 func (r Rules) judge(all []change) (together []*change) {
-	var tests []stats.Test
+	var measured, against []*change
 	for i := range all {
-		switch c := &all[i]; {
+		c, least := &all[i], all[i].against
+		if least == nil {
+			least = new(*c) // counts among the figures that are tested together
+		}
+		measured, against = append(measured, c), append(against, least)
+	}
+	together = test(measured)
+	test(against)
+	for i, c := range measured {
+		c.settle(against[i].Verdict)
+	}
+	return together
+}
+
+// test sets the verdicts of the changes, unless they have one already. It corrects for the number of gated
+// figures that are tested together, and returns these.
+func test(all []*change) (together []*change) {
+	var tests []stats.Test
+	for _, c := range all {
+		switch {
 		case c.P == nil:
 		case c.Gated:
 			together, tests = append(together, c), append(tests, c.test)
