@@ -161,6 +161,10 @@ type Quantile struct {
 	Quantile float64 `json:"quantile"` // 0.5, 0.9, 0.99 or 0.999
 	BaseNS   int64   `json:"base_ns"`
 	NewNS    int64   `json:"new_ns"`
+	// BaseInfinite and NewInfinite say that the quantile is the time of an arrival that was never served. BaseNS
+	// or NewNS is 0 then.
+	BaseInfinite bool `json:"base_infinite,omitempty"`
+	NewInfinite  bool `json:"new_infinite,omitempty"`
 }
 
 // Runs returns the runs of base and candidate.

@@ -450,3 +450,50 @@ func TestQuantiles(t *testing.T) {
 		t.Errorf("%+v of ten runs of each", got)
 	}
 }
+
+// Arrivals that were not served count in the quantiles as they do in the figures: a quantile that is the time of one is
+// infinite, also where a run served none, and what is infinite in no figure is so in no quantile.
+func TestQuantilesCountLostArrivals(t *testing.T) {
+	open := func(served, lost int64) results.Run {
+		r := run(served, 2*time.Millisecond, 1)
+		r.Phases = []string{"handoff"}
+		r.Generator = results.Generator{Offered: served + lost, Completed: served, Skipped: lost}
+		if r.Latency["handoff"].Response != nil {
+			d := *r.Latency["handoff"].Response
+			d.Lost, d.P50, d.P90, d.P99, d.P999 = lost, nil, nil, nil, nil
+			r.Latency["handoff"] = results.Latency{Count: served, Service: r.Latency["handoff"].Service, Response: &d}
+		}
+		return r
+	}
+	for _, c := range []struct {
+		served, lost int64
+		infinite     []bool // p50, p90, p99
+	}{
+		{2000, 0, []bool{false, false, false}}, {2000, 100, []bool{false, false, true}}, {2000, 1000, []bool{false, true, true}},
+		{2000, 3000, []bool{true, true, true}}, {0, 2000, []bool{true, true, true}},
+	} {
+		for _, other := range []bool{false, true} {
+			s := compare.Subject{Base: []results.Run{open(2000, 0)}, New: []results.Run{open(c.served, c.lost)}}
+			if other {
+				s.Base, s.New = s.New, s.Base
+			}
+			got := compare.Quantiles(s)
+			if len(got) != len(c.infinite) {
+				t.Fatalf("%d served, %d lost: %+v", c.served, c.lost, got)
+			}
+			for i, q := range got {
+				ns, infinite, served := q.NewNS, q.NewInfinite, q.BaseNS
+				if other {
+					ns, infinite, served = q.BaseNS, q.BaseInfinite, q.NewNS
+				}
+				is := figure.Known([]string{"handoff"}, "handoff.response.p50", "handoff.response.p90", "handoff.response.p99")[i].Read(open(c.served, c.lost))
+				if infinite != c.infinite[i] || infinite != is.Infinite() || infinite != (ns == 0) || served == 0 {
+					t.Errorf("%d served, %d lost, base %v: %+v; the figure is %v", c.served, c.lost, other, q, is.Value)
+				}
+			}
+			if _, err := json.Marshal(got); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -65,47 +66,70 @@ func countUnknown(f figure.Figure, runs []results.Run) (n int) {
 }
 
 // Quantiles returns the quantiles of each phase's latency in base and candidate, over the merged histograms
-// of each variant's runs. It returns nil for subjects with enough runs for a test.
+// of each variant's runs. Lost arrivals count as infinitely late. It returns nil for subjects with enough runs for a test.
 func Quantiles(s Subject) (all []results.Quantile) {
 	if stats.Enough(len(s.Base), len(s.New), 1) {
 		return nil
 	}
 	for _, phase := range s.Base[0].Phases {
-		base, other := merged(s.Base, phase), merged(s.New, phase)
-		if base == nil || other == nil {
+		base, readable := merge(s.Base, phase)
+		other, also := merge(s.New, phase)
+		if !readable || !also {
 			continue
 		}
 		for _, q := range []float64{0.5, 0.9, 0.99, 0.999} {
-			if least := min(base.TotalCount(), other.TotalCount()); !metrics.Supports(least, 100*q) {
+			if !metrics.Supports(min(base.count(), other.count()), 100*q) {
 				continue
 			}
-			all = append(all, results.Quantile{Subject: s.Name, Phase: phase, Quantile: q,
-				BaseNS: base.ValueAtQuantile(100 * q), NewNS: other.ValueAtQuantile(100 * q)})
+			row := results.Quantile{Subject: s.Name, Phase: phase, Quantile: q}
+			row.BaseNS, row.BaseInfinite = base.percentile(100 * q)
+			row.NewNS, row.NewInfinite = other.percentile(100 * q)
+			all = append(all, row)
 		}
 	}
 	return all
 }
 
-// merged merges the runs' histograms of a phase: of response times, or of service times if there are no
-// response times. It returns nil if a run has no readable histogram.
-func merged(runs []results.Run, phase string) (all *hdrhistogram.Histogram) {
+// A merged has the times of a phase in several runs: response times, or service times if there are no response times.
+type merged struct {
+	served *hdrhistogram.Histogram // nil if nothing was served
+	lost   int64                   // arrivals that have no time
+}
+
+// merge merges the histograms of a phase. It returns false if a run has no readable one although it served something.
+func merge(runs []results.Run, phase string) (all merged, readable bool) {
 	for _, r := range runs {
-		d := r.Latency[phase].Response
-		if d == nil {
-			d = r.Latency[phase].Service
+		lost := figure.LostOf(phase, r)
+		all.lost += lost
+		d := cmp.Or(r.Latency[phase].Response, r.Latency[phase].Service)
+		if d == nil && lost > 0 {
+			continue
 		}
 		if d == nil {
-			return nil
+			return all, false
 		}
 		h, err := hdrhistogram.Decode([]byte(d.HDR))
-		if err != nil {
-			return nil
-		}
-		if all == nil {
-			all = h
-		} else {
-			all.Merge(h)
+		switch {
+		case err != nil:
+			return all, false
+		case all.served == nil:
+			all.served = h
+		default:
+			all.served.Merge(h)
 		}
 	}
-	return all
+	return all, true
+}
+
+func (m merged) count() int64 {
+	if m.served == nil {
+		return m.lost
+	}
+	return m.served.TotalCount() + m.lost
+}
+
+// percentile returns a percentile for which there are enough observations.
+func (m merged) percentile(p float64) (ns int64, infinite bool) {
+	ns, finite := metrics.PercentileWith(m.served, m.lost, p)
+	return ns, !finite
 }

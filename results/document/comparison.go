@@ -156,12 +156,20 @@ func (c comparison) means() Table {
 func (c comparison) quantiles() Table {
 	t := Table{Title: "histograms", Columns: columns(3, "<phase", "quantile", "base", "candidate", "difference", "change")}
 	for _, q := range c.Quantiles {
-		change := units.Absent
-		if q.BaseNS > 0 {
-			change = byHowMuch(float64(q.NewNS)/float64(q.BaseNS) - 1)
+		base, other, difference, change := duration(q.BaseNS), duration(q.NewNS), units.Absent, units.Absent
+		if q.BaseInfinite {
+			base = units.Infinite
 		}
-		t.Rows = append(t.Rows, []string{strings.TrimPrefix(q.Subject+", "+q.Phase, ", "), fmt.Sprintf("p%v", 100*q.Quantile),
-			duration(q.BaseNS), duration(q.NewNS), duration(q.NewNS - q.BaseNS), change})
+		if q.NewInfinite {
+			other = units.Infinite
+		}
+		if !q.BaseInfinite && !q.NewInfinite {
+			difference = duration(q.NewNS - q.BaseNS)
+			if q.BaseNS > 0 {
+				change = byHowMuch(float64(q.NewNS)/float64(q.BaseNS) - 1)
+			}
+		}
+		t.Rows = append(t.Rows, []string{strings.TrimPrefix(q.Subject+", "+q.Phase, ", "), fmt.Sprintf("p%v", 100*q.Quantile), base, other, difference, change})
 	}
 	return t
 }

@@ -89,7 +89,8 @@ func TestComparisonOfFiles(t *testing.T) {
 	c := compared(4, differs("rounds_per_s", "/s", 620, 630, -0.04, 0.06, results.Inconclusive), differs("handoff.response.p50", "ns", 1e6, 1.5e6, 0.3, 0.7, results.Regression))
 	c.Paired, c.Planned, c.Command = false, 0, []string{"stampede", "compare", "a.json", "--", "b.json"}
 	c.Means = []results.Mean{{Figure: "rounds_per_s", Change: 0.0161, Subjects: 3}}
-	c.Quantiles = []results.Quantile{{Subject: "", Phase: "acquire", Quantile: 0.999, BaseNS: 4_000_000, NewNS: 3_000_000}}
+	c.Quantiles = []results.Quantile{{Subject: "", Phase: "acquire", Quantile: 0.999, BaseNS: 4_000_000, NewNS: 3_000_000},
+		{Phase: "release", Quantile: 0.5, BaseNS: 4_000_000, NewInfinite: true}, {Phase: "release", Quantile: 0.9, BaseInfinite: true, NewInfinite: true}}
 	c.Warnings = []results.Warning{{Code: results.DifferentSettings, Text: "not the same durability: fsync and memory"}}
 	wantText(t, c, render.Options{Saved: "a.json"}, "comparison-files.txt")
 }

@@ -235,6 +235,11 @@ func (l lost) counting(n int64) float64 {
 	return float64(v)
 }
 
+// LostOf returns how many of the run's arrivals count as infinitely late in percentiles of the response times of a phase.
+func LostOf(phase string, r results.Run) int64 {
+	return Figure{Name: phase + ".response.p50"}.lostOf(r).all
+}
+
 // CountsLost reports whether the figure is a percentile of times in which the run's lost arrivals count as
 // infinitely late.
 func (f Figure) CountsLost(r results.Run) bool { return f.lostOf(r).all > 0 }
