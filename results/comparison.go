@@ -146,6 +146,11 @@ func (x Change) Known() bool {
 	return x.Verdict != Invalid || x.P != nil || x.Base != 0 || x.New != 0 || x.BaseInfinite || x.NewInfinite
 }
 
+// Medians returns the medians of base and candidate, which may be infinite.
+func (x Change) Medians() (base, other float64) {
+	return number(x.Base, x.BaseInfinite), number(x.New, x.NewInfinite)
+}
+
 // A Mean is the geometric mean of the changes of a figure.
 type Mean struct {
 	Figure   string  `json:"figure"`

@@ -110,16 +110,11 @@ func (c comparison) changes(title string, of []results.Change) Table {
 func (c comparison) row(x results.Change) []string {
 	row := []string{x.Figure, units.Absent, units.Absent, units.Absent, units.Absent, units.Absent, string(x.Verdict)}
 	if x.Known() {
-		row[1], row[2] = units.Value(x.Base, x.Unit), units.Value(x.New, x.Unit)
+		base, other := x.Medians()
+		row[1], row[2] = units.Value(base, x.Unit), units.Value(other, x.Unit)
 	}
 	if x.Known() && x.Exact {
 		row[1], row[2] = units.Apart(x.Base, x.New, x.Unit)
-	}
-	if x.BaseInfinite {
-		row[1] = units.Infinite
-	}
-	if x.NewInfinite {
-		row[2] = units.Infinite
 	}
 	switch e := x.Effect; {
 	case e != nil && !c.Paired && e.Low <= 0 && e.High >= 0:

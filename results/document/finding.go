@@ -157,9 +157,11 @@ func offer(r results.Run, runs []results.Run, shown levels.Shown) string {
 	line := keepsUp(r, runs) + ": "
 	first := results.FirstPhase(r)
 	p, name := shown.Highest(runs, timesOf(first), r)
-	if name == "" {
-		why := map[bool]string{true: "arrivals were not served, so no percentile is known.", false: "too few rounds to say how long they took."}
-		return line + why[r.Generator.Lost() > 0]
+	switch {
+	case name == "" && responses(first).endless(50, r):
+		return line + levels.PhaseName(first) + " p50 is infinite: arrivals were not served."
+	case name == "":
+		return line + "too few rounds to say how long they took."
 	}
 	service := func(r results.Run) *results.Distribution { return r.ServiceTimes(first) }
 	return line + fmt.Sprintf("%s %s is %s from when it was due, %s from the call.",

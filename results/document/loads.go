@@ -28,7 +28,7 @@ func backgroundColumns(s *runTable) {
 	}, units.Rate)
 	s.shown.Tails = backgroundTails()
 	first := len(s.Columns)
-	s.tail("", "read", bystanders)
+	s.tail("", timing{bystanders, func(p float64, r results.Run) bool { return figure.Endless("background.read", p, r) }})
 	for i := range s.Columns[first:] {
 		c := &s.Columns[first+i]
 		c.Head, c.Gap = "read "+c.Head, 0
@@ -39,19 +39,19 @@ func backgroundColumns(s *runTable) {
 // makes many reads, so p99 comes first.
 func backgroundTails() []float64 { return []float64{99, 90, 75} }
 
-// bystanders returns the latency of the background's clients in the phase.
-func bystanders(r results.Run, phase string) *results.Distribution {
+// bystanders returns the latency of the reads of the background's clients.
+func bystanders(r results.Run) *results.Distribution {
 	if r.Background == nil {
 		return nil
 	}
-	return results.Run{Latency: r.Background.Latency}.Times(phase)
+	return results.Run{Latency: r.Background.Latency}.Times("read")
 }
 
 // slowerBackground says how much longer the background's reads take beside the naive form than beside the
 // other form, if that is known of both.
 func slowerBackground(naive, calm results.Run, runs []results.Run, shown levels.Shown) []string {
 	shown.Tails = backgroundTails()
-	e, _, percentile := shown.Slowdown(runs, func(r results.Run) *results.Distribution { return bystanders(r, "read") }, naive, calm)
+	e, _, percentile := shown.Slowdown(runs, bystanders, naive, calm)
 	ratio := e.Value
 	switch {
 	case percentile == "":
@@ -92,13 +92,13 @@ func mixColumns(s *runTable) {
 	if transactions {
 		s.figure(Column{Head: "txns/s"}, func(r results.Run) (float64, bool) { return r.TransactionsPerS(), true }, units.Rate)
 	}
-	s.times("read"+from, "read", results.Run.Times)
+	s.times("read"+from, responses("read"))
 	if some(func(m results.Mix) bool { return m.Lists > 0 }) {
-		s.times("list"+from, "list", results.Run.Times)
+		s.times("list"+from, responses("list"))
 	}
-	s.times("write"+from, "write", results.Run.Times)
+	s.times("write"+from, responses("write"))
 	if transactions {
-		s.times("transaction"+from, "transaction", results.Run.Times)
+		s.times("transaction"+from, responses("transaction"))
 	}
 	if transactions && some(func(m results.Mix) bool { return m.Conditional }) {
 		s.figure(Column{Head: "refused", Gap: 3}, func(r results.Run) (float64, bool) { return float64(r.Mix.Refused), true }, whole)
@@ -134,16 +134,16 @@ func fanoutColumns(s *runTable) {
 	s.keys("watchers", true)
 	open := s.rates("writes/s")
 	if open { // no room for all percentiles beside the offered rate
-		s.latency(Column{Head: "first", Over: "p50 notified, from when due", Gap: 3}, "first", results.Run.Times, results.P50)
-		s.latency(Column{Head: "median"}, "median", results.Run.Times, results.P50)
-		s.latency(Column{Head: "last"}, "last", results.Run.Times, results.P50)
-		s.tail("last", "last", results.Run.Times)
+		s.latency(Column{Head: "first", Over: "p50 notified, from when due", Gap: 3}, responses("first").percentile(50))
+		s.latency(Column{Head: "median"}, responses("median").percentile(50))
+		s.latency(Column{Head: "last"}, responses("last").percentile(50))
+		s.tail("last", responses("last"))
 	} else {
 		for _, phase := range []string{"first", "median", "last"} {
-			s.times(phase+" notified", phase, results.Run.Times)
+			s.times(phase+" notified", responses(phase))
 		}
 	}
-	s.tail("writer", "write", results.Run.Times)
+	s.tail("writer", responses("write"))
 	s.figure(Column{Head: "missed", Gap: 3}, portion(func(r results.Run) (int64, int64) {
 		return r.Fanout.Missed, r.Fanout.Missed + r.Fanout.Notifications
 	}), units.Share)
@@ -187,12 +187,12 @@ func isStorm(r results.Run) bool { return r.Recipe == "sessions" }
 func stormColumns(s *runTable) {
 	s.keys("clients", true)
 	s.text(Column{Head: "storms"}, func(r results.Run) string { return units.Count(r.Rounds) })
-	s.latency(Column{Head: "mean", Over: "all back", Gap: 3}, over, results.Run.ServiceTimes, mean)
-	s.times("each back", back, results.Run.ServiceTimes)
-	s.latency(Column{Head: "mean", Over: "an ordinary write before", Gap: 3}, calm, results.Run.ServiceTimes, mean)
-	s.latency(Column{Head: "max"}, calm, results.Run.ServiceTimes, longest)
-	s.latency(Column{Head: "mean", Over: "and meanwhile", Gap: 3}, ordinary, results.Run.ServiceTimes, mean)
-	s.latency(Column{Head: "max"}, ordinary, results.Run.ServiceTimes, longest)
+	s.latency(Column{Head: "mean", Over: "all back", Gap: 3}, calls(over).value(mean))
+	s.times("each back", calls(back))
+	s.latency(Column{Head: "mean", Over: "an ordinary write before", Gap: 3}, calls(calm).value(mean))
+	s.latency(Column{Head: "max"}, calls(calm).value(longest))
+	s.latency(Column{Head: "mean", Over: "and meanwhile", Gap: 3}, calls(ordinary).value(mean))
+	s.latency(Column{Head: "max"}, calls(ordinary).value(longest))
 	s.figure(Column{Head: "not made"}, portion(func(r results.Run) (int64, int64) {
 		if r.Storm == nil {
 			return 0, 0
@@ -201,20 +201,9 @@ func stormColumns(s *runTable) {
 	}), units.Share)
 }
 
-func mean(d *results.Distribution) *int64 {
-	if d == nil {
-		return nil
-	}
-	v := int64(d.Mean)
-	return &v
-}
+func mean(d *results.Distribution) float64 { return d.Mean }
 
-func longest(d *results.Distribution) *int64 {
-	if d == nil {
-		return nil
-	}
-	return &d.Max
-}
+func longest(d *results.Distribution) float64 { return float64(d.Max) }
 
 // reconnectColumns adds the columns for clients that come back after outages.
 func reconnectColumns(s *runTable) {
@@ -232,8 +221,8 @@ func reconnectColumns(s *runTable) {
 	attempts(Column{Head: "in 100 ms"}, func(c results.Reconnects) float64 { return c.BusiestTenth })
 	attempts(Column{Head: "in 1 s"}, func(c results.Reconnects) float64 { return c.BusiestSecond })
 	attempts(Column{Head: "mean/s"}, func(c results.Reconnects) float64 { return c.AttemptsPerS })
-	s.times("each back", back, results.Run.ServiceTimes)
-	s.latency(Column{Head: "mean", Over: "all back", Gap: 3}, over, results.Run.ServiceTimes, mean)
+	s.times("each back", calls(back))
+	s.latency(Column{Head: "mean", Over: "all back", Gap: 3}, calls(over).value(mean))
 }
 
 // stormed says what the storms of a form cost.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/document"
+	"github.com/stampede-bench/stampede/results/figure"
 	"github.com/stampede-bench/stampede/results/render"
 	"github.com/stampede-bench/stampede/results/resulttest"
 	"github.com/stampede-bench/stampede/results/units"
@@ -77,6 +78,55 @@ func TestLoadsShowTheirNinetyNinth(t *testing.T) {
 		}
 		if got := strings.Join(names, " "); got != want {
 			t.Errorf("%d operations: %s, want %s", rounds, got, want)
+		}
+	}
+}
+
+// A percentile of response times reads as its figure does: infinite where it is the time of an arrival that was not
+// served, also across repetitions, and n/a only where it is not known. What a call took is known only of those that were made.
+func TestInfinitePercentiles(t *testing.T) {
+	names := []string{"p50", "p90", "p99"}
+	for _, c := range []struct {
+		runs []results.Run
+		want [2][]string // from when due, and from the call
+	}{
+		{[]results.Run{resulttest.Overloaded(2000, 0)}, [2][]string{{"2.00 ms", "6.00 ms", "6.00 ms"}, {"2.00 ms", "6.00 ms", "6.00 ms"}}},
+		{[]results.Run{resulttest.Overloaded(2000, 100)}, [2][]string{{"2.00 ms", "6.00 ms", "infinite"}, {"2.00 ms", "6.00 ms", "6.00 ms"}}},
+		{[]results.Run{resulttest.Overloaded(2000, 3000)}, [2][]string{{"infinite", "infinite", "infinite"}, {"2.00 ms", "6.00 ms", "6.00 ms"}}},
+		{[]results.Run{resulttest.Overloaded(0, 2000)}, [2][]string{{"infinite", "infinite", "infinite"}, {"n/a", "n/a", "n/a"}}},
+		{[]results.Run{resulttest.Overloaded(0, 150)}, [2][]string{{"infinite", "infinite", "n/a"}, {"n/a", "n/a", "n/a"}}},
+		{[]results.Run{resulttest.Overloaded(2000, 100), resulttest.Overloaded(2000, 3000), resulttest.Overloaded(2000, 3000)},
+			[2][]string{{"infinite", "infinite", "infinite"}, {"2.00 ms", "6.00 ms", "6.00 ms"}}},
+	} {
+		for i := range c.runs {
+			c.runs[i].Repetition = i + 1
+		}
+		f := resulttest.FileOf(c.runs...)
+		f.Percentiles = []float64{50, 90, 99}
+		s := resulttest.SweepOf(c.runs...)
+		s.Percentiles = f.Percentiles
+		for _, v := range []results.Result{f, s} {
+			table := document.New(v).Tables[0]
+			first := slices.IndexFunc(table.Columns, func(c document.Column) bool { return c.Head == "p50" })
+			for i, want := range slices.Concat(c.want[0], c.want[1]) {
+				if got := table.Rows[0][first+i]; got != want {
+					t.Errorf("%d served, %d lost: %T has %s %s, want %s", c.runs[0].Generator.Completed, c.runs[0].Generator.Skipped, v, names[i%3], got, want)
+				}
+			}
+			if len(c.runs) > 1 {
+				continue
+			}
+			for i, name := range names {
+				is := figure.Known([]string{"acquire"}, "acquire.response."+name)[0].Read(c.runs[0])
+				if got := table.Rows[0][first+i]; (got == units.Infinite) != is.Infinite() || (got == units.Absent) == is.Known() {
+					t.Errorf("%s reads %s and is %+v", name, got, is)
+				}
+			}
+		}
+	}
+	for lost, want := range map[int64]string{100: "acquire p90 is 6.00 ms from when it was due, 6.00 ms from the call.", 3000: "acquire p50 is infinite: arrivals were not served."} {
+		if said := document.New(resulttest.FileOf(resulttest.Overloaded(2000, lost))).Findings[0]; !strings.HasSuffix(said, ": "+want) {
+			t.Errorf("%d lost: %q", lost, said)
 		}
 	}
 }

@@ -37,7 +37,7 @@ func ofFile(f results.File) Document {
 			about = subjectOf(runs[0]) + " on " + placeName(f.Runs, runs[0].Backend) + ": " + strings.Join(settingsOf(runs[0], nil), " · ")
 		}
 		percentiles := levels.ShownOf(f.Percentiles, runs)
-		t := runsTable(about, runs, percentiles)
+		t := runsTable(about, runs, percentiles, nil)
 		t.Leads, t.Contrast = true, contrast.Levels(runs, percentiles)
 		t.Notes, t.Warnings = slices.Concat(repeated(runs), levels.Upkeep(runs)), warningsOf(runs)
 		d.Tables = append(d.Tables, t)
@@ -216,11 +216,14 @@ func Contents(f results.File) string {
 }
 
 // runsTable returns the numbers of the runs on one backend: a row for each number of clients and form,
-// with the forms of one number of clients next to each other.
-func runsTable(title string, runs []results.Run, shown levels.Shown) Table {
+// with the forms of one number of clients next to each other. If timed is not nil, it has the runs whose median times each row shows.
+func runsTable(title string, runs []results.Run, shown levels.Shown, timed [][]results.Run) Table {
 	runs = slices.Clone(runs)
 	slices.SortStableFunc(runs, func(a, b results.Run) int { return cmp.Compare(a.Clients, b.Clients) })
 	s := newRunTable(title, runs, shown)
+	if timed != nil {
+		s.timed = timed
+	}
 	switch {
 	case runs[0].IsMix():
 		mixColumns(s)
@@ -252,12 +255,12 @@ func recipeColumns(s *runTable) {
 	}
 	tail, first := results.KeyPhase(s.runs[0].Phases), results.FirstPhase(s.runs[0])
 	if open {
-		s.times(levels.PhaseName(first)+" from when due", first, results.Run.Times)
-		s.tail("from call", first, results.Run.ServiceTimes)
+		s.times(levels.PhaseName(first)+" from when due", responses(first))
+		s.tail("from call", calls(first))
 	} else {
-		s.times(levels.PhaseName(tail), tail, results.Run.Times)
+		s.times(levels.PhaseName(tail), responses(tail))
 		if first != tail {
-			s.tail(levels.PhaseName(first), first, results.Run.Times)
+			s.tail(levels.PhaseName(first), responses(first))
 		}
 	}
 	s.figure(Column{Head: "max", Over: "fan-out", Gap: 3}, largest, whole)

@@ -73,12 +73,12 @@ func (s sweep) progress() string {
 
 // table has a row for each level and form, like the table of a run.
 func (s sweep) table(rows []results.Level) Table {
-	runs := make([]results.Run, len(rows))
+	runs, timed := make([]results.Run, len(rows)), make([][]results.Run, len(rows))
 	for i, l := range rows {
-		runs[i] = levels.Middle(s.Sweep, l)
+		runs[i], timed[i] = levels.Middle(s.Sweep, l), levels.RunsOf(s.Sweep, l)
 	}
 	title := rows[0].Recipe + " on " + placeName(s.Runs, rows[0].Backend)
-	t := runsTable(title, runs, levels.ShownOfSweep(s.Sweep))
+	t := runsTable(title, runs, levels.ShownOfSweep(s.Sweep), timed)
 	t.drop("wasted")
 	t.drop("safety")
 	t.Notes, t.Warnings = s.ranges(), s.warnings(rows)

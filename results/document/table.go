@@ -1,12 +1,14 @@
 package document
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/contrast"
+	"github.com/stampede-bench/stampede/results/figure"
 	"github.com/stampede-bench/stampede/results/levels"
 	"github.com/stampede-bench/stampede/results/units"
 )
@@ -111,12 +113,14 @@ type runTable struct {
 	Table
 	runs  []results.Run   // the first run of each row
 	of    [][]results.Run // all runs of each row
+	timed [][]results.Run // those of which each row has the median times
 	spans [][]string      // the intervals of each row
 	shown levels.Shown
 }
 
 func newRunTable(title string, runs []results.Run, shown levels.Shown) *runTable {
 	s := &runTable{Table: Table{Title: title}, of: levels.Repetitions(runs), shown: shown}
+	s.timed = s.of
 	for _, row := range s.of {
 		s.runs = append(s.runs, row[0])
 	}
@@ -142,41 +146,42 @@ func (s *runTable) keys(clients string, forms bool) {
 
 // figure adds a column of medians, with their intervals where runs were repeated.
 func (s *runTable) figure(c Column, of func(results.Run) (float64, bool), write func(float64) string) {
+	s.medians(c, s.of, of, write)
+}
+
+func (s *runTable) medians(c Column, rows [][]results.Run, of func(results.Run) (float64, bool), write func(float64) string) {
 	s.Columns = append(s.Columns, c)
-	for i, row := range s.of {
+	for i, row := range rows {
 		e, known := levels.Across(row, of)
 		cell := units.Absent
 		if known {
 			cell = write(e.Value)
 		}
-		s.Rows[i], s.spans[i] = append(s.Rows[i], cell), append(s.spans[i], span(e, known, len(row), write))
+		s.Rows[i], s.spans[i] = append(s.Rows[i], cell), append(s.spans[i], span(e, known, len(s.of[i]), write))
 	}
 }
 
-// latency adds a column of durations, in a common unit if possible.
-func (s *runTable) latency(c Column, phase string, of func(results.Run, string) *results.Distribution, percentile func(*results.Distribution) *int64) {
-	value := func(r results.Run) (float64, bool) {
-		v := percentile(of(r, phase))
-		if v == nil {
-			return 0, false
-		}
-		return float64(*v), true
-	}
+// latency adds a column of durations, in a common unit if possible. A duration can be infinite.
+func (s *runTable) latency(c Column, value func(results.Run) (float64, bool)) {
 	var known []time.Duration
-	for _, row := range s.of {
+	for i, row := range s.timed {
 		if e, ok := levels.Across(row, value); ok {
-			known = append(known, time.Duration(e.Value))
-			if len(row) > 1 {
-				known = append(known, time.Duration(e.High)) // which may have more digits than the median
+			for _, v := range []float64{e.Value, e.High}[:min(len(s.of[i]), 2)] { // High may have more digits than the median
+				if !math.IsInf(v, 1) {
+					known = append(known, time.Duration(v))
+				}
 			}
 		}
 	}
 	common, fits := units.Common(known)
-	s.figure(c, value, func(v float64) string {
-		if fits {
+	s.medians(c, s.timed, value, func(v float64) string {
+		switch {
+		case math.IsInf(v, 1):
+			return units.Infinite
+		case fits:
 			return common.Measure(time.Duration(v))
 		}
-		return units.Duration(time.Duration(v))
+		return duration(v)
 	})
 }
 
@@ -232,19 +237,53 @@ func (s *runTable) hasBackground() bool {
 	return slices.ContainsFunc(s.runs, func(r results.Run) bool { return r.Background != nil })
 }
 
-// times adds a column for each percentile of a phase, under one heading.
-func (s *runTable) times(over, phase string, of func(results.Run, string) *results.Distribution) {
-	s.percentiles(over, phase, of, false)
+// A timing is the times of a phase that a column shows.
+type timing struct {
+	of      func(results.Run) *results.Distribution
+	endless func(percentile float64, r results.Run) bool // a percentile that is not among them is infinite
 }
+
+// responses returns the response times of a phase, or its service times where there are none.
+func responses(phase string) timing {
+	return timing{timesOf(phase), func(p float64, r results.Run) bool { return figure.Endless(phase, p, r) }}
+}
+
+// calls returns the service times of a phase.
+func calls(phase string) timing {
+	return timing{func(r results.Run) *results.Distribution { return r.ServiceTimes(phase) }, func(float64, results.Run) bool { return false }}
+}
+
+// percentile returns the function that gives a run's value of the percentile, as its figure has it.
+func (t timing) percentile(p float64) func(results.Run) (float64, bool) {
+	served := levels.ValueAt(t.of, p)
+	return func(r results.Run) (float64, bool) {
+		v, known := served(r)
+		if !known && t.endless(p, r) {
+			return math.Inf(1), true
+		}
+		return v, known
+	}
+}
+
+// value returns the function that gives a value of a run's times.
+func (t timing) value(of func(*results.Distribution) float64) func(results.Run) (float64, bool) {
+	return func(r results.Run) (float64, bool) {
+		if d := t.of(r); d != nil {
+			return of(d), true
+		}
+		return 0, false
+	}
+}
+
+// times adds a column for each percentile, under one heading.
+func (s *runTable) times(over string, of timing) { s.percentiles(over, of, false) }
 
 // tail adds only the last of the columns that times adds; if the user chose percentiles, it adds all
 // of them.
-func (s *runTable) tail(over, phase string, of func(results.Run, string) *results.Distribution) {
-	s.percentiles(over, phase, of, len(s.shown.Chosen) == 0)
-}
+func (s *runTable) tail(over string, of timing) { s.percentiles(over, of, len(s.shown.Chosen) == 0) }
 
-func (s *runTable) percentiles(over, phase string, of func(results.Run, string) *results.Distribution, lastOnly bool) {
-	shown := s.shown.Choose(slices.Concat(s.of...), func(r results.Run) *results.Distribution { return of(r, phase) })
+func (s *runTable) percentiles(over string, of timing, lastOnly bool) {
+	shown := s.shown.Choose(slices.Concat(s.of...), of.of)
 	if lastOnly {
 		shown = shown[len(shown)-1:]
 	}
@@ -253,11 +292,6 @@ func (s *runTable) percentiles(over, phase string, of func(results.Run, string) 
 		if i == 0 {
 			c.Over, c.Gap = over, 3
 		}
-		s.latency(c, phase, of, func(d *results.Distribution) *int64 {
-			if v, ok := d.Percentile(p); ok {
-				return &v
-			}
-			return nil
-		})
+		s.latency(c, of.percentile(p))
 	}
 }

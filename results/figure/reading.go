@@ -235,9 +235,18 @@ func (l lost) counting(n int64) float64 {
 	return float64(v)
 }
 
+// responseOf returns the figure of a percentile of the response times of a phase.
+func responseOf(phase string, percentile float64) Figure {
+	return Figure{Name: phase + ".response.p" + strconv.FormatFloat(percentile, 'f', -1, 64)}
+}
+
 // LostOf returns how many of the run's arrivals count as infinitely late in percentiles of the response times of a phase.
-func LostOf(phase string, r results.Run) int64 {
-	return Figure{Name: phase + ".response.p50"}.lostOf(r).all
+func LostOf(phase string, r results.Run) int64 { return responseOf(phase, 50).lostOf(r).all }
+
+// Endless reports whether a percentile of the response times of a phase is the time of an arrival that was never served.
+func Endless(phase string, percentile float64, r results.Run) bool {
+	lost := responseOf(phase, percentile).lostOf(r)
+	return lost.endless(lost.all)
 }
 
 // CountsLost reports whether the figure is a percentile of times in which the run's lost arrivals count as

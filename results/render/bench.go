@@ -66,11 +66,11 @@ func benchValues(r results.Run) []benchValue {
 		if err != nil {
 			return false
 		}
-		v, known := f.RunValue(r)
-		if known {
-			values = append(values, benchValue{benchfmt.Value{Value: v, Unit: unit}, f.Better})
+		is := f.Read(r)
+		if is.Known() && !is.Infinite() { // benchstat has no place for an infinite time, and a service time is no substitute
+			values = append(values, benchValue{benchfmt.Value{Value: is.Value, Unit: unit}, f.Better})
 		}
-		return known
+		return is.Known()
 	}
 	add("rounds/s", "rounds_per_s")
 	for _, what := range []string{"notifications", "reads", "writes"} {

@@ -14,7 +14,7 @@ import (
 )
 
 // writeCSV writes a row for each run, each exact count, each change, or each value of a history. Unknown
-// values are empty.
+// values are empty, and infinite ones are +Inf, which programs read as a number.
 func writeCSV(w io.Writer, v results.Result, _ Options) error {
 	t := sheet{}
 	switch v := v.(type) {
@@ -85,8 +85,8 @@ func (t *sheet) runs(v results.Result) {
 			t.set("started", results.HeadOf(v).Started.UTC().Format(time.RFC3339))
 			t.identity(r)
 			for _, f := range figure.All(phases) {
-				value, known := f.RunValue(r)
-				t.known(f.Column(), value, known)
+				is := f.Read(r)
+				t.known(f.Column(), is.Value, is.Known())
 			}
 			chosen := r.Settings
 			for _, name := range slices.Sorted(maps.Keys(options)) {
@@ -195,8 +195,9 @@ func (t *sheet) changes(v results.Comparison) {
 		t.set("figure", x.Figure)
 		t.set("unit", x.Unit)
 		t.set("gated", strconv.FormatBool(x.Gated))
-		t.known("base_median", x.Base, x.Known() && !x.BaseInfinite)
-		t.known("new_median", x.New, x.Known() && !x.NewInfinite)
+		base, other := x.Medians()
+		t.known("base_median", base, x.Known())
+		t.known("new_median", other, x.Known())
 		e := results.Estimate{}
 		if x.Effect != nil {
 			e = *x.Effect

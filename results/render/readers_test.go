@@ -17,6 +17,7 @@ import (
 	"github.com/stampede-bench/stampede/internal/golden"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/figure"
+	"github.com/stampede-bench/stampede/results/resulttest"
 )
 
 // A JUnit parser finds as many cases with each outcome as there are checks with it.
@@ -170,6 +171,40 @@ func TestCSVIsReadBack(t *testing.T) {
 	for name, v := range samples() {
 		if _, err := csv.NewReader(bytes.NewReader(written(t, "csv", v))).ReadAll(); err != nil {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// An infinite time is one in every format: a word in those for readers, a number for programs. Benchstat, which knows none, gets no
+// other time in its place.
+func TestInfiniteTimesAreWritten(t *testing.T) {
+	f := resulttest.FileOf(resulttest.Overloaded(2000, 3000))
+	for _, format := range []string{"markdown", "html", "summary"} {
+		if text := string(written(t, format, f)); !strings.Contains(text, "infinite") {
+			t.Errorf("%s: %s", format, text)
+		}
+	}
+	if text := string(written(t, "bench", f)); strings.Contains(text, "acquire-p50-ns") || !strings.Contains(text, "rounds/s") {
+		t.Error(text)
+	}
+	c := compared()
+	c.Changes = []results.Change{{Figure: "acquire.response.p50", Unit: "ns", NewInfinite: true, Base: 5, Verdict: results.Regression}, {Figure: "x", Verdict: results.Invalid}}
+	for _, c := range []struct {
+		of   results.Result
+		want map[string]string // in the first row
+	}{
+		{f, map[string]string{"acquire.response.p50_ns": "+Inf", "acquire.response.p99_ns": "+Inf", "acquire.service.p50_ns": "2000895"}},
+		{resulttest.FileOf(resulttest.Overloaded(0, 150)), map[string]string{"acquire.response.p50_ns": "+Inf", "acquire.response.p99_ns": "", "acquire.service.p50_ns": ""}},
+		{c, map[string]string{"base_median": "5", "new_median": "+Inf"}},
+	} {
+		rows, err := csv.NewReader(bytes.NewReader(written(t, "csv", c.of))).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for head, want := range c.want {
+			if at := slices.Index(rows[0], head); at < 0 || rows[1][at] != want {
+				t.Errorf("%s is %q, want %q", head, rows[1], want)
+			}
 		}
 	}
 }

@@ -91,6 +91,17 @@ func Herding(on drivers.Info) (runs []results.Run) {
 	return runs
 }
 
+// Overloaded returns a run of an open loop that served some arrivals and lost others.
+func Overloaded(served, lost int64) results.Run {
+	rec := Sample{Form: "predecessor", Family: "recipe", Clients: 8, Rounds: served, Notif: 1, Reads: 3, Writes: 2, Handoff: time.Millisecond, Acquire: 2 * time.Millisecond, Fanout: 1}.Record()
+	if served == 0 {
+		rec.Phases = []metrics.Phase{{Name: "acquire"}, {Name: "handoff"}}
+	}
+	rec.Generator = metrics.Generator{Offered: served + lost, Completed: served, Skipped: lost}
+	return results.FromRecord(results.Setting{Recipe: "lock", Form: "predecessor", Family: "recipe", Backend: Native(), Clients: 8,
+		Open: &results.Open{Rate: "800", Arrival: "constant"}}, rec)
+}
+
 // FannedOut returns a run with the given number of watchers and 2,000 writes.
 func FannedOut(form string, watchers int, missed int64, open *results.Open, last time.Duration) results.Run {
 	f := metrics.Fanout{Watchers: watchers, Writes: 2000, Notifications: 2000*int64(watchers) - missed, Missed: missed}
