@@ -38,7 +38,7 @@ type Trend struct {
 
 // LeftOut has the numbers of results that have the figure and are left out.
 type LeftOut struct {
-	Doubtful    int `json:"doubtful_results,omitempty"`    // their values prove nothing
+	Doubtful    int `json:"doubtful_results,omitempty"`    // their values prove nothing: no change is larger than the doubts
 	Unsafe      int `json:"unsafe_results,omitempty"`      // a safety violation makes their values void
 	Interrupted int `json:"interrupted_results,omitempty"` // the command was ended early
 	Unknown     int `json:"unknown_results,omitempty"`     // the figure is not known, for instance of too few observations
@@ -46,7 +46,8 @@ type LeftOut struct {
 	NewestLeftOut int `json:"newest_left_out,omitempty"`
 }
 
-// A TrendPoint is a figure in one result: the median over its repetitions.
+// A TrendPoint is a figure in one result: the median over its repetitions. Of a doubtful result that counts it is the value furthest
+// against the newest change that the doubt allows.
 type TrendPoint struct {
 	Result  string    `json:"result"`  // its id
 	Started time.Time `json:"started"` // UTC

@@ -94,7 +94,7 @@ func TestInfinitePercentiles(t *testing.T) {
 		{[]results.Run{resulttest.Overloaded(2000, 100)}, [2][]string{{"2.00 ms", "6.00 ms", "infinite"}, {"2.00 ms", "6.00 ms", "6.00 ms"}}},
 		{[]results.Run{resulttest.Overloaded(2000, 3000)}, [2][]string{{"infinite", "infinite", "infinite"}, {"2.00 ms", "6.00 ms", "6.00 ms"}}},
 		{[]results.Run{resulttest.Overloaded(0, 2000)}, [2][]string{{"infinite", "infinite", "infinite"}, {"n/a", "n/a", "n/a"}}},
-		{[]results.Run{resulttest.Overloaded(0, 150)}, [2][]string{{"infinite", "infinite", "n/a"}, {"n/a", "n/a", "n/a"}}},
+		{[]results.Run{resulttest.Overloaded(0, 150)}, [2][]string{{"infinite", "infinite", "infinite"}, {"n/a", "n/a", "n/a"}}},
 		{[]results.Run{resulttest.Overloaded(2000, 100), resulttest.Overloaded(2000, 3000), resulttest.Overloaded(2000, 3000)},
 			[2][]string{{"infinite", "infinite", "infinite"}, {"2.00 ms", "6.00 ms", "6.00 ms"}}},
 	} {

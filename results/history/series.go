@@ -28,7 +28,9 @@ type Series struct {
 	// Acceptances are those of changes of the figure.
 	Acceptances []Acceptance
 
-	key string // the same for measurements that repeat each other
+	key      string  // the same for measurements that repeat each other
+	doubtful []Point // that are left out
+	places   int     // the number of results, those that are left out too
 }
 
 // A Point is the figure in one result: the median over its repetitions.
@@ -36,7 +38,10 @@ type Point struct {
 	ID    string // of the result
 	Time  time.Time
 	Marks results.Marks
-	Value float64
+	Value float64 // of a doubtful result that counts, the one that its runs can have had and that is furthest against the change
+
+	place int // among the results
+	reach figure.Reading
 }
 
 // A Collection is the series of several results. Add results in the order of their time.
@@ -99,10 +104,10 @@ func (c *Collection) addRuns(f results.File, key string, runs []results.Run) {
 		if err != nil {
 			continue // the figure of another kind of result, or of runs with other phases
 		}
-		var values []float64
+		var values, low, high []float64
 		for _, r := range runs {
 			if is := m.Read(r); is.Known() {
-				values = append(values, is.Value)
+				values, low, high = append(values, is.Value), append(low, max(is.Low, 0)), append(high, max(is.High, 0))
 			}
 		}
 		if c.runs == nil {
@@ -120,12 +125,17 @@ func (c *Collection) addRuns(f results.File, key string, runs []results.Run) {
 		case results.Unsafe(runs):
 			s.leaveOut(&s.Unsafe)
 			continue
-		case m.Void(runs) != "":
+		}
+		point := Point{ID: f.ID, Time: f.Started, Marks: f.Marks, Value: stats.Median(values).Value}
+		if m.Void(runs) != "" {
+			point.reach = figure.Reading{Low: stats.Median(low).Value, High: stats.Median(high).Value}
+			point.place = s.places
+			s.doubtful = append(s.doubtful, point)
 			s.leaveOut(&s.Doubtful)
 			continue
 		}
 		exact := !slices.ContainsFunc(runs, func(r results.Run) bool { return !m.Exact(r) })
-		s.add(Point{f.ID, f.Started, f.Marks, stats.Median(values).Value}, exact)
+		s.add(point, exact)
 	}
 }
 
@@ -133,11 +143,13 @@ func (c *Collection) addRuns(f results.File, key string, runs []results.Run) {
 func (s *Series) leaveOut(why *int) {
 	*why++
 	s.NewestLeftOut++
+	s.places++
 }
 
 // add adds a point. A series is exact if all of its points are.
 func (s *Series) add(p Point, exact bool) {
 	s.NewestLeftOut = 0
+	p.place, s.places = s.places, s.places+1
 	s.Exact = exact && (s.Exact || len(s.Points) == 0)
 	s.Points = append(s.Points, p)
 }
@@ -170,9 +182,74 @@ func (c *Collection) Series() []*Series {
 			}
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(c.series), func(s *Series) bool {
-		return len(s.Points) == 0 && s.Unknown > 0 && s.Unknown == s.NewestLeftOut
-	})
+	var all []*Series
+	for _, s := range c.series {
+		if len(s.Points) > 0 || s.Unknown == 0 || s.Unknown != s.NewestLeftOut {
+			all = append(all, s.settled())
+		}
+	}
+	return all
+}
+
+// settled returns the series with the doubtful results that count: those since the newest change, if it is not found without
+// them and is there whatever the doubts are worth. Each then has that value which its runs can have had and which is
+// furthest against the change. All other doubtful results prove nothing.
+func (s *Series) settled() *Series {
+	measured := s.joined(s.doubtful)
+	c, found := measured.newest()
+	if len(s.doubtful) == 0 || len(s.Points) == 0 || !found {
+		return s
+	}
+	since := measured.Points[c.At].place
+	about := s.firstSince(since)
+	if slices.ContainsFunc(s.Analyze(), func(known Change) bool { return about-near <= known.At && known.At <= about+near }) {
+		return s
+	}
+	var counting []Point
+	for _, p := range s.doubtful {
+		if p.Value = p.reach.High; c.Size > 0 {
+			p.Value = p.reach.Low
+		}
+		if p.place >= since {
+			counting = append(counting, p)
+		}
+	}
+	settled := s.joined(counting)
+	about = settled.firstSince(since)
+	again, found := settled.newest()
+	if !found || again.At < about-near || again.At > about+near || again.Size > 0 != (c.Size > 0) {
+		return s
+	}
+	settled.Doubtful -= len(counting)
+	settled.NewestLeftOut = s.places - 1 - settled.Points[len(settled.Points)-1].place
+	return settled
+}
+
+// joined returns the series with more points.
+func (s *Series) joined(more []Point) *Series {
+	all := *s
+	all.Points = slices.SortedFunc(slices.Values(slices.Concat(s.Points, more)), func(a, b Point) int { return a.place - b.place })
+	return &all
+}
+
+// firstSince returns the index of the first point from a place on.
+func (s *Series) firstSince(place int) int {
+	if i := slices.IndexFunc(s.Points, func(p Point) bool { return p.place >= place }); i >= 0 {
+		return i
+	}
+	return len(s.Points)
+}
+
+// newest returns the newest change, false if there is none.
+func (s *Series) newest() (Change, bool) {
+	if len(s.Points) == 0 {
+		return Change{}, false
+	}
+	changes := s.Analyze()
+	if len(changes) == 0 {
+		return Change{}, false
+	}
+	return changes[len(changes)-1], true
 }
 
 // Analyze returns the changes of the series. Sizes are shares of the value before: 0.1 is 10 % more, and a
@@ -273,7 +350,7 @@ func (c *Collection) addCounts(r results.CountReport) {
 				continue
 			}
 			e, _ := f.CountValue(s)
-			series.add(Point{r.ID, r.Started, r.Marks, float64(e.Counted)}, f.ExactCount(s))
+			series.add(Point{ID: r.ID, Time: r.Started, Marks: r.Marks, Value: float64(e.Counted)}, f.ExactCount(s))
 		}
 	}
 }
@@ -315,7 +392,7 @@ func (c *Collection) addObserved(o results.Observation, path string, f figure.Fi
 		s.leaveOut(&s.Doubtful)
 		return
 	}
-	s.add(Point{o.ID, o.Started, o.Marks, value}, false)
+	s.add(Point{ID: o.ID, Time: o.Started, Marks: o.Marks, Value: value}, false)
 }
 
 // observedSubject describes what was observed.

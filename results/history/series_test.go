@@ -361,3 +361,53 @@ func TestOtherDoubtsOfRatesStay(t *testing.T) {
 		}
 	}
 }
+
+// TestDoubtfulResultsCountWhereTheyMust checks that the newest change stands although its results are doubtful, if no doubt
+// can explain it, in either direction, and with results after it that are not. Doubtful results that show no such
+// change are left out, and a figure whose newest results they are cannot be judged.
+func TestDoubtfulResultsCountWhereTheyMust(t *testing.T) {
+	type part struct {
+		results  int
+		rate     float64
+		doubtful float64 // the share of the time that a doubt is worth, 1 if anything can be
+	}
+	const worse, better, invalid = results.Regression, results.Improvement, results.Invalid
+	for name, c := range map[string]struct {
+		parts        []part
+		want         results.Verdict
+		at, left     int // of the newest change, and the results left out
+		newestIsLeft int
+	}{
+		"worse":                          {[]part{{20, 1000, 0}, {10, 800, 0.04}}, worse, 20, 0, 0},
+		"better":                         {[]part{{20, 1000, 0}, {10, 1250, 0.04}}, better, 20, 0, 0},
+		"better, as it is at least":      {[]part{{20, 1000, 0}, {10, 1250, 1}}, better, 20, 0, 0},
+		"worse by less than the doubt":   {[]part{{20, 1000, 0}, {10, 800, 0.3}}, invalid, -1, 10, 10},
+		"worse or not":                   {[]part{{20, 1000, 0}, {10, 800, 1}}, invalid, -1, 10, 10},
+		"as before":                      {[]part{{20, 1000, 0}, {10, 1000, 0.04}}, invalid, -1, 10, 10},
+		"too few":                        {[]part{{20, 1000, 0}, {2, 800, 0.04}}, invalid, -1, 2, 2},
+		"few results without a doubt":    {[]part{{20, 1000, 0}, {10, 800, 0.04}, {1, 800, 0}}, worse, 20, 0, 0},
+		"enough results without a doubt": {[]part{{20, 1000, 0}, {10, 800, 0.04}, {10, 800, 0}}, worse, 20, 10, 0},
+		"back":                           {[]part{{20, 1000, 0}, {10, 800, 0.04}, {10, 1000, 0}}, results.Pass, -1, 10, 0},
+		"nothing new":                    {[]part{{20, 1000, 0}, {10, 1250, 0}, {10, 1250, 0.04}}, invalid, 20, 10, 10},
+		"worse than a doubtful past":     {[]part{{10, 1000, 0.04}, {20, 800, 0}}, results.Pass, -1, 10, 0},
+	} {
+		all, random := Collection{Figures: []string{"rounds_per_s"}}, rand.New(rand.NewPCG(3, 4))
+		for _, p := range c.parts {
+			for range p.results {
+				f := result(all.results, p.rate*(1+0.01*random.NormFloat64()), 200)
+				if f.Runs[0].DurationNS = time.Second; p.doubtful > 0 {
+					f.Runs[0].Doubts = []results.Warning{{Code: metrics.Others, Numbers: metrics.Numbers{metrics.LostShare: p.doubtful}}}
+				}
+				all.Add(f.ID, f)
+			}
+		}
+		h := all.History()
+		trend, at := h.Figures[0], -1
+		if newest := trend.Newest(); newest != nil {
+			at = newest.At
+		}
+		if h.Verdict != c.want || at != c.at || trend.Doubtful != c.left || trend.NewestLeftOut != c.newestIsLeft || len(trend.Points) != all.results-c.left {
+			t.Errorf("%s: %s, change at %d of %d, left out %d, newest %d; want %+v", name, h.Verdict, at, len(trend.Points), trend.Doubtful, trend.NewestLeftOut, c)
+		}
+	}
+}
