@@ -102,10 +102,14 @@ type USL struct {
 	// Knee is the number of clients beyond which throughput falls, null unless such a
 	// fall was measured; KneeLow and KneeHigh are its interval, with the levels as the
 	// replicates and the lack of fit in it.
+	// They are null too if there is a doubt.
 	Knee      *float64   `json:"knee"`
 	KneeLow   *float64   `json:"knee_low"`
 	KneeHigh  *float64   `json:"knee_high"`
 	Residuals []Residual `json:"residuals"`
+	// Doubt is why the throughput can differ from what was measured, so that neither the
+	// law nor its peak is certain; left out if there is no reason.
+	Doubt string `json:"doubt,omitempty"`
 }
 
 // A Residual is a level's median throughput against the law's.
@@ -124,16 +128,24 @@ type Crossover struct {
 	Beside string `json:"beside,omitempty"`
 	Metric string `json:"metric"` // "handoff.p99", "throughput"
 	// At is the level of the first axis from which on it is, by interpolation
-	// between two; null if it is not at the last.
+	// between two; null if it is not at the last. With a doubt it is the level
+	// from which on it is for certain.
 	At     *float64 `json:"at"`
 	Always bool     `json:"always,omitempty"` // from the first level on
-	Ratios []Ratio  `json:"ratios"`
+	// Doubt is why the ratios can differ from those that were measured, left out if
+	// there is no reason.
+	Doubt  string  `json:"doubt,omitempty"`
+	Ratios []Ratio `json:"ratios"`
 }
 
 // A Ratio is how much worse the naive form is at a level.
 type Ratio struct {
 	N     float64 `json:"n"`
 	Times float64 `json:"times"`
+	// Least and Most are between which values the true ratio lies, where the crossover
+	// has a doubt. Most is left out if nothing bounds it.
+	Least float64 `json:"least,omitempty"`
+	Most  float64 `json:"most,omitempty"`
 }
 
 // A Capacity is the highest level of one form that met the objective.

@@ -76,12 +76,12 @@ type pair struct {
 // so that the attempts of a client say more than the throughput.
 func (p pair) figures(shown levels.Shown) []Figure {
 	title, value := levels.HerdOf(p.naive).Title(p.naive)
-	herd := p.figure(title, "times as many", units.Rate, value)
+	herd := p.figure(title, "times as many", units.Rate, value, levels.HerdOf(p.naive).Figure)
 	if p.naive.Reconnects == nil {
 		return []Figure{herd, p.latency(shown), p.throughput()}
 	}
 	each := figure.Known(nil, "attempts.per_client")[0]
-	return []Figure{herd, p.figure("attempts per client", "times as many", units.Rate, each.RunValue), p.latency(shown)}
+	return []Figure{herd, p.figure("attempts per client", "times as many", units.Rate, each.RunValue, each), p.latency(shown)}
 }
 
 // latency compares the latency by which the finding does.
@@ -93,21 +93,8 @@ func (p pair) latency(shown levels.Shown) Figure {
 	if name == "" {
 		value = func(results.Run) (float64, bool) { return 0, false }
 	}
-	f := p.figure(strings.TrimSpace(levels.PhaseName(phase)+" "+name), "times as long",
-		func(ns float64) string { return units.Duration(time.Duration(ns)) }, value)
-	if f.Ratio == "" {
-		return f
-	}
-	naive, calm := levels.RepetitionsOf(p.naive, p.runs), levels.RepetitionsOf(p.calm, p.runs)
-	low, high, why := certain(levels.RatioOf(naive, calm, value), timeOf(phase, name), naive, calm)
-	switch {
-	case why == "":
-	case low >= 1.05:
-		f.Ratio = "at least " + ratio(results.Estimate{Value: low}, "times as long")
-	case high > 1:
-		f.Ratio = string(results.Inconclusive)
-	}
-	return f
+	return p.figure(strings.TrimSpace(levels.PhaseName(phase)+" "+name), "times as long",
+		func(ns float64) string { return units.Duration(time.Duration(ns)) }, value, levels.TimeOf(p.naive, phase, name))
 }
 
 func (p pair) throughput() Figure {
@@ -115,11 +102,11 @@ func (p pair) throughput() Figure {
 	if strings.Contains(event, " ") { // it has no short plural
 		event = "round"
 	}
-	return p.figure(event+"s/s", "times as many", units.Rate, func(r results.Run) (float64, bool) { return r.ThroughputPerS, r.ThroughputPerS > 0 })
+	return p.figure(event+"s/s", "times as many", units.Rate, func(r results.Run) (float64, bool) { return r.ThroughputPerS, r.ThroughputPerS > 0 }, levels.Speed())
 }
 
-// figure returns the medians over the repetitions of both forms.
-func (p pair) figure(title, times string, write func(float64) string, value func(results.Run) (float64, bool)) Figure {
+// figure returns the medians over the repetitions of both forms, and their ratio as far as the doubts about the figure leave it.
+func (p pair) figure(title, times string, write func(float64) string, value func(results.Run) (float64, bool), of figure.Figure) Figure {
 	naive, calm := levels.RepetitionsOf(p.naive, p.runs), levels.RepetitionsOf(p.calm, p.runs)
 	many, known := levels.Across(naive, value)
 	few, too := levels.Across(calm, value)
@@ -134,22 +121,32 @@ func (p pair) figure(title, times string, write func(float64) string, value func
 	}
 	f := Figure{Title: title, Naive: side(p.naive, many, known), Calm: side(p.calm, few, too)}
 	if known && too && many.Value > 0 && few.Value > 0 {
-		f.Ratio = ratio(levels.RatioOf(naive, calm, value), times)
+		f.Ratio = ratio(levels.RatioWithin(levels.RatioOf(naive, calm, value), of, naive, calm), of.Better, times)
 	}
 	return f
 }
 
-// ratio puts a ratio in words: a multiple from twice on, and a change in percent below.
-func ratio(e results.Estimate, times string) string {
+// ratio puts a ratio in words: a multiple from twice on, and a change in percent below. Doubts leave a bound of it, if it is
+// worse for certain.
+func ratio(r levels.Ratio, better figure.Direction, times string) string {
+	value, bound, end := r.Value, "", ""
 	switch {
-	case e.Confidence >= stats.Confidence && e.Low <= 1 && 1 <= e.High:
+	case r.Confidence >= stats.Confidence && r.Low <= 1 && 1 <= r.High:
 		return string(results.Inconclusive)
-	case e.Value >= 1.95:
-		return units.Short(e.Value) + " " + times
+	case r.Doubt == "":
+	case better == figure.Less && r.Least >= 1.05:
+		value, bound = r.Least, "at least "
+	case better == figure.More && r.Most <= 0.95:
+		value, end = r.Most, " or less"
+	case better == figure.Less && r.Most > 1 || better == figure.More && r.Least < 1:
+		return string(results.Inconclusive)
 	}
-	change := math.Round(100 * (e.Value - 1))
+	if value >= 1.95 {
+		return bound + units.Short(value) + " " + times
+	}
+	change := math.Round(100 * (value - 1))
 	if change == 0 {
 		return "0 %"
 	}
-	return strings.Replace(fmt.Sprintf("%+.0f %%", change), "-", "−", 1)
+	return bound + strings.Replace(fmt.Sprintf("%+.0f %%", change), "-", "−", 1) + end
 }

@@ -1,12 +1,10 @@
 package contrast
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 
 	"github.com/stampede-bench/stampede/results"
-	"github.com/stampede-bench/stampede/results/figure"
 	"github.com/stampede-bench/stampede/results/levels"
 	"github.com/stampede-bench/stampede/results/stats"
 	"github.com/stampede-bench/stampede/results/units"
@@ -26,11 +24,12 @@ func Slower(naive, calm results.Run, runs []results.Run, shown levels.Shown) []s
 		return []string{name + ": too few rounds to compare."}
 	}
 	name += " " + percentile
-	if lines := doubtfully(name, e, timeOf(phase, percentile), levels.RepetitionsOf(naive, runs), levels.RepetitionsOf(calm, runs)); lines != nil {
+	r := levels.RatioWithin(e, levels.TimeOf(naive, phase, percentile), levels.RepetitionsOf(naive, runs), levels.RepetitionsOf(calm, runs))
+	if lines := doubtfully(name, r); lines != nil {
 		return lines
 	}
 	switch {
-	case Undecided(e):
+	case r.Undecided():
 		return []string{fmt.Sprintf("%s may be slower or faster: ratio %.2f%s.", name, ratio, intervalOfRatio(e, times, "", "%.2f"))}
 	case ratio >= 1.95:
 		within = intervalOfRatio(e, times, "", "%.3g")
@@ -46,58 +45,41 @@ func Slower(naive, calm results.Run, runs []results.Run, shown levels.Shown) []s
 
 // doubtfully says what is certain of the ratio of a time if doubts about the runs leave some room for it, and why no more
 // is; nil if there is no room.
-func doubtfully(name string, e results.Estimate, time figure.Figure, naive, calm []results.Run) []string {
-	low, high, why := certain(e, time, naive, calm)
+func doubtfully(name string, r levels.Ratio) []string {
 	switch {
-	case why == "":
+	case r.Doubt == "":
 		return nil
-	case low >= 1.95:
-		return []string{fmt.Sprintf("%s is at least %s times slower: %s.", name, units.Short(low), why)}
-	case low >= 1.05:
-		return []string{fmt.Sprintf("%s is at least %.0f %% slower: %s.", name, 100*(low-1), why)}
-	case high <= 1:
-		return []string{fmt.Sprintf("%s is no slower: %s.", name, why)}
+	case r.Least >= 1.95:
+		return []string{fmt.Sprintf("%s is at least %s times slower: %s.", name, units.Short(r.Least), r.Doubt)}
+	case r.Least >= 1.05:
+		return []string{fmt.Sprintf("%s is at least %.0f %% slower: %s.", name, 100*(r.Least-1), r.Doubt)}
+	case r.Most <= 1:
+		return []string{fmt.Sprintf("%s is no slower: %s.", name, r.Doubt)}
 	}
-	return []string{fmt.Sprintf("%s may be slower or faster: %s.", name, why)}
+	return []string{fmt.Sprintf("%s may be slower or faster: %s.", name, r.Doubt)}
 }
 
-// certain returns between which values the ratio of a time lies, and the doubt because of which no more is certain, ""
-// if there is none.
-func certain(e results.Estimate, time figure.Figure, naive, calm []results.Run) (low, high float64, why string) {
-	low, high = e.Value, e.Value
-	if e.Confidence >= stats.Confidence {
-		low, high = e.Low, e.High
+// SlowerBackground says how much longer the background's reads take beside the naive form than beside the other form, if
+// that is known of both.
+func SlowerBackground(naive, calm results.Run, runs []results.Run, shown levels.Shown, reads func(results.Run) *results.Distribution) []string {
+	e, _, percentile := shown.Slowdown(runs, reads, naive, calm)
+	if percentile == "" {
+		return nil
 	}
-	shorter, longer, why := room(time, naive)
-	least, most, because := room(time, calm)
-	return low * shorter / most, high * longer / least, cmp.Or(why, because)
-}
-
-// timeOf returns the figure of a percentile of a phase. Of one that has no figure it returns the median, which doubts
-// can change the most in proportion.
-func timeOf(phase, percentile string) figure.Figure {
-	f, err := figure.Parse(phase+".response."+percentile, []string{phase})
-	if err != nil {
-		f = figure.Known([]string{phase}, phase+".response.p50")[0]
+	r := levels.RatioWithin(e, levels.TimeOf(naive, "background.read", percentile), levels.RepetitionsOf(naive, runs), levels.RepetitionsOf(calm, runs))
+	least, ratio, why := "", r.Value, ""
+	if r.Doubt != "" && r.Most > 1 {
+		least, ratio, why = "at least ", r.Least, ": "+r.Doubt
 	}
-	return f
-}
-
-// room returns by which factors the true figures of the runs can be lower and higher than the measured ones, and why.
-func room(f figure.Figure, runs []results.Run) (least, most float64, why string) {
-	least, most = 1, 1
-	for _, r := range runs {
-		is := f.Read(r)
-		if doubt := is.Doubtful(); doubt != "" && is.Value > 0 {
-			least, most, why = min(least, max(is.Low, 0)/is.Value), max(most, is.High/is.Value), cmp.Or(why, doubt)
-		}
+	switch {
+	case r.Undecided(), why != "" && ratio < 1.05:
+		return []string{fmt.Sprintf("Whether a read of the background takes longer at its %s is not known%s.", percentile, why)}
+	case ratio >= 1.95:
+		return []string{fmt.Sprintf("A read of the background takes %s%s times longer at its %s%s.", least, units.Short(ratio), percentile, why)}
+	case ratio >= 1.05:
+		return []string{fmt.Sprintf("A read of the background takes %s%.0f %% longer at its %s%s.", least, 100*(ratio-1), percentile, why)}
 	}
-	return least, most, why
-}
-
-// Undecided reports whether the interval of a ratio includes 1 and a difference that would be named.
-func Undecided(e results.Estimate) bool {
-	return e.Confidence >= stats.Confidence && e.Low <= 1 && 1 <= e.High && (e.Low <= 0.95 || e.High >= 1.05)
+	return []string{fmt.Sprintf("A read of the background takes no longer at its %s.", percentile)}
 }
 
 // intervalOfRatio formats the interval of a ratio in brackets, after a space and the words. It says so if

@@ -59,3 +59,47 @@ func TestASlowdownIsNoSurerThanItsRuns(t *testing.T) {
 		}
 	}
 }
+
+// A rate on a card, and the background's latency in a headline, go through the same readings.
+func TestRatesAndTheBackgroundAreNoSurerThanTheirRuns(t *testing.T) {
+	others := func(share float64) []results.Warning {
+		return []results.Warning{{Code: metrics.Others, Text: "other programs", Numbers: map[string]float64{metrics.LostShare: share}}}
+	}
+	bystanders := func(share float64) []results.Warning {
+		w := others(share)
+		w[0].Code, w[0].Names = metrics.Bystanders, map[string]string{metrics.Cause: metrics.Others}
+		return w
+	}
+	sample := func(form, family string, rounds int64, read int64, doubts []results.Warning) results.Run {
+		r := resulttest.Sample{Form: form, Family: family, Clients: 8, Rounds: rounds, Notif: 1, Reads: 3, Writes: 2,
+			Handoff: time.Millisecond, Acquire: 10 * time.Millisecond, Fanout: 1}.Run(resulttest.Native())
+		r.Background = &results.Background{Latency: map[string]results.Latency{"read": {Response: &results.Distribution{P50: &read, P99: &read}}}}
+		r.Doubts = doubts
+		return r
+	}
+	for _, c := range []struct {
+		name  string
+		naive int64 // rounds, of 4000 of the other form
+		read  int64 // us, of 100 beside the other form
+		doubt []results.Warning
+		card  string
+		line  string
+	}{
+		{"no doubt", 1000, 300, nil, "−75 %", "A read of the background takes 3 times longer at its p99."},
+		{"a half", 1000, 300, slices.Concat(others(0.5), bystanders(0.5)), "−50 % or less", "A read of the background takes at least 50 % longer at its p99: other programs."},
+		{"all", 1000, 300, slices.Concat(others(1), bystanders(1)), "inconclusive", "Whether a read of the background takes longer at its p99 is not known: other programs."},
+		{"none", 8000, 100, slices.Concat(others(0.5), bystanders(0.5)), "2 times as many", "A read of the background takes no longer at its p99."},
+	} {
+		naive, calm := sample("one-node", "naive", c.naive, c.read*1000, c.doubt), sample("predecessor", "recipe", 4000, 100_000, nil)
+		runs := []results.Run{naive, calm}
+		shown := levels.ShownOf(nil, runs)
+		if got := contrast.Levels(runs, shown)[0].Figures[2].Ratio; got != c.card {
+			t.Errorf("%s: the card has %q, want %q", c.name, got, c.card)
+		}
+		shown.Tails = []float64{99}
+		got := contrast.SlowerBackground(naive, calm, runs, shown, func(r results.Run) *results.Distribution { return r.Background.Latency["read"].Response })
+		if !slices.Equal(got, []string{c.line}) {
+			t.Errorf("%s: %q, want %q", c.name, got, c.line)
+		}
+	}
+}

@@ -87,7 +87,9 @@ func violations(runs []results.Run) (lines []string) {
 }
 
 func compare(naive, calm results.Run, runs []results.Run, shown levels.Shown) []string {
-	return slices.Concat([]string{contrast.Sentence(naive, calm, runs)}, contrast.Slower(naive, calm, runs, shown), slowerBackground(naive, calm, runs, shown))
+	return slices.Concat([]string{contrast.Sentence(naive, calm, runs)}, contrast.Slower(naive, calm, runs, shown),
+		contrast.SlowerBackground(naive, calm, runs, levels.Shown{Chosen: shown.Chosen, Judged: shown.Judged, Tails: backgroundTails()},
+			bystanders))
 }
 
 // alone says what one family shows where there is no other to compare it with, and why. The
@@ -140,21 +142,12 @@ func timesOf(phase string) func(results.Run) *results.Distribution {
 // duration formats a time in ns.
 func duration[T int64 | float64](ns T) string { return units.Duration(time.Duration(ns)) }
 
-// keepsUp says whether the run kept up with the offered rate.
-func keepsUp(r results.Run, runs []results.Run) string {
-	line := fmt.Sprintf("Offered %s/s, %s/%s with %s", units.Rate(r.OfferedPerS), r.Recipe, r.Form, levels.Crowd(r))
-	if levels.KeepsUp(r, runs) {
-		return line + " keeps up"
-	}
-	return line + fmt.Sprintf(" does %s/s and falls behind", units.Rate(r.ThroughputPerS))
-}
-
 // offer says whether a form kept up with the offered rate, "" of a closed loop.
 func offer(r results.Run, runs []results.Run, shown levels.Shown) string {
 	if !r.IsOpen() {
 		return ""
 	}
-	line := keepsUp(r, runs) + ": "
+	line := levels.Pace(r, runs) + ": "
 	first := results.FirstPhase(r)
 	p, name := shown.Highest(runs, timesOf(first), r)
 	switch {

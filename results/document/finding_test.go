@@ -5,32 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/levels"
 )
-
-// A finding says that a form falls behind where the run warns of it, and in no other case: an arrival that
-// failed was not late. Of repetitions, half decide.
-func TestKeepsUp(t *testing.T) {
-	r := results.Run{Loop: "open", OfferedPerS: 100, ThroughputPerS: 99, Generator: results.Generator{Offered: 300, Failed: 3}}
-	slow := r
-	slow.Warnings = []results.Warning{{Code: metrics.Behind}}
-	for name, c := range map[string]struct {
-		runs    []results.Run
-		keepsUp bool
-	}{
-		"failed": {[]results.Run{r}, true}, "warned": {[]results.Run{slow}, false},
-		"one of three": {[]results.Run{slow, r, r}, true}, "two of three": {[]results.Run{r, slow, slow}, false},
-	} {
-		for i := range c.runs {
-			c.runs[i].Repetition = i + 1
-		}
-		if line := keepsUp(c.runs[0], c.runs); strings.Contains(line, "keeps up") != c.keepsUp {
-			t.Errorf("%s: %q", name, line)
-		}
-	}
-}
 
 // A percentile that is known from when the work was due may be unknown from the call: arrivals that no
 // client served count in the former only. A finding does not say 0 of a time that is not known.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
-	"github.com/stampede-bench/stampede/results/contrast"
 	"github.com/stampede-bench/stampede/results/figure"
 	"github.com/stampede-bench/stampede/results/levels"
 	"github.com/stampede-bench/stampede/results/outage"
@@ -45,25 +44,6 @@ func bystanders(r results.Run) *results.Distribution {
 		return nil
 	}
 	return results.Run{Latency: r.Background.Latency}.Times("read")
-}
-
-// slowerBackground says how much longer the background's reads take beside the naive form than beside the
-// other form, if that is known of both.
-func slowerBackground(naive, calm results.Run, runs []results.Run, shown levels.Shown) []string {
-	shown.Tails = backgroundTails()
-	e, _, percentile := shown.Slowdown(runs, bystanders, naive, calm)
-	ratio := e.Value
-	switch {
-	case percentile == "":
-		return nil
-	case contrast.Undecided(e):
-		return []string{fmt.Sprintf("Whether a read of the background takes longer at its %s is not known.", percentile)}
-	case ratio >= 1.95:
-		return []string{fmt.Sprintf("A read of the background takes %s times longer at its %s.", units.Short(ratio), percentile)}
-	case ratio >= 1.05:
-		return []string{fmt.Sprintf("A read of the background takes %.0f %% longer at its %s.", 100*(ratio-1), percentile)}
-	}
-	return []string{fmt.Sprintf("A read of the background takes no longer at its %s.", percentile)}
 }
 
 // mixColumns adds the columns for raw operations.
@@ -114,7 +94,7 @@ func mixes(runs []results.Run, shown levels.Shown) []string {
 	most := largestRuns(levels.Medians(runs))[0]
 	line := fmt.Sprintf("With %s %s operations/s, %s of them reads", levels.Crowd(most), units.Rate(most.ThroughputPerS), units.Share(most.ReadRatio.Achieved))
 	if most.IsOpen() {
-		line = keepsUp(most, runs) + fmt.Sprintf(", %s of it reads", units.Share(most.ReadRatio.Achieved))
+		line = levels.Pace(most, runs) + fmt.Sprintf(", %s of it reads", units.Share(most.ReadRatio.Achieved))
 	}
 	separator := ": "
 	for _, phase := range most.Phases {

@@ -204,7 +204,7 @@ func (s sweep) lines(c results.Curve) (lines [][2]string) {
 	}
 	if u := c.USL; u != nil {
 		lines = append(lines,
-			[2]string{"scaling", formula(*u)},
+			[2]string{"scaling", formula(*u) + because(u.Doubt)},
 			[2]string{"knee", knee(*u)},
 			[2]string{"residuals", residuals(*u)})
 	} else if c.NoUSL != "" {
@@ -230,12 +230,22 @@ func (s sweep) lines(c results.Curve) (lines [][2]string) {
 func (s sweep) worse(c results.Crossover) string {
 	much := fmt.Sprintf("%s times %s's in %s", units.Short(s.WorseBy), c.Than, c.Metric)
 	switch {
+	case c.At == nil && c.Doubt != "" && s.mayCross(c):
+		return "not known whether more than " + much + because(c.Doubt)
 	case c.At == nil:
-		return "not more than " + much + " at the last level"
+		return "not more than " + much + " at the last level" + because(c.Doubt)
 	case c.Always:
-		return "more than " + much + " from the first level on"
+		return "more than " + much + " from the first level on" + because(c.Doubt)
 	}
-	return fmt.Sprintf("more than %s from %s on", much, levels.Place(s.Axes[0], s.reached(*c.At)))
+	return fmt.Sprintf("more than %s from %s on%s%s", much, levels.Place(s.Axes[0], s.reached(*c.At)), atLatest(c), because(c.Doubt))
+}
+
+// because gives the reason of a doubt, "" if there is none.
+func because(doubt string) string {
+	if doubt == "" {
+		return ""
+	}
+	return "; no more is certain: " + doubt
 }
 
 // growth formats the growth of a cost: "as N^0.97 [0.95, 0.99]", "flat", or "not known: N^1.37 [−0.04,
@@ -279,6 +289,8 @@ func coefficient(v float64) string {
 func knee(u results.USL) string {
 	first, last := u.Residuals[0].N, u.Residuals[len(u.Residuals)-1].N
 	switch {
+	case u.Doubt != "":
+		return "not known"
 	case u.Knee == nil:
 		return fmt.Sprintf("no peak up to %s clients", units.Short(last))
 	case *u.Knee < first:

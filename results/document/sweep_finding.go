@@ -10,6 +10,7 @@ import (
 
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/contrast"
+	"github.com/stampede-bench/stampede/results/figure"
 	"github.com/stampede-bench/stampede/results/levels"
 	"github.com/stampede-bench/stampede/results/units"
 )
@@ -81,12 +82,25 @@ func (s sweep) crosses(c results.Crossover) string {
 	}
 	first, last := c.Ratios[0], c.Ratios[len(c.Ratios)-1]
 	begin, factor, end := levels.Place(s.Axes[0], first.N), units.Short(s.WorseBy), levels.Place(s.Axes[0], last.N)
-	most := slices.MaxFunc(c.Ratios, func(a, b results.Ratio) int { return cmp.Compare(a.Times, b.Times) })
+	greatest := func(of func(results.Ratio) float64) results.Ratio {
+		return slices.MaxFunc(c.Ratios, func(a, b results.Ratio) int { return cmp.Compare(of(a), of(b)) })
+	}
+	most := greatest(func(r results.Ratio) float64 { return r.Times })
+	much := units.Short(last.Times)
+	if c.Doubt != "" {
+		much = "at least " + units.Short(last.Least)
+	}
 	switch {
 	case c.Always:
-		return fmt.Sprintf("From %s on, the first level, %s more than %s times %s's; at %s %s times.", begin, what, factor, calm, end, units.Short(last.Times))
+		return fmt.Sprintf("From %s on, the first level, %s more than %s times %s's; at %s %s times%s.", begin, what, factor, calm, end, much, because(c.Doubt))
 	case c.At != nil:
-		return fmt.Sprintf("From %s on%s %s more than %s times %s's; at %s %s times.", levels.Place(s.Axes[0], s.reached(*c.At)), s.each(c), what, factor, calm, end, units.Short(last.Times))
+		return fmt.Sprintf("From %s on%s%s %s more than %s times %s's; at %s %s times%s.",
+			levels.Place(s.Axes[0], s.reached(*c.At)), atLatest(c), s.each(c), what, factor, calm, end, much, because(c.Doubt))
+	case c.Doubt != "" && s.mayCross(c):
+		return fmt.Sprintf("It is not known from where on, if at all, %s more than %s times %s's: %s.", what, factor, calm, c.Doubt)
+	case c.Doubt != "":
+		return fmt.Sprintf("From %s to %s %s at most %s times %s's, and never %s times%s.", begin, end, what,
+			units.Short(greatest(func(r results.Ratio) float64 { return r.Most }).Most), calm, factor, because(c.Doubt))
 	case len(c.Ratios) == 1:
 		return fmt.Sprintf("At %s, the one level of both, %s %s times %s's.", end, what, units.Short(last.Times), calm)
 	case most.Times < s.WorseBy:
@@ -94,6 +108,19 @@ func (s sweep) crosses(c results.Crossover) string {
 	}
 	return fmt.Sprintf("At %s %s no longer %s times %s's, but %s times; at %s it was %s times.",
 		end, what, factor, calm, units.Short(last.Times), levels.Place(s.Axes[0], most.N), units.Short(most.Times))
+}
+
+// mayCross reports whether the naive form can be worse by the factor at some level, as far as the doubts leave it.
+func (s sweep) mayCross(c results.Crossover) bool {
+	return slices.ContainsFunc(c.Ratios, func(r results.Ratio) bool { return r.Most == 0 || r.Most >= s.WorseBy })
+}
+
+// atLatest says that a crossover may lie before the level from which on it is certain.
+func atLatest(c results.Crossover) string {
+	if c.Doubt == "" {
+		return ""
+	}
+	return " at the latest"
 }
 
 // reached returns the lowest value of the first axis, at or above the given value, that can be
@@ -130,6 +157,9 @@ func (s sweep) each(c results.Crossover) string {
 
 // greatest says where a form's throughput is greatest.
 func (s sweep) greatest(c results.Curve) string {
+	if c.USL.Doubt != "" {
+		return fmt.Sprintf("Where the throughput of %s peaks is not known: %s.", s.who(c.Recipe, c.Form, c.URL, c.Beside), c.USL.Doubt)
+	}
 	knee := knee(*c.USL)
 	if c.USL.Knee != nil {
 		knee = "throughput peaks " + knee
@@ -164,7 +194,7 @@ func (s sweep) follow(rows []results.Level) []string {
 // trend says how the throughput changes from the first level to the last.
 func (s sweep) trend(rows []results.Level) string {
 	first, last := rows[0], rows[len(rows)-1]
-	return fmt.Sprintf("%s throughput %s from %s/s to %s/s", s.ends(rows), change(first.Throughput, last.Throughput),
+	return fmt.Sprintf("%s throughput %s from %s/s to %s/s", s.ends(rows), s.change(first, last, first.Throughput, last.Throughput, levels.Speed()),
 		units.Rate(first.Throughput.Value), units.Rate(last.Throughput.Value))
 }
 
@@ -186,8 +216,10 @@ func (s sweep) trendOf(phase string, rows []results.Level) string {
 		if len(some) < 2 || len(some) < least {
 			continue
 		}
-		first, last := some[0].Latency[phase][p.Name], some[len(some)-1].Latency[phase][p.Name]
-		return fmt.Sprintf("%s %s %s %s from %s to %s", s.ends(some), levels.PhaseName(phase), p.Name, change(first, last),
+		from, to := some[0], some[len(some)-1]
+		first, last := from.Latency[phase][p.Name], to.Latency[phase][p.Name]
+		of := levels.TimeOf(s.Runs[from.Runs[0]], phase, p.Name)
+		return fmt.Sprintf("%s %s %s %s from %s to %s", s.ends(some), levels.PhaseName(phase), p.Name, s.change(from, to, first, last, of),
 			units.Duration(time.Duration(first.Value)), units.Duration(time.Duration(last.Value)))
 	}
 	return ""
@@ -214,12 +246,14 @@ func (s sweep) ends(rows []results.Level) string {
 	return fmt.Sprintf("from %s to %s B", levels.Place("size", from), units.Count(int64(to)))
 }
 
-// change returns the verb for a change. It is "rises" or "falls" only if the intervals do not overlap.
-func change(from, to results.Estimate) string {
-	switch {
-	case to.Low > from.High:
+// change returns the verb for a change of a figure. It is "rises" or "falls" only if the intervals do not overlap, nor do
+// what the doubts about the runs leave of them.
+func (s sweep) change(first, last results.Level, from, to results.Estimate, of figure.Figure) string {
+	e := results.Estimate{Value: to.Value / from.Value, Low: to.Low / from.High, High: to.High / from.Low, Confidence: 1}
+	switch r := levels.RatioWithin(e, of, levels.RunsOf(s.Sweep, last), levels.RunsOf(s.Sweep, first)); {
+	case r.Least > 1:
 		return "rises"
-	case to.High < from.Low:
+	case r.Most < 1:
 		return "falls"
 	}
 	return "goes"

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/document"
 	"github.com/stampede-bench/stampede/results/levels"
@@ -223,5 +224,67 @@ func TestSweepShowsChosenPercentiles(t *testing.T) {
 	}
 	if !strings.Contains(text, "p75") || !strings.Contains(text, "p99.9") || strings.Contains(text, "p90 ") {
 		t.Errorf("not the columns that were chosen:\n%s", text)
+	}
+}
+
+// A headline claims no more of the levels than the doubts about their runs leave.
+func TestASweepIsNoSurerThanItsRuns(t *testing.T) {
+	doubted := func(runs []results.Run, share float64, of func(results.Run) bool) []results.Run {
+		for i := range runs {
+			if of(runs[i]) {
+				runs[i].Doubts = []results.Warning{{Code: metrics.Others, Text: "other programs", Numbers: map[string]float64{metrics.LostShare: share}}}
+			}
+		}
+		return runs
+	}
+	naive := func(r results.Run) bool { return r.Family == "naive" }
+	calm := func(r results.Run) bool { return !naive(r) }
+	for name, c := range map[string]struct {
+		share   float64
+		of      func(results.Run) bool
+		worseBy float64
+		want    string
+		table   string
+	}{
+		"half of the naive form's time": {0.5, naive, 2,
+			"From 17 clients on at the latest the naive form's hand-off p99 is more than 2 times the form predecessor's; at 128 clients at least 13 times; no more is certain: other programs.",
+			"more than 2 times predecessor's in handoff.p99 from 17 clients on at the latest; no more is certain: other programs"},
+		"all of the naive form's time": {1, naive, 2,
+			"It is not known from where on, if at all, the naive form's hand-off p99 is more than 2 times the form predecessor's: other programs.",
+			"not known whether more than 2 times predecessor's in handoff.p99; no more is certain: other programs"},
+		"a tenth of the recipe's time": {0.1, calm, 40,
+			"From 2 clients to 128 clients the naive form's hand-off p99 is at most 29 times the form predecessor's, and never 40 times; no more is certain: other programs.",
+			"not more than 40 times predecessor's in handoff.p99 at the last level; no more is certain: other programs"},
+	} {
+		s := resulttest.SweepOf(doubted(resulttest.HerdRuns(), c.share, c.of)...)
+		s.WorseBy = c.worseBy
+		levels.Analyse(&s)
+		if got := document.New(s).Findings[0]; got != c.want {
+			t.Errorf("%s: %q\nwant %q", name, got, c.want)
+		}
+		s.Axes = []string{"clients", "hold"} // the table says it of each level of the second axis
+		levels.Analyse(&s)
+		var table strings.Builder
+		for _, of := range document.New(s).Tables {
+			for _, row := range of.Rows {
+				table.WriteString(strings.Join(row, " ") + "\n")
+			}
+		}
+		if !strings.Contains(table.String(), c.table) {
+			t.Errorf("%s: %s\nwant %q", name, table.String(), c.table)
+		}
+	}
+
+	all := func(results.Run) bool { return true }
+	s := resulttest.SweepOf(doubted(resulttest.ScalingRuns(), 0.2, all)...)
+	if text := findings(document.New(s)); strings.Count(text, "peaks is not known: other programs.") != 2 || strings.Contains(text, "no peak") {
+		t.Errorf("of peaks it says %q", text)
+	}
+
+	for share, verb := range map[float64]string{0.001: "rises", 0.9: "goes"} {
+		s := resulttest.MixSweep(doubted(resulttest.MixedReads(1000), share, all), "reads")
+		if got := document.New(s).Findings[0]; !strings.Contains(got, "throughput "+verb+" from") {
+			t.Errorf("%v: %q, want that it %s", share, got, verb)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package levels
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -82,12 +83,13 @@ func scale(s results.Sweep, levels []results.Level) (*results.USL, string) {
 		return nil, err.Error()
 	}
 	u := &results.USL{Alpha: law.Alpha, Beta: law.Beta, Gamma: law.Gamma, R2: law.R2(done)}
-	if peak := law.Peak(done); peak.Shown {
-		u.Knee, u.KneeLow, u.KneeHigh = &peak.Value, &peak.Low, &peak.High
-	}
 	for _, l := range levels {
+		u.Doubt = cmp.Or(u.Doubt, Doubt(Speed(), RunsOf(s, l)))
 		n := Value(l, s.Axes[0])
 		u.Residuals = append(u.Residuals, results.Residual{N: n, Measured: l.Throughput.Value, Fitted: law.Value(n)})
+	}
+	if peak := law.Peak(done); peak.Shown && u.Doubt == "" {
+		u.Knee, u.KneeLow, u.KneeHigh = &peak.Value, &peak.Low, &peak.High
 	}
 	return u, ""
 }
@@ -185,15 +187,33 @@ func referenceFor(all [][]results.Level, naive []results.Level, beside func(resu
 func crossover(s results.Sweep, naive, calm []results.Level) results.Crossover {
 	first := naive[0]
 	c := results.Crossover{Recipe: first.Recipe, Form: first.Form, Than: calm[0].Form, URL: first.Backend.URL, Beside: OtherAxes(s, first), Ratios: []results.Ratio{}}
-	var ratios []stats.Point
-	c.Metric, ratios = ratiosOf(s, naive, calm)
-	for _, p := range ratios {
-		c.Ratios = append(c.Ratios, results.Ratio{N: p.N, Times: p.Value})
+	metric, ratios := ratiosOf(s, naive, calm)
+	c.Metric = metric
+	var least []stats.Point
+	for _, r := range ratios {
+		c.Doubt = cmp.Or(c.Doubt, r.Doubt)
+		least = append(least, stats.Point{N: r.at, Value: r.Least})
 	}
-	if found, ok := stats.Cross(ratios, s.WorseBy); ok {
+	for _, r := range ratios {
+		at := results.Ratio{N: r.at, Times: r.Value}
+		if c.Doubt != "" {
+			at.Least = r.Least
+			if !math.IsInf(r.Most, 1) {
+				at.Most = r.Most
+			}
+		}
+		c.Ratios = append(c.Ratios, at)
+	}
+	if found, ok := stats.Cross(least, s.WorseBy); ok {
 		c.At, c.Always = &found.At, found.Always
 	}
 	return c
+}
+
+// A ratioAt is a ratio at a level of the first axis.
+type ratioAt struct {
+	at float64
+	Ratio
 }
 
 const throughput = "throughput"
@@ -201,20 +221,21 @@ const throughput = "throughput"
 // ratiosOf returns how many times worse the naive form is, at each level at which both forms were
 // measured. It compares the highest percentile that all these levels have, of the hand-off or, in an
 // open loop, of the first phase. If there is no such percentile, it compares the throughput.
-func ratiosOf(s results.Sweep, naive, calm []results.Level) (metric string, all []stats.Point) {
+func ratiosOf(s results.Sweep, naive, calm []results.Level) (metric string, all []ratioAt) {
 	phase := tail(s, naive[0])
 	for _, p := range Percentiles() {
-		worse := func(naive, calm results.Level) (float64, bool) {
+		worse := func(naive, calm results.Level) (Ratio, bool) {
 			a, has := naive.Latency[phase][p.Name]
 			b, had := calm.Latency[phase][p.Name]
-			return a.Value / b.Value, has && had && b.Value > 0
+			over, under := RunsOf(s, naive), RunsOf(s, calm)
+			return RatioWithin(results.Estimate{Value: a.Value / b.Value}, TimeOf(over[0], phase, p.Name), over, under), has && had && b.Value > 0
 		}
 		if all, ok := pairs(s, naive, calm, worse); ok {
 			return phase + "." + p.Name, all
 		}
 	}
-	all, _ = pairs(s, naive, calm, func(naive, calm results.Level) (float64, bool) {
-		return calm.Throughput.Value / naive.Throughput.Value, naive.Throughput.Value > 0 && calm.Throughput.Value > 0
+	all, _ = pairs(s, naive, calm, func(naive, calm results.Level) (Ratio, bool) {
+		return RatioWithin(results.Estimate{Value: calm.Throughput.Value / naive.Throughput.Value}, Speed(), RunsOf(s, calm), RunsOf(s, naive)), naive.Throughput.Value > 0 && calm.Throughput.Value > 0
 	})
 	return throughput, all
 }
@@ -230,7 +251,7 @@ func tail(s results.Sweep, l results.Level) string {
 
 // pairs compares the levels that both series have. It returns false if one of them lacks a value, or
 // there are none.
-func pairs(s results.Sweep, naive, calm []results.Level, worse func(naive, calm results.Level) (float64, bool)) (all []stats.Point, ok bool) {
+func pairs(s results.Sweep, naive, calm []results.Level, worse func(naive, calm results.Level) (Ratio, bool)) (all []ratioAt, ok bool) {
 	for _, a := range naive {
 		for _, b := range calm {
 			at := Value(a, s.Axes[0])
@@ -241,7 +262,7 @@ func pairs(s results.Sweep, naive, calm []results.Level, worse func(naive, calm 
 			if !known {
 				return nil, false
 			}
-			all = append(all, stats.Point{N: at, Value: times})
+			all = append(all, ratioAt{at, times})
 		}
 	}
 	return all, len(all) > 0

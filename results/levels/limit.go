@@ -3,9 +3,9 @@ package levels
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
+	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/units"
 )
@@ -33,10 +33,13 @@ func limits(s results.Sweep, levels []results.Level, c results.Curve) (lines []s
 			lines = append(lines, line)
 		}
 	}
-	if len(lines) == 0 {
-		return []string{"not known"}
+	if len(lines) > 0 {
+		return lines
 	}
-	return lines
+	if text := repeated(runs, metrics.Others, metrics.Stolen, metrics.Starved); text != "" {
+		return []string{"not known: " + text}
+	}
+	return []string{"not known"}
 }
 
 func herdLimit(runs []results.Run, c results.Curve) string {
@@ -64,20 +67,28 @@ func askLimit(runs []results.Run, c results.Curve) string {
 	return fmt.Sprintf("polling: reads and writes per round grow as N^%.2f", g.Value)
 }
 
-// processorLimit repeats a warning that at least half of the runs have: that the generator, its
-// servers or other programs kept the machine's processors busy.
+// processorLimit reports that the generator and its servers kept the machine's processors busy. Where other programs
+// took the processors, the form may have no such limit.
 func processorLimit(runs []results.Run) string {
+	if text := repeated(runs, metrics.ClientBound, metrics.Shared); text != "" {
+		return "the processors: " + text
+	}
+	return ""
+}
+
+// repeated returns the text of a warning of one of the kinds that at least half of the runs have, "" if they do not.
+func repeated(runs []results.Run, codes ...string) string {
 	short, text := 0, ""
 	for _, r := range runs {
-		i := slices.IndexFunc(r.Warnings, func(w results.Warning) bool { return strings.HasPrefix(w.Code, "cpu") })
+		i := slices.IndexFunc(r.Warnings, func(w results.Warning) bool { return slices.Contains(codes, w.Code) })
 		if i >= 0 {
 			short, text = short+1, r.Warnings[i].Text
 		}
 	}
-	if 2*short < len(runs) || short == 0 {
+	if 2*short < len(runs) {
 		return ""
 	}
-	return "the processors: " + text
+	return text
 }
 
 // serialLimit reports the limit of instances that serve one client at a time, if nearly every round
@@ -104,7 +115,7 @@ func serialLimit(l results.Level, runs []results.Run) string {
 	if groups > 1 {
 		each = " in each of " + units.Plural(groups, l.Recipe)
 	}
-	if l.HoldNS > 0 && held > l.HoldNS*12/10 {
+	if l.HoldNS > 0 && held > l.HoldNS*12/10 && Doubt(Speed(), runs) == "" {
 		late = fmt.Sprintf("; timers make that of a hold of %s", units.Setting(l.HoldNS))
 	}
 	return fmt.Sprintf("one holder at a time%s: %d/(%s held + %s hand-off) = %s/s%s", each, groups,

@@ -1,12 +1,14 @@
 package levels
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/stats"
+	"github.com/stampede-bench/stampede/results/units"
 )
 
 // repeats reports whether the two runs are repetitions of the same measurement.
@@ -73,16 +75,25 @@ func Medians(runs []results.Run) (all []results.Run) {
 	return all
 }
 
-// KeepsUp reports whether a run in an open loop kept up with the offered rate: fewer than half of its
-// repetitions warn that they did not.
-func KeepsUp(r results.Run, runs []results.Run) bool {
+// Pace says whether a run in an open loop kept up with the offered rate: fewer than half of its repetitions warn that
+// they did not.
+func Pace(r results.Run, runs []results.Run) string {
 	behind, all := 0, RepetitionsOf(r, runs)
 	for _, one := range all {
 		if slices.ContainsFunc(one.Warnings, func(w results.Warning) bool { return w.Code == metrics.Behind }) {
 			behind++
 		}
 	}
-	return 2*behind < len(all)
+	line := fmt.Sprintf("Offered %s/s, %s/%s with %s", units.Rate(r.OfferedPerS), r.Recipe, r.Form, Crowd(r))
+	if 2*behind < len(all) {
+		return line + " keeps up"
+	}
+	line += fmt.Sprintf(" does %s/s", units.Rate(r.ThroughputPerS))
+	share := RatioWithin(results.Estimate{Value: r.ThroughputPerS / r.OfferedPerS}, Speed(), all, nil)
+	if share.Doubt != "" && share.Most >= 1 {
+		return line + fmt.Sprintf(" and may keep up (%s)", share.Doubt)
+	}
+	return line + " and falls behind"
 }
 
 // RatioOf returns how many times the calm form's value the naive form's is: the median of the ratios

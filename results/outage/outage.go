@@ -10,6 +10,7 @@ import (
 
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/levels"
 	"github.com/stampede-bench/stampede/results/units"
 )
 
@@ -103,6 +104,9 @@ func (r Recovered) outage() string {
 	case metrics.Unclear:
 		return after + "it is unclear whether there was an outage: too little happened before or after, or one was in progress."
 	case metrics.Slowdown:
+		if doubt := levels.Doubt(levels.Speed(), []results.Run{r.Run}); doubt != "" {
+			return after + "there was no measurable outage; that fewer than half as many grants a second ended as before may not be the fault's doing: " + doubt + "."
+		}
 		return after + "there was no measurable outage, but fewer than half as many grants a second as before" + r.recovery()
 	}
 	if r.ServedNS == nil && r.serviceLost() {

@@ -78,3 +78,18 @@ func TestAServiceThatIsGoneIsNotTheFaultsDoing(t *testing.T) {
 		t.Errorf("got %q and %q", all[0].outage(), all[1].outage())
 	}
 }
+
+// A slowdown that the machine can explain is not the fault's.
+func TestASlowdownMayBeTheMachines(t *testing.T) {
+	r := recovered("predecessor", "recipe", "delay member 2", 0, 0)
+	r.ThroughputPerS, r.Rounds, r.DurationNS, r.Faults.Recovery[0].Effect = 100, 500, 5*time.Second, string(metrics.Slowdown)
+	const blamed = `lock/predecessor: after "delay member 2" there was no measurable outage, but fewer than half as many grants a second as before; no second until the next fault or the end saw nine tenths of what was done before.`
+	const open = `lock/predecessor: after "delay member 2" there was no measurable outage; that fewer than half as many grants a second ended as before may not be the fault's doing: other programs.`
+	if got := All([]results.Run{r})[0].outage(); got != blamed {
+		t.Errorf("got %q, want %q", got, blamed)
+	}
+	r.Doubts = []results.Warning{{Code: metrics.Others, Text: "other programs", Numbers: map[string]float64{metrics.LostShare: 0.4}}}
+	if got := All([]results.Run{r})[0].outage(); got != open {
+		t.Errorf("got %q, want %q", got, open)
+	}
+}
