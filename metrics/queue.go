@@ -204,7 +204,7 @@ func (r *Record) MissedRate(hold time.Duration, most int) []Warning {
 	if arrived-float64(r.Rounds) <= max((1-reached)*arrived, min(r.inProgress(hold), float64(most), arrived/2)) {
 		return nil
 	}
-	numbers := Numbers{"rounds": float64(r.Rounds), "offered": float64(r.Generator.Offered)}
+	numbers := Numbers{"completed": float64(r.Generator.Completed), "offered": float64(r.Generator.Offered)}
 	return []Warning{{Code: Behind, Numbers: numbers}}
 }
 

@@ -164,7 +164,7 @@ func ofRounds(code string, w metrics.Warning) string {
 		return fmt.Sprintf("%stimes do not stand for all turns: on average %.3g were in progress, those that ended explain %.3g (Little's law); use a longer --duration",
 			prefix, n["in_progress"], n["ended"])
 	case metrics.Behind:
-		return fmt.Sprintf("rate not reached: %s of %s rounds", count(n["rounds"]), count(n["offered"]))
+		return fmt.Sprintf("rate not reached: %s of %s arrivals were completed", count(n["completed"]), count(n["offered"]))
 	case metrics.Interrupted:
 		if n["measured_share"] == 0 {
 			return "interrupted before the window opened: nothing was measured"

@@ -44,7 +44,7 @@ func TestEveryWarningHasItsSentence(t *testing.T) {
 		"background: too short: 3 turns had not ended, the oldest after 2.00 s, and are in no time (the longest that ended took 1.50 ms): use a longer --duration": warning(metrics.Bystanders, metrics.Numbers{"overdue": 3, "oldest_ns": 2e9, "longest_ns": 1.5e6}, of(metrics.Unfinished)),
 		"4 of 100 arrivals failed with their session or connection: they count as infinitely late":                                                                 warning(metrics.Failed, metrics.Numbers{"failed": 4, "offered": 100}, nil),
 		"4 of 100 background arrivals failed with their session or connection: they count as infinitely late":                                                      warning(metrics.Bystanders, metrics.Numbers{"failed": 4, "offered": 100}, of(metrics.Failed)),
-		"rate not reached: 900 of 1 000 rounds":                                                                                                                    warning(metrics.Behind, metrics.Numbers{"rounds": 900, "offered": 1000}, nil),
+		"rate not reached: 900 of 1 000 arrivals were completed":                                                                                                   warning(metrics.Behind, metrics.Numbers{"completed": 900, "offered": 1000}, nil),
 		"2 of 3 sessions of the preload ended, and their watches with them": warning(metrics.PreloadLost,
 			metrics.Numbers{"lost": 2, "sessions": 3}, nil),
 		"the background lost 2 sessions": warning(metrics.BackgroundSessionsLost, metrics.Numbers{"sessions": 2}, nil),

@@ -151,7 +151,7 @@ func TestTable(t *testing.T) {
 			keepsUp.ThroughputPerS = 799
 			behind.Generator.Late, behind.Generator.Skipped = 3906, 956
 			behind.Warnings = append(behind.Warnings, results.WarningOf(metrics.Warning{Code: metrics.Behind,
-				Numbers: metrics.Numbers{"rounds": 3050, "offered": 4006}}))
+				Numbers: metrics.Numbers{"completed": 3050, "offered": 4006}}))
 			due := results.DistributionOf(resulttest.Spread(3050, 400*time.Millisecond))
 			behind.Latency["acquire"] = results.Latency{Count: 3050, Service: behind.Latency["acquire"].Service, Response: due}
 			return resulttest.FileOf(runs...), render.Options{}

@@ -44,7 +44,7 @@ func (f Figure) doubt(is *Reading, r results.Run, d results.Warning) {
 	distortion := metrics.DistortionOf(code)
 	switch {
 	case code == metrics.Interrupted && d.Numbers["measured_share"] == 0 && f.Population == Window: // not even counts were measured
-	case strings.HasPrefix(f.Name, "generator.") || strings.HasPrefix(f.Name, "machine.") || strings.HasPrefix(f.Name, "rate."):
+	case strings.HasPrefix(f.Name, "generator.") || strings.HasPrefix(f.Name, "machine.") || f.Name == "rate.offered":
 		return // doubts are derived from them
 	case code == metrics.AgentLost && f.Name != Violations: // a violation among the other agents' clients is one
 	case code == metrics.Abandoned && f.Unit == PerRound:
@@ -149,7 +149,7 @@ func (f Figure) lostArrivals(r results.Run, d results.Warning) Reading {
 		more = float64(completed) * (1/left - 1)
 	}
 	is.widen(is.Value-more, is.Value, d.Text)
-	is.bound(0)
+	is.bound(0, math.Inf(1))
 	return is
 }
 
@@ -162,7 +162,7 @@ func Lost(r results.Run) Reading {
 			all.widen(Figure{}.lostArrivals(r, d).Low, all.Value, d.Text)
 		}
 	}
-	all.bound(0)
+	all.bound(0, math.Inf(1))
 	return all
 }
 

@@ -76,6 +76,8 @@ func TestDoubt(t *testing.T) {
 		{"generator.lag.p99", metrics.Starved, 0},
 		{"machine.busy", metrics.Others, 0},
 		{"rate.achieved", metrics.Skipped, 0},
+		{"rate.achieved", metrics.Others, figure.Higher}, // as rounds_per_s
+		{"rate.offered", metrics.Others, 0},
 	} {
 		m, err := figure.Parse(c.figure, []string{"acquire"})
 		if err != nil {
@@ -335,5 +337,31 @@ func TestMissingTrafficRaisesOnlyCounts(t *testing.T) {
 	}
 	if n < 15 {
 		t.Errorf("%d figures of observations, want all", n)
+	}
+}
+
+// The achieved rate counts arrivals of the window only, not rounds of arrivals before it, and has the doubts of the rate,
+// but is at most 1, as each share is.
+func TestAchievedRate(t *testing.T) {
+	r := results.Run{Rounds: 330, DurationNS: 4 * time.Second, ThroughputPerS: 82.5, Generator: results.Generator{Offered: 400, Completed: 323, Skipped: 77}}
+	achieved, rate, reads := figure.Known(nil, "rate.achieved")[0], figure.Known(nil, "rounds_per_s")[0], figure.Known(nil, "mix.reads")[0]
+	if is := achieved.Read(r); is.Value != 0.8075 || is.Low != 0.8075 || is.High != 0.8075 {
+		t.Errorf("%+v, want 323 of 400", is)
+	}
+	for share, high := range map[float64]float64{0.05: 0.8075 / 0.95, 0.1: 0.8075 / 0.9, 0.5: 1, 1: 1} {
+		r.Doubts = []results.Warning{{Code: metrics.Others, Text: "others", Numbers: metrics.Numbers{metrics.LostShare: share}}}
+		is := achieved.Read(r)
+		if is.Low != is.Value || math.Abs(is.High-high) > 1e-9 {
+			t.Errorf("%v: %+v, want at most %v", share, is, high)
+		}
+		_, doubt := figure.Above.Judge(is, figure.Exactly(0.9))
+		_, of := figure.Above.Judge(rate.Read(r), figure.Exactly(92))
+		if doubt != of {
+			t.Errorf("%v: the share has the doubt %q, the rate %q", share, doubt, of)
+		}
+	}
+	r.Mix, r.ReadRatio = &results.Mix{}, &results.ReadRatio{Achieved: 0.92}
+	if is := reads.Read(r); is.Low < 0 || is.High != 1 {
+		t.Errorf("%+v, want no share above 1", is)
 	}
 }

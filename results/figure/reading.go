@@ -62,7 +62,13 @@ func (r *Reading) widen(low, high float64, why string) {
 }
 
 // bound limits the reading to what the figure can be.
-func (r *Reading) bound(least float64) {
+func (r *Reading) bound(least, most float64) {
+	if r.High > most {
+		r.High = max(most, r.Value)
+	}
+	if r.High == r.Value {
+		r.highBy = ""
+	}
 	if r.Low < least {
 		r.Low = min(least, r.Value)
 	}
@@ -148,9 +154,14 @@ func (f Figure) Read(r results.Run) Reading {
 	for _, d := range r.Doubts {
 		f.doubt(&is, r, d)
 	}
-	if !strings.HasPrefix(f.Name, fromAcknowledgement) { // the one kind of figure that can be negative
-		is.bound(0)
+	least, most := 0., math.Inf(1)
+	if strings.HasPrefix(f.Name, fromAcknowledgement) { // the one kind of figure that can be negative
+		least = math.Inf(-1)
 	}
+	if f.Unit == Share {
+		most = 1
+	}
+	is.bound(least, most)
 	return is
 }
 
