@@ -177,8 +177,8 @@ func TestOneRunOfSeveralAgents(t *testing.T) {
 	}
 }
 
-// formsOn returns the forms that run on the service: all of them on the native server, and on others the first
-// form of each recipe.
+// formsOn returns the forms that run on the service: the first form of each recipe in each family on the native server, and
+// on others the first form of each recipe.
 func formsOn(t *testing.T, s drivers.Service, scheme string) (forms []workloads.Form) {
 	t.Helper()
 	seen := map[string]bool{}
@@ -193,12 +193,20 @@ func formsOn(t *testing.T, s drivers.Service, scheme string) (forms []workloads.
 		}
 		fits := f.Needs.MetBy(c)
 		c.Close()
-		if fits && (scheme == "native" || !seen[f.Recipe]) {
+		if group := f.Recipe + " " + families(f, scheme); fits && !seen[group] {
 			forms = append(forms, f)
+			seen[group] = true
 		}
-		seen[f.Recipe] = true
 	}
 	return forms
+}
+
+// families returns what tells the forms of a recipe apart that are run on a service.
+func families(f workloads.Form, scheme string) string {
+	if scheme != "native" {
+		return ""
+	}
+	return string(f.Family)
 }
 
 // checkRun checks what is known of a run that was not disturbed.
