@@ -351,7 +351,9 @@ func generator() []Figure {
 			Export: "stampede.arrivals",
 			run:    func(r results.Run) (float64, bool) { return r.OfferedPerS, r.Generator.Offered > 0 }},
 		Figure{Name: "rate.achieved", Unit: Share, Better: More, About: "arrivals of the window that were completed, of those that were due", Merge: Derived, delay: slows,
-			run: ratio(func(r results.Run) (int64, int64) { return r.Generator.Offered - r.Generator.Lost(), r.Generator.Offered })},
+			run: ratio(func(r results.Run) (int64, int64) {
+				return r.Generator.Offered - r.Generator.Lost(), r.Generator.Offered
+			})},
 		Figure{Name: "generator.late", About: "arrivals for which no client was free when they were due", Export: "stampede.arrivals",
 			run: always(func(r results.Run) int64 { return r.Generator.Late })},
 		Figure{Name: "generator.skipped", About: "arrivals that no client ever started", Export: "stampede.arrivals",

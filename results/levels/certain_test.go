@@ -152,4 +152,3 @@ func TestPace(t *testing.T) {
 		}
 	}
 }
-
