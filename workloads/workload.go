@@ -130,6 +130,9 @@ func (f Form) ServiceFor(s drivers.Service) drivers.Service {
 // String returns the form's full name, such as "lock/predecessor".
 func (f Form) String() string { return f.Recipe + "/" + f.Name }
 
+// FollowedPhase returns the phase of whose times [Progress] tells while the plan is executed.
+func (p Plan) FollowedPhase() string { return p.Form.New(p.Settings).Lap().Phase }
+
 // Phases returns the names of the phases that runs of the form measure, in alphabetical order.
 func (f Form) Phases() []string {
 	timings := map[string]*metrics.Latency{}

@@ -40,11 +40,7 @@ type running struct {
 }
 
 func newRunning(f *Fleet, p workloads.Plan, a assignment, cancel context.CancelCauseFunc) *running {
-	first := ""
-	if phases := p.Form.Phases(); len(phases) > 0 {
-		first = phases[0]
-	}
-	r := &running{fleet: f, plan: p, work: a, cancel: cancel, follower: newFollower(first), lost: map[string]Loss{}, faults: metrics.NewFaultLog(0), absent: map[string]chan struct{}{}}
+	r := &running{fleet: f, plan: p, work: a, cancel: cancel, follower: newFollower(p.FollowedPhase()), lost: map[string]Loss{}, faults: metrics.NewFaultLog(0), absent: map[string]chan struct{}{}}
 	for _, s := range a.Shares {
 		r.absent[s.Agent] = make(chan struct{})
 	}

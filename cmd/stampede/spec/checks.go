@@ -132,12 +132,12 @@ func abort(condition string, rows []gate.Row) (gate.Threshold, error) {
 }
 
 // CheckFollowed refuses conditions that cannot be seen where agents have the clients: while a run is in progress they
-// tell of errors and of the response times of the first phase.
+// tell of errors and of the response times of one phase.
 func (d Checks) CheckFollowed(f *Flags, jobs []Job) error {
 	for _, t := range d.Aborts {
 		for _, j := range jobs {
 			for _, form := range j.Chosen {
-				first := form.Phases()[0]
+				first := j.Flags.draft(form.Form, 1).FollowedPhase()
 				seen := strings.HasPrefix(t.Figure(), first+".response.p")
 				if f.Agents.Count > 0 && t.Figure() != "errors" && !seen {
 					return cli.Flagf("abort-on", "%s cannot be seen while agents have the clients: want errors, or a percentile of %s.response", t.Figure(), first)
