@@ -17,6 +17,7 @@ import (
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/archive"
 	"github.com/stampede-bench/stampede/results/document"
+	"github.com/stampede-bench/stampede/results/levels"
 	"github.com/stampede-bench/stampede/results/units"
 )
 
@@ -122,9 +123,9 @@ func (a *app) listRun(path string, e archive.Entry, back int) error {
 func contentsOf(v results.Result, d document.Document) string {
 	switch v := v.(type) {
 	case results.File:
-		return document.Contents(v)
+		return levels.Contents(v)
 	case results.Sweep:
-		return "sweep · " + document.Contents(v.File)
+		return "sweep · " + levels.Contents(v.File)
 	case results.Comparison:
 		return "comparison · " + v.Base.Label + " → " + v.New.Label
 	}

@@ -234,7 +234,7 @@ func sign(op string) string {
 
 // reason returns the reason for the verdict on a file.
 func reason(f results.File, v results.Verdict) string {
-	all := grouped(f.Gates, sameThreshold)
+	all := levels.Grouped(f.Gates, sameThreshold)
 	outcomes := map[results.Verdict]int{} // a threshold counts once, by its worst verdict
 	for _, of := range all {
 		worst := results.Verdict("")
@@ -299,7 +299,7 @@ func (d *Document) judge(what string, gates []results.Gate, about func(results.G
 		measured, limit := amounts(g)
 		line(g, of, g.Verdict, measured, limit, string(g.Verdict))
 	}
-	for _, of := range grouped(gates, sameThreshold) {
+	for _, of := range levels.Grouped(gates, sameThreshold) {
 		var met, not []results.Gate
 		for _, g := range of {
 			if g.Verdict == results.Pass || g.Verdict == results.Improvement {
@@ -313,7 +313,7 @@ func (d *Document) judge(what string, gates []results.Gate, about func(results.G
 			decided(g, about(g))
 			allNamed = allNamed && named(g)
 		}
-		for _, same := range grouped(shown, func(a, b results.Gate) bool { return a.Why == b.Why }) {
+		for _, same := range levels.Grouped(shown, func(a, b results.Gate) bool { return a.Why == b.Why }) {
 			t.Notes = append(t.Notes, whyOf(same, len(same) < len(shown), about)...)
 		}
 		if more := len(not) - mostGates; more > 0 {

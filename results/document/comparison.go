@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/levels"
 	"github.com/stampede-bench/stampede/results/stats"
 	"github.com/stampede-bench/stampede/results/units"
 )
@@ -40,7 +41,7 @@ func ofComparison(c comparison) (d Document) {
 	}
 	d.Tables = append(d.Tables, Table{Title: "variants", Columns: columns(0, "<variant", "<what it is"),
 		Rows: [][]string{{"base", c.Base.Label}, {"candidate", c.New.Label}}, Leads: true})
-	for _, of := range grouped(c.Changes, func(a, b results.Change) bool { return a.Subject == b.Subject }) {
+	for _, of := range levels.Grouped(c.Changes, func(a, b results.Change) bool { return a.Subject == b.Subject }) {
 		d.Tables = append(d.Tables, c.changes(cmp.Or(of[0].Subject, "figures"), of))
 	}
 	d.Tables = append(d.Tables, shown(c.changes("confirmation of regressions", c.Confirmation), c.means(), c.quantiles())...)
@@ -92,7 +93,7 @@ func (c comparison) changes(title string, of []results.Change) Table {
 		t.Rows = append(t.Rows, c.row(x))
 		*verdicts = append(*verdicts, x.Verdict)
 	}
-	for _, alike := range grouped(of, func(a, b results.Change) bool { return a.Why == b.Why }) {
+	for _, alike := range levels.Grouped(of, func(a, b results.Change) bool { return a.Why == b.Why }) {
 		var names []string
 		for _, x := range alike {
 			names = append(names, x.Figure)
@@ -326,7 +327,7 @@ func (c comparison) observed() bool {
 // pairs returns the number of complete pairs of each subject. Before anything is judged, the subjects are
 // known by their numbers of clients.
 func (c comparison) pairs() int {
-	clients := grouped(c.Base.Runs, func(a, b results.Run) bool { return a.Clients == b.Clients })
+	clients := levels.Grouped(c.Base.Runs, func(a, b results.Run) bool { return a.Clients == b.Clients })
 	return min(len(c.Base.Runs), len(c.New.Runs)) / max(1, c.subjects(), len(clients))
 }
 
@@ -339,7 +340,7 @@ func (c comparison) looked(u results.UntilSure) string {
 }
 
 func (c comparison) subjects() int {
-	return len(grouped(c.Changes, func(a, b results.Change) bool { return a.Subject == b.Subject }))
+	return len(levels.Grouped(c.Changes, func(a, b results.Change) bool { return a.Subject == b.Subject }))
 }
 
 // shown says how many observations the result is based on.

@@ -30,8 +30,8 @@ func ofCount(r results.CountReport) (d Document) {
 	d.Heading = "stampede count · " + strings.Join(names, ", ") + " · settled"
 	d.Findings = countFindings(r)
 	several := slices.ContainsFunc(r.Settled, func(s results.Settled) bool { return s.Backend.URL != r.Settled[0].Backend.URL })
-	for _, of := range grouped(r.Settled, func(a, b results.Settled) bool { return a.Recipe == b.Recipe }) {
-		for _, rows := range grouped(of, func(a, b results.Settled) bool { return a.Backend.URL == b.Backend.URL && a.Clients == b.Clients }) {
+	for _, of := range levels.Grouped(r.Settled, func(a, b results.Settled) bool { return a.Recipe == b.Recipe }) {
+		for _, rows := range levels.Grouped(of, func(a, b results.Settled) bool { return a.Backend.URL == b.Backend.URL && a.Clients == b.Clients }) {
 			d.Tables = append(d.Tables, countTable(rows, several))
 		}
 	}
@@ -213,7 +213,7 @@ func perRoundCost(s results.Settled, cost func(results.Settled) (least int64, ex
 // byForm groups the levels of each form and backend, sorted by the number of clients and without
 // duplicates.
 func byForm(all []results.Settled) [][]results.Settled {
-	forms := grouped(all, func(a, b results.Settled) bool {
+	forms := levels.Grouped(all, func(a, b results.Settled) bool {
 		return a.Recipe == b.Recipe && a.Form == b.Form && a.Backend.URL == b.Backend.URL
 	})
 	for i, rows := range forms {

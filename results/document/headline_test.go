@@ -5,6 +5,7 @@ import (
 
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/document"
+	"github.com/stampede-bench/stampede/results/levels"
 	"github.com/stampede-bench/stampede/results/resulttest"
 )
 
@@ -26,7 +27,7 @@ func TestAboutAndHeadline(t *testing.T) {
 		{resulttest.FileOf(violated...), "lock: predecessor, one-node · native: · 128 clients",
 			"SAFETY VIOLATED: lock/one-node with 128 clients violated safety 3 times in 3\u202f050 checks; the numbers are void."},
 	} {
-		if got := document.Contents(c.f); got != c.about {
+		if got := levels.Contents(c.f); got != c.about {
 			t.Errorf("about %q, want %q", got, c.about)
 		}
 		if got := document.New(c.f).Headline(); got != c.headline {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/levels"
 	"github.com/stampede-bench/stampede/results/units"
 )
 
@@ -29,7 +30,7 @@ func ofHistory(h results.History) (d Document) {
 		}
 		d.Checks = append(d.Checks, c)
 	}
-	for _, group := range grouped(h.Figures, sameSubject) {
+	for _, group := range levels.Grouped(h.Figures, sameSubject) {
 		title := group[0].Of + " · " + group[0].Machine
 		d.Tables = append(d.Tables, trendTable(title, group))
 		d.Tables = append(d.Tables, shown(changeTable("changes of "+title, group))...)
@@ -96,7 +97,7 @@ func historyFindings(h results.History) (findings []string) {
 			findings = append(findings, fmt.Sprintf("%s cannot be judged: %s.", units.Plural(n, "figure"), why))
 		}
 	}
-	for _, of := range grouped(h.Figures, sameSubject) {
+	for _, of := range levels.Grouped(h.Figures, sameSubject) {
 		if n := slices.MaxFunc(of, func(a, b results.Trend) int { return a.Unsafe - b.Unsafe }).Unsafe; n > 0 {
 			findings = append(findings, fmt.Sprintf("%s: safety violation in %s, left out.",
 				trendSubject(of[0], h), units.Plural(n, "result")))

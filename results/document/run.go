@@ -180,39 +180,12 @@ func subjectOf(r results.Run) string {
 
 // byBackend groups the runs by scenario, recipe and backend, in the order of the file.
 func byBackend(runs []results.Run) (groups [][]results.Run) {
-	return grouped(runs, func(a, b results.Run) bool { return subjectOf(a) == subjectOf(b) && a.Backend.SameService(b.Backend) })
-}
-
-// grouped groups what is alike, in the order of the first of each group.
-func grouped[T any](all []T, alike func(a, b T) bool) (groups [][]T) {
-	for _, x := range all {
-		i := slices.IndexFunc(groups, func(g []T) bool { return alike(g[0], x) })
-		if i < 0 {
-			groups = append(groups, nil)
-			i = len(groups) - 1
-		}
-		groups[i] = append(groups[i], x)
-	}
-	return groups
+	return levels.Grouped(runs, func(a, b results.Run) bool { return subjectOf(a) == subjectOf(b) && a.Backend.SameService(b.Backend) })
 }
 
 // membersText names the servers that one name stands for.
 func membersText(b results.Backend) string {
 	return "members " + strings.ReplaceAll(b.Members, ",", ", ")
-}
-
-// Contents says in one line what the file has: forms, backends, numbers of clients.
-func Contents(f results.File) string {
-	if len(f.Runs) == 0 {
-		return "no run"
-	}
-	var forms []string
-	for _, runs := range grouped(f.Runs, func(a, b results.Run) bool { return a.Recipe == b.Recipe }) {
-		forms = append(forms, runs[0].Recipe+": "+strings.Join(levels.Distinct(runs, func(r results.Run) string { return r.Form }), ", "))
-	}
-	urls := levels.Distinct(f.Runs, func(r results.Run) string { return r.Backend.URL })
-	clients := levels.Distinct(f.Runs, func(r results.Run) string { return units.Count(int64(r.Clients)) })
-	return strings.Join(forms, "; ") + " · " + strings.Join(urls, ", ") + " · " + strings.Join(clients, ", ") + " clients"
 }
 
 // runsTable returns the numbers of the runs on one backend: a row for each number of clients and form,
@@ -481,7 +454,7 @@ func agentTable(runs []results.Run) Table {
 	for _, r := range runs {
 		all = append(all, slices.DeleteFunc(slices.Clone(r.Agents), func(a results.Agent) bool { return a.Lost != nil })...)
 	}
-	for _, of := range grouped(all, func(a, b results.Agent) bool { return a.Name == b.Name }) {
+	for _, of := range levels.Grouped(all, func(a, b results.Agent) bool { return a.Name == b.Name }) {
 		most := func(value func(results.Agent) float64) (most float64) {
 			for _, a := range of {
 				if v := value(a); math.Abs(v) > math.Abs(most) {

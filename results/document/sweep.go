@@ -23,7 +23,7 @@ func ofSweep(s sweep) Document {
 	if s.Interrupted {
 		d.Interrupted = s.progress()
 	}
-	for _, rows := range grouped(s.Levels, func(a, b results.Level) bool { return a.Recipe == b.Recipe && a.Backend.SameService(b.Backend) }) {
+	for _, rows := range levels.Grouped(s.Levels, func(a, b results.Level) bool { return a.Recipe == b.Recipe && a.Backend.SameService(b.Backend) }) {
 		d.Tables = append(d.Tables, s.table(rows))
 	}
 	d.Tables = append(d.Tables, shown(s.curves(), s.capacities(), agentTable(s.Runs))...)
@@ -51,7 +51,7 @@ func (s sweep) heading() string {
 	}
 	parts = append(parts, fmt.Sprintf("seed %d", s.Seed))
 	if len(s.Levels) > 0 && s.Objective == "" {
-		places := grouped(s.Levels, func(a, b results.Level) bool {
+		places := levels.Grouped(s.Levels, func(a, b results.Level) bool {
 			return a.Clients == b.Clients && a.Groups == b.Groups && a.HoldNS == b.HoldNS && a.SessionTimeout == b.SessionTimeout && a.Rate == b.Rate && a.Reads == b.Reads && a.Size == b.Size
 		})
 		parts = append(parts, fmt.Sprintf("%s × %s × %d", units.Plural(len(places), "level"), units.Plural(len(formsOf(s.Runs)), "form"), s.Repeat))
@@ -119,7 +119,7 @@ func (s sweep) axisColumns(t *Table, rows []results.Level) {
 // warnings returns the warnings about the runs of the levels: a line for each kind that a form has, with the
 // number of its runs that have it.
 func (s sweep) warnings(rows []results.Level) (lines []Warning) {
-	for _, series := range grouped(rows, func(a, b results.Level) bool { return a.Form == b.Form }) {
+	for _, series := range levels.Grouped(rows, func(a, b results.Level) bool { return a.Form == b.Form }) {
 		var runs []results.Run
 		var places []string // of the runs
 		for _, l := range series {

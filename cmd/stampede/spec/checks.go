@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/stampede-bench/stampede/results/document"
+	"github.com/stampede-bench/stampede/results/levels"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -169,7 +169,7 @@ func (d *Checks) takeBaseline(g *Judging, rows []gate.Row) error {
 	if needed < 0 {
 		usual := gate.Defaults(rows, base)
 		if len(usual) == 0 {
-			return cli.Flagf("baseline", "%s: it has none of these runs: %s", path, document.Contents(base))
+			return cli.Flagf("baseline", "%s: it has none of these runs: %s", path, levels.Contents(base))
 		}
 		d.Thresholds = append(d.Thresholds, usual...)
 	}
