@@ -3,6 +3,7 @@ package workloads
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
@@ -67,6 +68,7 @@ type activeFaults struct {
 
 	mu       sync.Mutex
 	isolated map[int]bool // members that are isolated, and that may still report that they lead
+	begun    map[int]int  // how often each fault has happened, by its index
 }
 
 func newActiveFaults(p Plan, part *Part) *activeFaults {
@@ -75,7 +77,7 @@ func newActiveFaults(p Plan, part *Part) *activeFaults {
 	}
 	t := &activeFaults{schedule: p.Faults, log: part.Faults.Log,
 		silences: faults.NewSilences(cmp.Or(p.SessionTimeout, drivers.DefaultSessionTimeout)), servers: part.Faults.Servers,
-		window: p.window, length: p.Duration, done: make(chan struct{}), isolated: make(map[int]bool)}
+		window: p.window, length: p.Duration, done: make(chan struct{}), isolated: make(map[int]bool), begun: make(map[int]int)}
 	t.targets.Seed = p.Seed
 	if e, ok := p.Service.(drivers.Ensemble); ok {
 		t.targets.Servers = e.Members()
@@ -135,6 +137,11 @@ func (t *activeFaults) do(ctx context.Context, told func()) error {
 	return t.schedule.Do(ctx, t.targets, func(d faults.Done) {
 		t.log.Broke(d.What, d.Began, d.Step == 0)
 		t.silences.Record(d)
+		if d.Step == 0 {
+			t.mu.Lock()
+			t.begun[d.Fault]++
+			t.mu.Unlock()
+		}
 		told()
 		if len(d.Servers) > 0 && d.Verb != faults.Thaw { // what a disk has not taken the lead from leads on
 			t.recordIsolation(d)
@@ -222,6 +229,20 @@ func (t *activeFaults) end() {
 	t.cancel()
 	<-t.done
 	t.watching.Wait()
+}
+
+// missing returns an error if a fault was due in a window of the given length and did not happen: a run without it proves
+// nothing about it. Of several processes, each may leave a fault to another.
+func (t *activeFaults) missing(length time.Duration) error {
+	if t == nil || t.cancel == nil || t.targets.Claims != nil {
+		return nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if f, missing := t.schedule.Missing(length, t.begun); missing {
+		return fmt.Errorf("fault %q did not happen before the end: its target was not there, or the service refused what it takes, such as a further connection", f)
+	}
+	return nil
 }
 
 // faultLap is the length of one interval of the result in a run with faults: short enough to show

@@ -265,6 +265,9 @@ func (r *runner) run(ctx context.Context) *metrics.Record {
 	live.end(record)
 	record.Sessions = sessions
 	r.pool.faults.end()
+	if err := r.pool.faults.missing(r.window.Elapsed(time.Now())); err != nil && ctx.Err() == nil && r.lost == nil && !r.failed() {
+		r.fail(err)
+	}
 	r.drain(ctx, record)
 	r.pool.instances.fill(record)
 	live.close(record)

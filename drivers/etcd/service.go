@@ -151,6 +151,11 @@ func (s *Service) Dial(ctx context.Context, o drivers.Options) (drivers.Conn, er
 		case !passes(err):
 			return nil, s.unreachable(err, nil)
 		}
+		if pause == firstPause { // what speaks another protocol will not begin to speak this one
+			if other := s.explain(s.unreachable(err, nil)); greeting.Final(other) {
+				return nil, other
+			}
+		}
 		last = err
 		select {
 		case <-time.After(pause):

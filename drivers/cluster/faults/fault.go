@@ -56,6 +56,23 @@ func (s Schedule) End() (end time.Duration) {
 	return end
 }
 
+// Missing returns the first fault that did not happen as often as it was due in a window of the given length; begun is
+// how often each did, by its index.
+func (s Schedule) Missing(length time.Duration, begun map[int]int) (f Fault, missing bool) {
+	for i, f := range s {
+		due := 0
+		for n := range max(f.Times, 1) {
+			if f.At+f.Every*time.Duration(n) < length {
+				due++
+			}
+		}
+		if begun[i] < due {
+			return f, true
+		}
+	}
+	return Fault{}, false
+}
+
 // String returns the form that Parse reads, shortened with for= if the second step undoes the
 // first.
 func (f Fault) String() string {

@@ -265,7 +265,8 @@ func (t Token) tls() *tls.Config {
 		InsecureSkipVerify: true, // VerifyConnection decides instead
 		VerifyConnection: func(s tls.ConnectionState) error {
 			if !t.recognizes(s.PeerCertificates) {
-				return fmt.Errorf("the control plane is not the one that the token is for")
+				return &tls.CertificateVerificationError{UnverifiedCertificates: s.PeerCertificates,
+					Err: errors.New("the control plane is not the one that the token is for")}
 			}
 			return nil
 		},
