@@ -59,7 +59,7 @@ func newPool(p Plan, part *Part) *Pool {
 		Meter: fanout.NewCheckedMeter(window, p.Service.Info().Ordered()), Window: window, part: part,
 		namespace: s.namespace(), seed: p.Seed, clients: p.Clients, nodes: p.Clients + p.Preload.Nodes + max(p.Groups, 1)*s.Mix.Keys, grows: s.Mix.Grow,
 		faults: newActiveFaults(p, part), timeout: p.SessionTimeout, turns: metrics.NewTurnTrackers(window), opening: opening.New(p.Service, s.ConnectTimeout, s.Joining)}
-	if p.faulty { // the faults of the run before may not be over
+	if servers, _ := p.Faults.Split(); len(servers) > 0 { // those that the run before has broken may not be back
 		c.opening.Patience = max(c.opening.Patience, endTime)
 	}
 	if p.Bin > 0 {
@@ -150,7 +150,15 @@ func (c *Pool) attach(ctx context.Context, n int) error {
 
 // open opens a session for each of the plan's clients in this process, and for their leader if they have one.
 func (c *Pool) open(ctx context.Context, p Plan) error {
-	return c.OpenSessions(ctx, p.Clients, func(_ int, p drivers.Probe) drivers.Probe { return p })
+	if err := c.OpenSessions(ctx, p.Clients, func(_ int, p drivers.Probe) drivers.Probe { return p }); err != nil {
+		return err
+	}
+	if c.Service.Info().Servers < 2 {
+		return nil
+	}
+	// Servers that are not of one ensemble never reach each other's positions. Without this each form would fail in its own way,
+	// or take it for a violation.
+	return c.Flush(ctx)
 }
 
 // OpenSessions opens the sessions. tap wraps the probe of each.

@@ -186,6 +186,9 @@ func (r *runner) reopen(s *Slot) bool {
 		var partly *opening.Error
 		if limited := errors.As(err, &partly) && partly.Limited(); limited || r.plan.faulty || !isConnectionError(err) {
 			r.countError(s, time.Now(), err)
+			if limited && !r.window.ClosesAfter(time.Now()) { // nothing more is measured, and turns in progress wait for this client
+				r.fail(err)
+			}
 		}
 		if r.failed() || r.rounds.Err() != nil {
 			return false
