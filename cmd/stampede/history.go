@@ -83,7 +83,7 @@ func (a *app) history(figures []string, f historyFlags) error {
 		return err
 	}
 	defer outs.Discard()
-	saved, err := a.savedResults(f.path)
+	saved, newest, err := a.savedResults(f.path)
 	if err != nil {
 		return err
 	}
@@ -103,25 +103,11 @@ func (a *app) history(figures []string, f historyFlags) error {
 		return cli.Finding(cli.ExitRegression, "the newest change of a figure is a regression")
 	case f.fail && h.Verdict == results.Invalid:
 		return cli.Finding(cli.ExitInvalid, "the newest results of a figure are left out, so it is not known whether it changed")
-	case f.fail && !readsNewest(f.path):
+	case f.fail && !newest:
 		fmt.Fprintf(a.err, "stampede: %s: the newest result is unreadable, so it is not known whether a figure changed\n", f.path)
 		return cli.Finding(cli.ExitInvalid, "the newest result is unreadable")
 	}
 	return nil
-}
-
-// readsNewest reports whether the newest result in a folder can be read. In a file with a result in each line all can be.
-func readsNewest(path string) bool {
-	if strings.HasSuffix(path, ".jsonl") {
-		return true
-	}
-	folder := archive.Folder(path)
-	ids, err := folder.IDs()
-	if err != nil || len(ids) == 0 {
-		return false
-	}
-	_, err = archive.ReadAny(folder.Path(ids[0]))
-	return err == nil
 }
 
 // collect returns the history of the figures in results that were saved at the path. A history without any
@@ -169,12 +155,14 @@ func (a *app) findFigure(name string) (figure.Figure, error) {
 }
 
 // savedResults returns the results in a folder, or in a file with a result in each line, in the order of
-// their time. A result that is there several times, by its id, counts once.
-func (a *app) savedResults(path string) (all []archive.Entry, err error) {
+// their time, and whether the newest file is among them: one in a folder may be unreadable. A result that is there several
+// times, by its id, counts once.
+func (a *app) savedResults(path string) (all []archive.Entry, newest bool, err error) {
 	if strings.HasSuffix(path, ".jsonl") {
+		newest = true
 		all, err = inLines(path)
 	} else {
-		all, err = a.inFolder(archive.Folder(path))
+		all, newest, err = a.inFolder(archive.Folder(path))
 	}
 	slices.SortStableFunc(all, func(x, y archive.Entry) int {
 		return results.HeadOf(x.Result).Started.Compare(results.HeadOf(y.Result).Started)
@@ -189,7 +177,7 @@ func (a *app) savedResults(path string) (all []archive.Entry, err error) {
 	if repeated := len(all) - len(once); repeated > 0 {
 		fmt.Fprintf(a.err, "stampede: %s: %s with the id of an earlier one left out\n", path, units.Plural(repeated, "result"))
 	}
-	return once, err
+	return once, newest, err
 }
 
 // inLines reads the results of a file with a result in each line. A result is named by its line if its id
@@ -211,13 +199,13 @@ func inLines(path string) (all []archive.Entry, err error) {
 	return all, nil
 }
 
-// inFolder reads the saved results.
-func (a *app) inFolder(folder archive.Folder) (all []archive.Entry, err error) {
-	err = a.eachSaved(folder, func(e archive.Entry, _ int) error {
-		all = append(all, e)
+// inFolder reads the saved results, and reports whether the newest is among them.
+func (a *app) inFolder(folder archive.Folder) (all []archive.Entry, newest bool, err error) {
+	err = a.eachSaved(folder, func(e archive.Entry, back int) error {
+		all, newest = append(all, e), newest || back == 0
 		return nil
 	})
-	return all, err
+	return all, newest, err
 }
 
 func (a *app) historyAcceptCommand() *cobra.Command {
@@ -251,7 +239,7 @@ beside a history in one file: to take an acceptance back, delete its line.`,
 
 // accept records the acceptance of a change that is there.
 func (a *app) accept(path string, of history.Acceptance) error {
-	saved, err := a.savedResults(path)
+	saved, _, err := a.savedResults(path)
 	if err != nil {
 		return err
 	}

@@ -99,7 +99,7 @@ func (a *app) reportHistory(path string, args []string, output outputs.Flags) er
 	if !ok || folder == "" {
 		return cli.Usagef("--history writes several pages: give them a folder, -o html=FOLDER, and no other output")
 	}
-	all, err := a.savedResults(path)
+	all, _, err := a.savedResults(path)
 	if err != nil {
 		return err
 	}

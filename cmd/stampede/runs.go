@@ -157,7 +157,7 @@ func oneFile(_ *cobra.Command, args []string) error {
 }
 
 func (a *app) exportRuns(folder archive.Folder, path string) error {
-	all, err := a.inFolder(folder)
+	all, _, err := a.inFolder(folder)
 	if err != nil {
 		return err
 	}
@@ -282,7 +282,7 @@ func (a *app) prune(p pruning) error {
 		before = time.Now().Add(-age)
 	}
 	folder := archive.Folder(p.folder)
-	all, err := a.inFolder(folder)
+	all, _, err := a.inFolder(folder)
 	if err != nil {
 		return err
 	}
