@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"iter"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -59,17 +60,13 @@ func (t *table) claim(pid int, inodes map[string]int, found map[int]traffic.Proc
 	if len(inodes) == 0 {
 		return
 	}
-	folder := filepath.Join("/proc", strconv.Itoa(pid))
-	descriptors, err := os.Open(filepath.Join(folder, "fd"))
+	links, err := openBy(pid)
 	if err != nil {
 		t.known = slices.DeleteFunc(slices.Clone(t.known), func(k int) bool { return k == pid })
 		return // it has ended, or is another user's
 	}
-	defer descriptors.Close()
-	names, _ := descriptors.Readdirnames(0) // what it has read before an error is right
 	var p traffic.Process
-	for _, name := range names {
-		link, _ := os.Readlink(filepath.Join(folder, "fd", name)) // "" if it was closed meanwhile
+	for link := range links {
 		i, asked := inodes[link]
 		if !asked {
 			continue
@@ -85,6 +82,24 @@ func (t *table) claim(pid int, inodes map[string]int, found map[int]traffic.Proc
 		found[i] = p
 		delete(inodes, link)
 	}
+}
+
+// openBy yields what the descriptors of a process refer to, "" for one that was closed meanwhile.
+func openBy(pid int) (iter.Seq[string], error) {
+	folder := filepath.Join("/proc", strconv.Itoa(pid), "fd")
+	descriptors, err := os.Open(folder)
+	if err != nil {
+		return nil, err
+	}
+	defer descriptors.Close()
+	names, _ := descriptors.Readdirnames(0) // what it has read before an error is right
+	return func(yield func(string) bool) {
+		for _, name := range names {
+			if link, _ := os.Readlink(filepath.Join(folder, name)); !yield(link) {
+				return
+			}
+		}
+	}, nil
 }
 
 // processes returns the numbers of all processes, in their order: of several that have inherited a socket the
@@ -147,20 +162,31 @@ func inodesOf(all []question) map[string]int {
 		wanted[mappedText(q.local)+" "+mappedText(q.remote)] = i
 	}
 	inodes := map[string]int{}
-	for _, name := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
-		file, err := os.Open(name)
-		if err != nil {
-			continue // no IPv6
+	for line := range socketLines() {
+		if inode, i, is := socketIn(line, wanted); is {
+			inodes[linkTo(inode)] = i
 		}
-		lines := bufio.NewScanner(file)
-		for lines.Scan() {
-			if inode, i, is := socketIn(lines.Bytes(), wanted); is {
-				inodes[linkTo(inode)] = i
-			}
-		}
-		file.Close()
 	}
 	return inodes
+}
+
+// socketLines yields the lines of the kernel's tables of TCP sockets, as far as it can read them. A line is valid until the
+// next one.
+func socketLines() iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		for _, name := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
+			file, err := os.Open(name)
+			if err != nil {
+				continue // no IPv6
+			}
+			defer file.Close()
+			for lines := bufio.NewScanner(file); lines.Scan(); {
+				if !yield(lines.Bytes()) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // socketIn returns the inode of the socket in a line of the kernel's table if it is wanted, and which one it

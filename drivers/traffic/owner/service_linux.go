@@ -1,7 +1,6 @@
 package owner
 
 import (
-	"bufio"
 	"encoding/binary"
 	"encoding/hex"
 	"net"
@@ -15,22 +14,20 @@ import (
 
 // ServiceOf finds the service of a process on this machine.
 func ServiceOf(pid int) Service {
-	var all []connection
-	for _, file := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
-		all = append(all, readConnections(file)...)
-	}
 	owners := map[string]int{} // by the link to a socket
 	for _, pid := range processes() {
-		folder := filepath.Join("/proc", strconv.Itoa(pid), "fd")
-		descriptors, _ := os.ReadDir(folder) // those of other users cannot be read
-		for _, d := range descriptors {
-			if link, _ := os.Readlink(filepath.Join(folder, d.Name())); strings.HasPrefix(link, "socket:") && owners[link] == 0 {
+		links, err := openBy(pid)
+		if err != nil {
+			continue // it is another user's
+		}
+		for link := range links {
+			if strings.HasPrefix(link, "socket:") && owners[link] == 0 {
 				owners[link] = pid
 			}
 		}
 	}
 	here := ownNetworks()
-	return follow(pid, all, owners, func(a netip.Addr) bool {
+	return follow(pid, connections(), owners, func(a netip.Addr) bool {
 		return a.IsLoopback() || slices.ContainsFunc(here, func(p netip.Prefix) bool { return p.Contains(a) })
 	})
 }
@@ -92,15 +89,10 @@ type connection struct {
 	state, inode  string
 }
 
-// readConnections reads a table of the kernel, as far as it can.
-func readConnections(file string) (all []connection) {
-	f, err := os.Open(file)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	for lines := bufio.NewScanner(f); lines.Scan(); {
-		fields := strings.Fields(lines.Text())
+// connections returns the TCP sockets of this machine, as far as they can be read.
+func connections() (all []connection) {
+	for line := range socketLines() {
+		fields := strings.Fields(string(line))
 		if len(fields) < 10 {
 			continue
 		}
