@@ -26,6 +26,7 @@ import (
 	"github.com/stampede-bench/stampede/workloads/namespace"
 	"github.com/stampede-bench/stampede/workloads/openloop"
 	"github.com/stampede-bench/stampede/workloads/preload"
+	"github.com/stampede-bench/stampede/workloads/runtest"
 )
 
 // A stage has a coordinator and its agents, all in this process, each with its own session and clock.
@@ -639,7 +640,7 @@ func TestAFormsErrorOfOneAgentDoesNotHideAViolation(t *testing.T) {
 	var once sync.Once
 	p.Progress = func(workloads.Progress) { // the window is open
 		once.Do(func() {
-			if err := deleteHolder(t.Context(), service); err != nil {
+			if err := runtest.DeleteHolder(t.Context(), service, "/agents"); err != nil {
 				t.Error(err)
 			}
 		})
@@ -653,24 +654,4 @@ func TestAFormsErrorOfOneAgentDoesNotHideAViolation(t *testing.T) {
 		t.Errorf("details %q, want why the run ended", r.Safety.Details)
 	}
 	nothingLeft(t, service)
-}
-
-// deleteHolder deletes the node of the client that holds the lock of the only run.
-func deleteHolder(ctx context.Context, s drivers.Service) error {
-	c, err := s.Dial(ctx, drivers.Options{})
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	found, err := namespace.Clean(ctx, c, "/agents", true)
-	if err != nil || len(found) != 1 {
-		return fmt.Errorf("%v, %w; want one run", found, err)
-	}
-	lock := found[0].Path + "/lock"
-	queue, err := c.Children(ctx, lock, nil)
-	if err != nil || len(queue) == 0 {
-		return fmt.Errorf("the queue is %v, %w", queue, err)
-	}
-	first := slices.MinFunc(queue, func(a, b drivers.Child) int { return int(a.Seq - b.Seq) })
-	return c.Delete(ctx, lock+"/"+first.Name, drivers.AnyVersion)
 }

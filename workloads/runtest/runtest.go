@@ -2,6 +2,8 @@ package runtest
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -137,4 +139,24 @@ func BarrierPlan(s drivers.Service, open func(c drivers.Conn, path string) recip
 		Form:     workloads.Form{Recipe: "barrier", Name: "test", Family: workloads.Recipe, New: recipe.Barriers(open)},
 		Settings: workloads.Settings{Hold: time.Millisecond},
 		Warmup:   20 * time.Millisecond, Duration: 300 * time.Millisecond}
+}
+
+// DeleteHolder deletes the node of the client that holds the lock of the only run in the namespace.
+func DeleteHolder(ctx context.Context, s drivers.Service, space string) error {
+	c, err := s.Dial(ctx, drivers.Options{})
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	found, err := namespace.Clean(ctx, c, space, true)
+	if err != nil || len(found) != 1 {
+		return fmt.Errorf("%v, %w; want one run", found, err)
+	}
+	lock := found[0].Path + "/lock"
+	queue, err := c.Children(ctx, lock, nil)
+	if err != nil || len(queue) == 0 {
+		return fmt.Errorf("the queue is %v, %w", queue, err)
+	}
+	first := slices.MinFunc(queue, func(a, b drivers.Child) int { return int(a.Seq - b.Seq) })
+	return c.Delete(ctx, lock+"/"+first.Name, drivers.AnyVersion)
 }
