@@ -76,12 +76,15 @@ func (r *report) endedEarly(pkg string, output []string) {
 }
 
 // first returns the first line that a test or a package printed itself, without the place in the source. A script
-// prints its log first, and at its end which command failed.
+// prints its log first, and at its end which command failed; a test may log before it panics or its time is over.
 func first(output []string) string {
 	lines := said(output)
 	for _, line := range lines {
 		if why, ok := strings.CutPrefix(strings.TrimSpace(line), "FAIL: "); ok {
 			return why
+		}
+		if strings.HasPrefix(line, "panic: ") {
+			return strings.TrimSpace(line)
 		}
 	}
 	for _, line := range lines {

@@ -65,7 +65,8 @@ func TestARaceOfALibraryIsItsOwn(t *testing.T) {
 
 // A test whose time is over says where it hangs, though it has no end of its own.
 func TestAHangIsShown(t *testing.T) {
-	const events = `{"Action":"output","Package":"a","Test":"TestHangs","Output":"panic: test timed out after 5m0s\n"}
+	const events = `{"Action":"output","Package":"a","Test":"TestHangs","Output":"    a_test.go:7: 52 hand-offs\n"}
+{"Action":"output","Package":"a","Test":"TestHangs","Output":"panic: test timed out after 5m0s\n"}
 {"Action":"output","Package":"a","Test":"TestHangs","Output":"goroutine 7 [select (no cases)]:\n"}
 {"Action":"output","Package":"a","Output":"FAIL\ta\t300.0s\n"}
 {"Action":"fail","Package":"a","Elapsed":300}
