@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -74,22 +75,25 @@ func LockPlan(s drivers.Service, open func(c drivers.Conn, path string) recipe.L
 		Warmup: 20500 * time.Microsecond, Duration: 300 * time.Millisecond, Seed: 1}
 }
 
-// Hooked returns a service that passes each session that it opens through a hook.
+// Hooked returns a service that passes each session that it opens through a hook, one session at a time.
 func Hooked(s drivers.Service, hook func(drivers.Conn) drivers.Conn) drivers.Service {
-	return hookedService{s, hook}
+	return &hookedService{Service: s, hook: hook}
 }
 
 // A hookedService passes each session that it opens through a hook.
 type hookedService struct {
 	drivers.Service
+	mu   sync.Mutex // the hook is called for one session at a time
 	hook func(drivers.Conn) drivers.Conn
 }
 
-func (h hookedService) Dial(ctx context.Context, o drivers.Options) (drivers.Conn, error) {
+func (h *hookedService) Dial(ctx context.Context, o drivers.Options) (drivers.Conn, error) {
 	c, err := h.Service.Dial(ctx, o)
 	if err != nil {
 		return nil, err
 	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	return h.hook(c), nil
 }
 
