@@ -49,20 +49,31 @@ func Glance(s Setting, r *metrics.Record) Run { return fromRecord(s, r, quantile
 // histogram.
 func SoFar(s Setting, r *metrics.Record) Run { return fromRecord(s, r, Summary) }
 
-// AtLeast returns the run with other percentiles of its phases: with few observations, those that ten of them exceed. The
+// AtLeast returns the run with other percentiles of its phases, of its background and of the clients' timers: with few observations, those that ten of them exceed. The
 // true ones are at least as long, so they suffice to see that a time is too long long before it is known.
 func (run Run) AtLeast(r *metrics.Record) Run {
-	run.Latency = maps.Clone(run.Latency)
-	for _, p := range r.Phases {
-		l := run.Latency[p.Name]
+	run.Latency = atLeast(run.Latency, r.Phases)
+	run.Generator.Lag = AtLeast(r.Generator.Lag, 0)
+	if run.Background != nil {
+		b := *run.Background
+		b.Latency = atLeast(b.Latency, r.Background.Phases)
+		run.Background = &b
+	}
+	return run
+}
+
+func atLeast(known map[string]Latency, phases []metrics.Phase) map[string]Latency {
+	all := maps.Clone(known)
+	for _, p := range phases {
+		l := all[p.Name]
 		lost := int64(0)
 		if l.Response != nil {
 			lost = l.Response.Lost
 		}
 		l.Service, l.Response = AtLeast(p.Service, 0), AtLeast(p.Response, lost)
-		run.Latency[p.Name] = l
+		all[p.Name] = l
 	}
-	return run
+	return all
 }
 
 // AtLeast returns the percentiles that ten observations exceed, some of which are infinitely long, or nil if there

@@ -133,6 +133,25 @@ func (f Form) String() string { return f.Recipe + "/" + f.Name }
 // FollowedPhase returns the phase of whose times [Progress] tells while the plan is executed.
 func (p Plan) FollowedPhase() string { return p.Form.New(p.Settings).Lap().Phase }
 
+// A granting workload grants something to one client after the other, so that its runs have a fairness.
+type granting interface{ Grants() }
+
+// Fair reports whether runs of the form have a fairness.
+func (f Form) Fair() bool {
+	_, ok := f.New(Settings{}).(granting)
+	return ok
+}
+
+// OmittedPhases returns the phases of the form that runs of the plan do not have: a mix of reads alone has no writes.
+func (p Plan) OmittedPhases() []string {
+	w, ok := p.Form.New(p.Settings).(interface{ Phases() []string })
+	if !ok {
+		return nil
+	}
+	has := w.Phases()
+	return slices.DeleteFunc(p.Form.Phases(), func(phase string) bool { return slices.Contains(has, phase) })
+}
+
 // Phases returns the names of the phases that runs of the form measure, in alphabetical order.
 func (f Form) Phases() []string {
 	timings := map[string]*metrics.Latency{}

@@ -159,8 +159,8 @@ func (f *pairFlags) checkPairs() error {
 	return nil
 }
 
-// metrics returns the metrics to compare, for runs that time these phases.
-func (f *abFlags) metrics(phases []string) ([]compare.Figure, error) {
+// metrics returns the metrics to compare, for runs of the plans, which time these phases.
+func (f *abFlags) metrics(phases []string, plans []figure.Plan) ([]compare.Figure, error) {
 	metrics := compare.Default(phases)
 	if len(f.metric) > 0 {
 		metrics = nil
@@ -169,6 +169,9 @@ func (f *abFlags) metrics(phases []string) ([]compare.Figure, error) {
 		judged, err := figure.Parse(name, phases)
 		if err != nil {
 			return nil, cli.Flagf("metric", ": %w", err)
+		}
+		if slices.ContainsFunc(plans, func(p figure.Plan) bool { return !judged.In(p) }) {
+			return nil, cli.Flagf("metric", ": %w", judged.Lacking())
 		}
 		if judged.Better == figure.Neither {
 			return nil, cli.Flagf("metric", "%s: neither more nor less of it is better, so it cannot be judged", name)
@@ -210,7 +213,7 @@ func (a *app) ab(cmd *cobra.Command, args []string, f abFlags) error {
 			return err
 		}
 	}
-	metrics, err := f.metrics(d.phases())
+	metrics, err := f.metrics(d.phases(), d.plans())
 	if err != nil {
 		return err
 	}

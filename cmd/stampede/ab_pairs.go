@@ -15,6 +15,7 @@ import (
 	"github.com/stampede-bench/stampede/cmd/stampede/spec"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/compare"
+	"github.com/stampede-bench/stampede/results/figure"
 	"github.com/stampede-bench/stampede/results/stats"
 	"github.com/stampede-bench/stampede/workloads/catalog"
 )
@@ -64,6 +65,15 @@ func (d *pairedRuns) levels() int { return len(d.variants[0].flags.Clients) }
 func (d *pairedRuns) phases() []string {
 	others := d.variants[1].form.Phases()
 	return slices.DeleteFunc(d.variants[0].form.Phases(), func(p string) bool { return !slices.Contains(others, p) })
+}
+
+// plans returns what decides which figures the runs of base and candidate have.
+func (d *pairedRuns) plans() (all []figure.Plan) {
+	for i := range d.variants {
+		v := &d.variants[i]
+		all = append(all, v.flags.Figures(v.form.Form, v.source))
+	}
+	return all
 }
 
 // subject names what is compared at a level. It returns "" if there is only one level.

@@ -219,7 +219,7 @@ func (a *app) newSweep(recipes []string, f sweepFlags) (_ *sweep, err error) {
 	}
 	s.forms, s.sources, f.Flags = first.Chosen, first.Sources, first.Flags
 	f.Clients = f.axes.clientsOf(s.levels)
-	if s.objectives, err = f.objectives(s.forms); err != nil {
+	if s.objectives, err = f.objectives(s.forms, spec.RowsOf(slices.Collect(maps.Values(s.at)))); err != nil {
 		return nil, err
 	}
 	s.flags = f

@@ -15,6 +15,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/archive"
+	"github.com/stampede-bench/stampede/results/gate"
 	"github.com/stampede-bench/stampede/results/levels"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/catalog"
@@ -239,8 +240,9 @@ func longer(asked, needed time.Duration) time.Duration {
 	return max(asked, min(needed, longestRun))
 }
 
-// objectives returns the objectives of --slo, which must be about phases that all forms have.
-func (f *sweepFlags) objectives(forms []catalog.Choice) (sweeps.Objectives, error) {
+// objectives returns the objectives of --slo, which must be about phases that all forms have, and about figures that
+// all runs can have.
+func (f *sweepFlags) objectives(forms []catalog.Choice, runs []gate.Row) (sweeps.Objectives, error) {
 	if len(f.slo) == 0 {
 		return nil, nil
 	}
@@ -255,6 +257,11 @@ func (f *sweepFlags) objectives(forms []catalog.Choice) (sweeps.Objectives, erro
 	all, err := sweeps.ParseObjectives(f.slo, phases)
 	if err != nil {
 		return nil, cli.Flagf("slo", ": %w", err)
+	}
+	for _, o := range all {
+		if slices.ContainsFunc(runs, func(r gate.Row) bool { return !o.Figure.In(r.Plan) }) {
+			return nil, cli.Flagf("slo", ": %w", o.Figure.Lacking())
+		}
 	}
 	return all, nil
 }

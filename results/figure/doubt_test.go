@@ -111,7 +111,7 @@ func TestDoubtsOfSessions(t *testing.T) {
 			v := c.value
 			r := results.Run{Doubts: []results.Warning{{Code: c.code, Text: "why"}},
 				Sessions:   results.Sessions{Lost: v, GivenUp: v, Disconnected: v, Disconnections: v},
-				Background: &results.Background{Late: v, Skipped: v, Unfinished: v}}
+				Background: &results.Background{RatePerS: 9, Late: v, Skipped: v, Unfinished: v}}
 			is := f.Read(r)
 			_, equals := figure.Equals.Judge(is, figure.Exactly(0))
 			_, below := figure.Below.Judge(is, figure.Exactly(5))

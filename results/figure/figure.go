@@ -22,8 +22,11 @@ type Figure struct {
 	// Export is the name of the OpenTelemetry metric from which the figure can be computed, "" if none.
 	Export string
 
-	// ends says that a run has the figure only when it has ended.
-	ends bool
+	// needs is what a plan must have so that its runs can have the figure, nil if all can have it.
+	needs *need
+	// ends says that a run has the figure only when it has ended. endsWithout is what a plan must have lest it be so.
+	ends        bool
+	endsWithout *need
 	// delay says what a load generator or a machine that is short of processor time does to the figure.
 	delay delay
 	// older says where the true value can lie if observed connections are older than the observation, and on either
@@ -115,7 +118,7 @@ func (f Figure) RunValue(r results.Run) (value float64, known bool) {
 	return f.run(r)
 }
 
-// Live reports whether a run in progress has the figure.
+// Live reports whether a run in progress can have the figure; see LiveIn.
 func (f Figure) Live() bool { return f.run != nil && f.Population == Window && !f.ends }
 
 // CountValue returns the figure of a settled run, false if it is none.

@@ -46,7 +46,7 @@ func full() results.Run {
 			FromAck: results.FromAck{First: signed(ms), Median: signed(2 * ms), Last: signed(3 * ms), Each: signed(4 * ms)}},
 		Reconnects: &results.Reconnects{Outages: 3, AttemptsPerClient: 2.5, BusiestTenth: 64, BusiestSecond: 153, AttemptsPerS: 98.5},
 		Mix:        &results.Mix{Retries: 8, Txns: 0.5, Transactions: 90, Refused: 5}, ReadRatio: &results.ReadRatio{Asked: 0.9, Achieved: 0.91},
-		Background: &results.Background{ThroughputPerS: 500, ReadRatio: results.ReadRatio{Achieved: 0.5}, Late: 1, Skipped: 2, Unfinished: 3,
+		Background: &results.Background{ThroughputPerS: 500, ReadRatio: results.ReadRatio{Achieved: 0.5}, RatePerS: 500, Late: 1, Skipped: 2, Unfinished: 3,
 			Errors: map[string]int64{"a": 4, "b": 5}, Latency: map[string]results.Latency{"read": phase, "write": phase}},
 		Fairness: &results.Fairness{Jain: 0.998, Inversions: 6, LongestWaitNS: 70 * time.Millisecond},
 		Safety:   results.Safety{Checked: 1900, Violations: 1, BeliefOverlaps: 2},
@@ -215,7 +215,7 @@ func TestNothingIsKnownOfAnEmptyRun(t *testing.T) {
 		}
 	}
 	want := []string{"rounds", "watches.left", "safety.checked", "safety.belief_overlaps", "errors", "generator.cpu_cores",
-		"generator.stolen_cores", "generator.gc_pause", "generator.late", "generator.skipped", "generator.failed", "generator.unfinished",
+		"generator.stolen_cores", "generator.gc_pause", "generator.unfinished",
 		"sessions.lost", "sessions.given_up", "sessions.disconnected", "sessions.disconnections"}
 	if diff := gocmp.Diff(want, known); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -13,7 +13,13 @@ func latencies(name string, background bool, latency func(results.Run) results.L
 	if background {
 		response, service = "stampede.background.response.duration", ""
 	}
-	common := Figure{Population: Window, Exactness: Timed, Merge: Histogram, delay: lengthens}
+	common := Figure{Population: Window, Exactness: Timed, Merge: Histogram, delay: lengthens, needs: phaseOf(name)}
+	if background {
+		common.needs = backgroundReads
+		if name == backgroundPrefix+"write" {
+			common.needs = backgroundSets
+		}
+	}
 	return append(
 		distribution(common, name+".response", Nanoseconds, "time of "+name+" from when it was due", response,
 			func(r results.Run) *results.Distribution { return latency(r).Response }),
@@ -96,15 +102,15 @@ func loads() []Figure {
 		}
 	}
 	all := each(Figure{Population: Window, Exactness: Timed},
-		Figure{Name: "mix.reads", Unit: Share, Better: Neither, About: "operations that read", Merge: Derived,
+		Figure{Name: "mix.reads", needs: aMix, Unit: Share, Better: Neither, About: "operations that read", Merge: Derived,
 			run: mix(func(r results.Run) float64 { return r.ReadRatio.Achieved })},
-		Figure{Name: "mix.retries", About: "conditional sets that were made again", Merge: Sum,
+		Figure{Name: "mix.retries", needs: aMix, About: "conditional sets that were made again", Merge: Sum,
 			run: mix(func(r results.Run) float64 { return float64(r.Mix.Retries) })},
-		Figure{Name: "mix.transactions_per_s", Unit: PerSecond, Better: More, About: "transactions in a second", Merge: Derived, delay: slows,
+		Figure{Name: "mix.transactions_per_s", needs: transactions, Unit: PerSecond, Better: More, About: "transactions in a second", Merge: Derived, delay: slows,
 			run: transacting(results.Run.TransactionsPerS)},
-		Figure{Name: "mix.refused", About: "conditional transactions that were refused and made again", Merge: Sum,
+		Figure{Name: "mix.refused", needs: transactions, About: "conditional transactions that were refused and made again", Merge: Sum,
 			run: transacting(func(r results.Run) float64 { return float64(r.Mix.Refused) })},
-		Figure{Name: "missed", Unit: Share, About: "changes that a watcher was not notified of", Merge: Coordinator,
+		Figure{Name: "missed", needs: aFanout, Unit: Share, About: "changes that a watcher was not notified of", Merge: Coordinator,
 			run: ratio(func(r results.Run) (int64, int64) {
 				if r.Fanout == nil {
 					return 0, 0
@@ -112,14 +118,14 @@ func loads() []Figure {
 				return r.Fanout.Missed, r.Fanout.Missed + r.Fanout.Notifications
 			})})
 	// Writes are counted: that they pile up before a slow watcher does not depend on how fast the machine is.
-	all = append(all, Figure{Name: "behind", Population: Window, Exactness: Schedule, Merge: Coordinator,
+	all = append(all, Figure{Name: "behind", needs: aFanout, Population: Window, Exactness: Schedule, Merge: Coordinator,
 		About: "writes of which the slowest watcher had yet to learn, at most",
 		run:   pointed(func(r results.Run) *results.Fanout { return r.Fanout }, func(f results.Fanout) float64 { return float64(f.Behind) })})
 	returns := func(value func(results.Reconnects) float64) func(results.Run) (float64, bool) {
 		return pointed(func(r results.Run) *results.Reconnects { return r.Reconnects }, value)
 	}
 	// Attempts are counted, as polls are: a busy machine makes none of them longer.
-	all = append(all, each(Figure{Population: Window, Exactness: Schedule, Merge: Coordinator},
+	all = append(all, each(Figure{Population: Window, Exactness: Schedule, Merge: Coordinator, needs: outages},
 		Figure{Name: "attempts.per_client", About: "attempts of a client to come back after an outage",
 			run: returns(func(c results.Reconnects) float64 { return c.AttemptsPerClient })},
 		Figure{Name: "attempts.busiest_100ms", About: "attempts of all clients in the busiest 100 ms since the beginning of an outage",
@@ -159,7 +165,7 @@ func fromAck(name, about string, times func(results.FromAck) *results.Signed) (a
 	} {
 		all = append(all, Figure{Name: fromAcknowledgement + name + "." + s.name, Unit: Nanoseconds,
 			About:      "until " + about + " was notified, from the write's acknowledgement, " + s.about,
-			Population: Window, Exactness: Timed, Merge: Coordinator, delay: shifts,
+			Population: Window, Exactness: Timed, Merge: Coordinator, delay: shifts, needs: aFanout,
 			run: func(r results.Run) (float64, bool) {
 				if r.Fanout == nil || times(r.Fanout.FromAck) == nil {
 					return 0, false
@@ -175,18 +181,26 @@ func background() []Figure {
 	part := func(value func(results.Background) float64) func(results.Run) (float64, bool) {
 		return pointed(func(r results.Run) *results.Background { return r.Background }, value)
 	}
-	all := each(Figure{Population: Window, Exactness: Timed, Merge: Sum},
+	arriving := func(count func(results.Background) int64) func(results.Run) (float64, bool) {
+		return func(r results.Run) (float64, bool) {
+			if r.Background == nil || r.Background.RatePerS <= 0 {
+				return 0, false
+			}
+			return float64(count(*r.Background)), true
+		}
+	}
+	all := each(Figure{Population: Window, Exactness: Timed, Merge: Sum, needs: aBackground},
 		Figure{Name: "background.rounds_per_s", Unit: PerSecond, Better: More, About: "operations of the background in a second",
 			Merge: Derived, Export: "stampede.background.operations", delay: slows,
 			run: part(func(b results.Background) float64 { return b.ThroughputPerS })},
 		Figure{Name: "background.reads", Unit: Share, Better: Neither, About: "operations of the background that read",
 			Merge: Derived, Export: "stampede.background.operations",
 			run: part(func(b results.Background) float64 { return b.ReadRatio.Achieved })},
-		Figure{Name: "background.late", delay: adds, About: "its arrivals for which no client was free when they were due",
-			Export: "stampede.background.arrivals", run: part(func(b results.Background) float64 { return float64(b.Late) })},
-		Figure{Name: "background.skipped", delay: adds, About: "its arrivals that no client ever started",
-			Export: "stampede.background.arrivals", run: part(func(b results.Background) float64 { return float64(b.Skipped) })},
-		Figure{Name: "background.unfinished", delay: adds, About: "its arrivals, or turns of a closed loop, that had not ended",
+		Figure{Name: "background.late", needs: aBackgroundRate, delay: adds, About: "its arrivals for which no client was free when they were due",
+			Export: "stampede.background.arrivals", run: arriving(func(b results.Background) int64 { return b.Late })},
+		Figure{Name: "background.skipped", needs: aBackgroundRate, delay: adds, About: "its arrivals that no client ever started",
+			Export: "stampede.background.arrivals", run: arriving(func(b results.Background) int64 { return b.Skipped })},
+		Figure{Name: "background.unfinished", endsWithout: aBackgroundRate, delay: adds, About: "its arrivals, or turns of a closed loop, that had not ended",
 			run: part(func(b results.Background) float64 { return float64(b.Unfinished) })},
 		Figure{Name: "background.errors", About: "its operations that failed", Exactness: Schedule,
 			run: part(func(b results.Background) float64 { return float64(total(b.Errors)) })})

@@ -104,6 +104,7 @@ func each(common Figure, rows ...Figure) []Figure {
 		r := &rows[i]
 		r.Population, r.Exactness = cmp.Or(r.Population, common.Population), cmp.Or(r.Exactness, common.Exactness)
 		r.Merge, r.Export, r.ends = cmp.Or(r.Merge, common.Merge), cmp.Or(r.Export, common.Export), r.ends || common.ends
+		r.needs = cmp.Or(r.needs, common.needs)
 		r.delay, r.unseen, r.absent = cmp.Or(r.delay, common.delay), cmp.Or(r.unseen, common.unseen), cmp.Or(r.absent, common.absent)
 	}
 	return rows
@@ -169,7 +170,7 @@ const Violations = "safety.violations"
 
 // throughput returns the figures of the work that a run did.
 func throughput() []Figure {
-	seconds := each(Figure{Population: Window, Exactness: Timed, Merge: Derived},
+	seconds := each(Figure{Population: Window, Exactness: Timed, Merge: Derived, needs: twoSeconds},
 		Figure{Name: "rounds_per_s.min", delay: slowsSome, Unit: PerSecond, Better: More, About: "rounds completed in the slowest whole second of the window",
 			run: second(slices.Min[[]int64])},
 		Figure{Name: "rounds_per_s.max", Unit: PerSecond, Better: More, About: "rounds completed in the fastest whole second of the window",
@@ -208,7 +209,7 @@ func general() []Figure {
 			run: ratio(func(r results.Run) (int64, int64) { return r.Herd.Wasted, r.Herd.Useful + r.Herd.Wasted })},
 		Figure{Name: "watches.left", ends: true, About: "watches that were armed when the run ended, without persistent ones",
 			run: always(func(r results.Run) int64 { return r.Herd.Leftover })},
-		Figure{Name: "return.reads", ends: true, About: "reads while clients returned after faults, in at least one second after each",
+		Figure{Name: "return.reads", ends: true, needs: faults, About: "reads while clients returned after faults, in at least one second after each",
 			run: pointed(func(r results.Run) *results.Breakage { return r.Faults }, func(b results.Breakage) (reads float64) {
 				for _, fault := range b.Recovery {
 					reads += float64(fault.Reads)
@@ -226,11 +227,11 @@ func general() []Figure {
 			run: always(func(r results.Run) int64 { return r.Safety.BeliefOverlaps })},
 		Figure{Name: brokenIdentities, About: "relations of the counts that do not hold",
 			Population: WholeRounds, Exactness: Formula, Merge: Coordinator, run: broken},
-		Figure{Name: "fairness.jain", Better: More, About: "Jain's index of the rounds of each client", Merge: Derived,
+		Figure{Name: "fairness.jain", needs: grants, Better: More, About: "Jain's index of the rounds of each client", Merge: Derived,
 			run: fairness(func(f results.Fairness) float64 { return f.Jain })},
-		Figure{Name: "fairness.inversions", About: "grants out of the order in which clients came",
+		Figure{Name: "fairness.inversions", needs: grants, About: "grants out of the order in which clients came",
 			run: fairness(func(f results.Fairness) float64 { return float64(f.Inversions) })},
-		Figure{Name: "fairness.longest_wait", Unit: Nanoseconds, About: "the longest that a client waited",
+		Figure{Name: "fairness.longest_wait", needs: grants, Unit: Nanoseconds, About: "the longest that a client waited",
 			Exactness: Timed, Merge: Max, delay: lengthens,
 			run: fairness(func(f results.Fairness) float64 { return float64(f.LongestWaitNS) })},
 		Figure{Name: "errors", About: "operations that failed", Export: "stampede.errors",
@@ -324,6 +325,9 @@ func spreads() []Figure {
 
 // generator returns the figures of the load generator and of its machine.
 func generator() []Figure {
+	arriving := func(count func(results.Generator) int64) func(results.Run) (float64, bool) {
+		return func(r results.Run) (float64, bool) { return float64(count(r.Generator)), r.Generator.Offered > 0 }
+	}
 	machine := func(value func(results.Machine) float64) func(results.Run) (float64, bool) {
 		return pointed(func(r results.Run) *results.Machine { return r.Generator.Machine }, value)
 	}
@@ -341,26 +345,32 @@ func generator() []Figure {
 			Merge: Coordinator, run: machine(func(m results.Machine) float64 { return m.WaitingThreads })},
 		Figure{Name: "machine.busy", Unit: Share, Better: Neither, About: "share in use of the processors that the run may use",
 			Merge: Coordinator, run: machine(func(m results.Machine) float64 { return m.BusyCores / m.Cores })},
-		Figure{Name: "machine.server_cores", About: "processors that the servers which the run started used",
-			Merge: Coordinator, run: machine(func(m results.Machine) float64 { return m.StartedCores })},
+		Figure{Name: "machine.server_cores", needs: startedServers, About: "processors that the servers which the run started used",
+			Merge: Coordinator, run: func(r results.Run) (float64, bool) {
+				m := r.Generator.Machine
+				if m == nil || m.StartedResidentBytes == 0 {
+					return 0, false
+				}
+				return m.StartedCores, true
+			}},
 		Figure{Name: "machine.other_cores", About: "processors that programs which are not of the run used",
 			Merge: Coordinator, run: machine(func(m results.Machine) float64 { return m.OtherCores })},
 		Figure{Name: "generator.gc_pause", Unit: Nanoseconds, About: "how long the clients' collector stopped them", Merge: Max,
 			Export: "stampede.generator.gc.pause.time", run: always(func(r results.Run) int64 { return int64(r.Generator.GCPauseNS) })},
-		Figure{Name: "rate.offered", Unit: PerSecond, Better: Neither, About: "arrivals in a second, in an open loop", Merge: Derived,
+		Figure{Name: "rate.offered", needs: aRate, Unit: PerSecond, Better: Neither, About: "arrivals in a second, in an open loop", Merge: Derived,
 			Export: "stampede.arrivals",
 			run:    func(r results.Run) (float64, bool) { return r.OfferedPerS, r.Generator.Offered > 0 }},
-		Figure{Name: "rate.achieved", Unit: Share, Better: More, About: "arrivals of the window that were completed, of those that were due", Merge: Derived, delay: slows,
+		Figure{Name: "rate.achieved", needs: aRate, Unit: Share, Better: More, About: "arrivals of the window that were completed, of those that were due", Merge: Derived, delay: slows,
 			run: ratio(func(r results.Run) (int64, int64) {
 				return r.Generator.Offered - r.Generator.Lost(), r.Generator.Offered
 			})},
-		Figure{Name: "generator.late", About: "arrivals for which no client was free when they were due", Export: "stampede.arrivals",
-			run: always(func(r results.Run) int64 { return r.Generator.Late })},
-		Figure{Name: "generator.skipped", About: "arrivals that no client ever started", Export: "stampede.arrivals",
-			run: always(func(r results.Run) int64 { return r.Generator.Skipped })},
-		Figure{Name: "generator.failed", About: "arrivals that were lost, with their session for instance",
-			run: always(func(r results.Run) int64 { return r.Generator.Failed })},
-		Figure{Name: "generator.unfinished", About: "arrivals, or turns of a closed loop, that had not ended",
+		Figure{Name: "generator.late", needs: aRate, About: "arrivals for which no client was free when they were due", Export: "stampede.arrivals",
+			run: arriving(func(g results.Generator) int64 { return g.Late })},
+		Figure{Name: "generator.skipped", needs: aRate, About: "arrivals that no client ever started", Export: "stampede.arrivals",
+			run: arriving(func(g results.Generator) int64 { return g.Skipped })},
+		Figure{Name: "generator.failed", needs: aRate, About: "arrivals that were lost, with their session for instance",
+			run: arriving(func(g results.Generator) int64 { return g.Failed })},
+		Figure{Name: "generator.unfinished", endsWithout: aRate, About: "arrivals, or turns of a closed loop, that had not ended",
 			run: always(func(r results.Run) int64 { return r.Generator.Unfinished })})
 }
 
@@ -397,17 +407,17 @@ func server() []Figure {
 		return *r.Server.Fsyncs
 	}
 	return each(Figure{Population: Window, Exactness: Timed, Merge: Coordinator},
-		Figure{Name: "server.cpu_per_round", Unit: Nanoseconds, About: "processor time that a round cost the servers which the run started",
+		Figure{Name: "server.cpu_per_round", needs: startedServers, Unit: Nanoseconds, About: "processor time that a round cost the servers which the run started",
 			run: started(func(r results.Run, m results.Machine) float64 {
 				return m.StartedCores * float64(r.DurationNS) / float64(r.Rounds)
 			})},
-		Figure{Name: "server.written_per_round", Unit: Bytes, About: "bytes that the servers which the run started had the disk write for a round",
+		Figure{Name: "server.written_per_round", needs: startedServers, Unit: Bytes, About: "bytes that the servers which the run started had the disk write for a round",
 			run: started(func(r results.Run, m results.Machine) float64 {
 				return float64(m.StartedWrittenBytes) / float64(r.Rounds)
 			})},
-		Figure{Name: "server.memory", Unit: Bytes, About: "memory of the servers which the run started, at the end",
+		Figure{Name: "server.memory", needs: startedServers, Unit: Bytes, About: "memory of the servers which the run started, at the end",
 			run: started(func(_ results.Run, m results.Machine) float64 { return float64(m.StartedResidentBytes) })},
-		Figure{Name: "server.fsyncs_per_round", Unit: PerRound, About: "times that the server had the disk confirm its log for a round",
+		Figure{Name: "server.fsyncs_per_round", needs: aLog, Unit: PerRound, About: "times that the server had the disk confirm its log for a round",
 			Population: ServerInterval,
 			run: func(r results.Run) (float64, bool) {
 				if r.Server == nil || r.Server.Fsyncs == nil || serverRounds(r) == 0 {
@@ -415,7 +425,7 @@ func server() []Figure {
 				}
 				return float64(r.Server.Fsyncs.Count) / float64(serverRounds(r)), true
 			}},
-		Figure{Name: "server.fsync_mean", Unit: Nanoseconds, About: "how long the disk took to confirm the server's log, on average",
+		Figure{Name: "server.fsync_mean", needs: aLog, Unit: Nanoseconds, About: "how long the disk took to confirm the server's log, on average",
 			Population: ServerInterval,
 			run: func(r results.Run) (float64, bool) {
 				f := fsyncs(r)

@@ -110,7 +110,7 @@ func TestJudge(t *testing.T) {
 		{"predecessor.handoff.p99 < 2 * handoff.p50", results.Fail, []string{"predecessor@32: 1.00 ms < 1.00 ms: fail"}},
 		{"predecessor.acquire.p99<5ms", results.Invalid, []string{"predecessor@32: n/a < 5.00 ms: invalid: too few observations"}},
 		{"predecessor.handoff.p99 < one-node.acquire.p99", results.Invalid, []string{"predecessor@32: 1.00 ms < n/a: invalid: lock/one-node, 32 clients, native: too few observations"}},
-		{"predecessor.rate.achieved>99%", results.Invalid, []string{"predecessor@32: n/a > 99.0 %: invalid: the run has no such figure"}},
+		{"predecessor.read_write_ratio>9", results.Invalid, []string{"predecessor@32: n/a > 9: invalid: the run has no such figure"}},
 	} {
 		lines, v := judged(t, c.text, f, nil)
 		if diff := cmp.Diff(c.lines, lines); diff != "" || v != c.verdict {

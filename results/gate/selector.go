@@ -10,6 +10,7 @@ import (
 
 	"github.com/stampede-bench/stampede/internal/suggest"
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/figure"
 	"github.com/stampede-bench/stampede/results/units"
 )
 
@@ -82,6 +83,7 @@ type Row struct {
 	URL          string
 	Clients      int
 	Phases       []string
+	Plan         figure.Plan // what decides which figures it has
 
 	// conditions are the other settings in which runs can differ. They are nil for a planned run,
 	// since all runs of one command or scenario have the same.
@@ -94,7 +96,7 @@ func Rows(runs []results.Run) []Row {
 	rows := make([]Row, len(runs))
 	for i, r := range runs {
 		rows[i] = Row{Scenario: r.Scenario, Recipe: r.Recipe, Form: r.Form, Family: r.Family, URL: r.Backend.URL,
-			Clients: r.Clients, Phases: r.Phases, conditions: r.Conditions(), repetition: r.Repetition}
+			Clients: r.Clients, Phases: r.Phases, Plan: figure.PlanOf(r), conditions: r.Conditions(), repetition: r.Repetition}
 	}
 	return rows
 }

@@ -27,13 +27,13 @@ type reference struct {
 	figure   figure.Figure
 }
 
-// selects reports whether the selector matches the row and the row has the figure.
+// selects reports whether the selector matches the row and its run can have the figure.
 func (r reference) selects(row Row) bool {
 	if !r.selector.matches(row) {
 		return false
 	}
-	_, err := figure.Parse(r.figure.Name, row.Phases)
-	return err == nil
+	f, err := figure.Parse(r.figure.Name, row.Phases)
+	return err == nil && f.In(row.Plan)
 }
 
 // Parse parses a threshold that must apply to some of the rows, of the named scenario if there is
@@ -68,7 +68,7 @@ func (t Threshold) inScenario(rows []Row) []Row {
 func parseReference(text string, rows []Row) (reference, error) {
 	f, err := figure.Parse(text, phases(rows))
 	if err == nil {
-		return reference{selector{name: anyRun}, f}, nil
+		return among(reference{selector{name: anyRun}, f}, rows)
 	}
 	head, rest, dotted := strings.Cut(text, ".")
 	if !dotted {
@@ -85,8 +85,18 @@ func parseReference(text string, rows []Row) (reference, error) {
 		}
 		return reference{}, err
 	}
-	f, err = figure.Parse(rest, phases(selected))
-	return reference{s, f}, err
+	if f, err = figure.Parse(rest, phases(selected)); err != nil {
+		return reference{}, err
+	}
+	return among(reference{s, f}, selected)
+}
+
+// among returns the reference, with an error if no run of the rows can have the figure.
+func among(r reference, rows []Row) (reference, error) {
+	if !slices.ContainsFunc(rows, r.selects) {
+		return r, r.figure.Lacking()
+	}
+	return r, nil
 }
 
 // phases returns the distinct phases of all rows.
@@ -138,8 +148,10 @@ func (t Threshold) IsAbsolute() bool { return t.operand.kind == ofValue }
 // NeedsBaseline reports whether the threshold compares with a baseline.
 func (t Threshold) NeedsBaseline() bool { return t.operand.kind == ofBaseline }
 
-// IsLive reports whether a run in progress has the figure that the threshold judges.
-func (t Threshold) IsLive() bool { return t.figure.Live() }
+// IsLive reports whether any of the runs that the threshold judges can have its figure while it is in progress.
+func (t Threshold) IsLive(rows []Row) bool {
+	return slices.ContainsFunc(t.inScenario(rows), func(r Row) bool { return t.selects(r) && t.figure.LiveIn(r.Plan) })
+}
 
 // IsUpper reports whether the threshold is an upper limit.
 func (t Threshold) IsUpper() bool { return t.op == figure.Below || t.op == figure.AtMost }

@@ -151,6 +151,14 @@ func (w *mixWorkload) kinds() (kinds []int) {
 	return kinds
 }
 
+// Phases returns the phases that can occur.
+func (w *mixWorkload) Phases() (names []string) {
+	for _, kind := range w.kinds() {
+		names = append(names, mixPhases()[kind])
+	}
+	return names
+}
+
 // changes returns the share of the writes that create or delete a node.
 func (w *mixWorkload) changes() float64 {
 	if w.Grow {

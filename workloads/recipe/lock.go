@@ -119,6 +119,8 @@ func (w *lockWorkload) join(s *workloads.Slot) (*lockClient, error) {
 
 func (w *lockWorkload) Together() bool { return false }
 
+func (w *lockWorkload) Grants() {}
+
 func (w *lockWorkload) Fill(r *metrics.Record) {
 	w.Timings.Fill(r)
 	r.Rounds = r.Phases[len(r.Phases)-1].Service.TotalCount()

@@ -180,6 +180,8 @@ func (w *queueWorkload) Join(s *workloads.Slot) (workloads.Client, error) {
 
 func (w *queueWorkload) Together() bool { return false }
 
+func (w *queueWorkload) Grants() {}
+
 func (w *queueWorkload) Fill(r *metrics.Record) {
 	w.Timings.Fill(r)
 	r.Rounds = r.Phases[2].Service.TotalCount()

@@ -101,7 +101,7 @@ func (g *Judging) Resolve(rows []gate.Row, written []gate.Threshold) (d Checks, 
 		d.Thresholds = append(d.Thresholds, t)
 	}
 	for _, text := range g.abortOn {
-		t, err := abort(text, rows)
+		t, err := Abort(text, rows)
 		if err != nil {
 			return d, cli.Flagf("abort-on", "%w", err)
 		}
@@ -110,14 +110,9 @@ func (g *Judging) Resolve(rows []gate.Row, written []gate.Threshold) (d Checks, 
 	return d, d.takeBaseline(g, rows)
 }
 
-// CheckAbort returns the error of a condition of --abort-on.
-func CheckAbort(condition string, rows []gate.Row) error {
-	_, err := abort(condition, rows)
-	return err
-}
-
-// abort returns the threshold that fails when the condition comes true.
-func abort(condition string, rows []gate.Row) (gate.Threshold, error) {
+// Abort returns the threshold that fails when the condition of --abort-on comes true. It refuses a condition that no
+// run in progress can show.
+func Abort(condition string, rows []gate.Row) (gate.Threshold, error) {
 	t, err := gate.Parse(condition, "", rows)
 	if err != nil {
 		return t, err
@@ -125,7 +120,7 @@ func abort(condition string, rows []gate.Row) (gate.Threshold, error) {
 	if !t.IsAbsolute() {
 		return t, fmt.Errorf("%q: a run in progress has nothing to compare with: want a value, such as errors>100", condition)
 	}
-	if !t.IsLive() {
+	if !t.IsLive(rows) {
 		return t, fmt.Errorf("%q: a run has %s only when it has ended: want a figure of the window, such as errors>100; --threshold judges the run", condition, t.Figure())
 	}
 	return t.Opposite()

@@ -73,3 +73,6 @@ func lines(s faults.Schedule) (all []string) {
 	}
 	return all
 }
+
+// any reports whether any fault is planned.
+func (f *Faults) any() bool { return len(f.schedule) > 0 || f.nemesis > 0 }

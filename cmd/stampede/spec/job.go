@@ -2,7 +2,9 @@ package spec
 
 import (
 	"slices"
+	"time"
 
+	"github.com/stampede-bench/stampede/results/figure"
 	"github.com/stampede-bench/stampede/results/gate"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/catalog"
@@ -57,14 +59,27 @@ func RowsOf(jobs []Job) (rows []gate.Row) {
 		}
 		for _, s := range j.Sources {
 			for _, clients := range j.Flags.Clients {
-				for _, row := range forms {
-					row.URL, row.Clients = s.Name, clients
+				for at, row := range forms {
+					row.URL, row.Clients, row.Plan = s.Name, clients, j.Flags.Figures(j.Chosen[at].Form, s)
 					rows = append(rows, row)
 				}
 			}
 		}
 	}
 	return rows
+}
+
+// Figures returns what decides which figures a run of the form on the source has.
+func (f *Flags) Figures(form workloads.Form, s Source) figure.Plan {
+	p := f.draft(form, f.Clients[0])
+	longer := p.Rounds > 0 || !f.Load.IsOpen() && !f.faults.any() // the window may last until enough rounds have ended
+	return figure.Plan{
+		Recipe: form.Recipe, Fair: form.Fair(), Omitted: p.OmittedPhases(), Rate: f.Load.IsOpen(),
+		Transactions: f.Mix.Txns > 0, Started: !s.Given, Memory: !s.Given && !s.durable,
+		Short: !longer && p.Duration < 2*time.Second, Faults: f.faults.any(),
+		Background: p.Background.Clients > 0, BackgroundRate: p.Background.Rate > 0,
+		BackgroundReads: p.Background.Clients > 0 && p.Background.Mix.Reads > 0, BackgroundWrites: p.Background.Clients > 0 && p.Background.Mix.Reads < 1,
+	}
 }
 
 // ChosenRecipes returns the recipes of the forms, each once.
