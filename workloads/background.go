@@ -60,6 +60,14 @@ func (b *backgroundLoad) start(recipe *runner) {
 	}()
 }
 
+// loseService ends the operations in progress: the recipe has found that the service is gone.
+func (b *backgroundLoad) loseService() {
+	if b != nil {
+		b.pool.gone.Store(true)
+		b.abandon()
+	}
+}
+
 // begin takes the counts of the messages before the window, which the recipe has opened.
 func (b *backgroundLoad) begin() {
 	if b != nil {

@@ -144,14 +144,16 @@ func (m *monitor) serviceGone() bool {
 	return true
 }
 
-// loseService ends the run: no client can end its round.
+// loseService ends the run: no client can end its round, and nothing that follows waits for the service.
 func (r *runner) loseService(why *ServiceLost) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.failure == nil && r.rounds.Err() == nil {
 		r.lost, r.cut = why, true
 		r.abandon()
+		r.background.loseService()
 	}
+	r.pool.gone.Store(true)
 	r.halt()
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/stampede-bench/stampede/internal/bubble"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/load"
 	"github.com/stampede-bench/stampede/workloads/runtest"
 )
 
@@ -156,8 +157,10 @@ func TestWhatExplainsASilentService(t *testing.T) {
 		"at=3s delay member=1 by=1ms, restore after=6s": {long, 4 * time.Second}, // heartbeats pass in time
 		"at=3s delay clients=all by=5ms":                {long, 4 * time.Second},
 		"at=3s throttle clients=all to=640k":            {long, 4 * time.Second},
+		"at=1s cut clients=all, background":             {long, 4 * time.Second},
 	} {
 		t.Run(fault, func(t *testing.T) {
+			fault, background := strings.CutSuffix(fault, ", background")
 			bubble.Test(t, func(t *testing.T) {
 				r := &relay{server: server.New(server.Options{Tick: 500 * time.Millisecond}), conns: map[net.Conn]net.Conn{}}
 				defer r.server.Close()
@@ -173,9 +176,13 @@ func TestWhatExplainsASilentService(t *testing.T) {
 				}
 				p := broken(t, on, runtest.Predecessor, fault)
 				p.SessionTimeout, p.Duration = life, 20*time.Second
+				if background {
+					p.Background = load.Background(2, 50, workloads.MixSettings{Reads: 0.5, Keys: 10})
+				}
 				if c.outage > 0 {
 					time.AfterFunc(p.Warmup+dies, func() { r.drop(c.outage) })
 				}
+				began := time.Now()
 				_, err = workloads.Run(t.Context(), p)
 				var lost *workloads.ServiceLost
 				if is := errors.As(err, &lost); is != (c.lost > 0) || err != nil && !is {
@@ -183,6 +190,11 @@ func TestWhatExplainsASilentService(t *testing.T) {
 				}
 				if lost != nil && (lost.Gone > c.lost || lost.Gone < c.lost-2*time.Second) {
 					t.Errorf("the run ended after %v without its service, want %v at most", lost.Gone, c.lost)
+				}
+				took := time.Since(began) - p.Warmup - dies
+				time.Sleep(time.Minute) // sessions end by themselves
+				if lost != nil && took > c.lost+2*time.Second {
+					t.Errorf("it took %v to end the run, whose service was gone for %v, and to clean up", took, lost.Gone)
 				}
 			})
 		})

@@ -3,6 +3,7 @@ package workloads
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
@@ -135,6 +136,7 @@ func (s *Site) BackgroundBase() string {
 // Conclude closes all sessions and removes the subtrees. It returns the error of the run. Nodes that remain
 // are a warning of its record, if it has one, unless they go with their service.
 func (s *Site) Conclude(m *metrics.Record, err error) error {
+	gone := m != nil && slices.ContainsFunc(m.Doubts, func(d metrics.Warning) bool { return d.Code == metrics.ServiceLost }) // an agent may have found it
 	var left *namespace.RemainError
 	for _, p := range []*Pool{s.background, s.pool} {
 		if p == nil {
@@ -143,6 +145,9 @@ func (s *Site) Conclude(m *metrics.Record, err error) error {
 		if lost := p.preloadLost.Load(); lost > 0 && m != nil {
 			m.Warn(metrics.Warning{Code: metrics.PreloadLost, Numbers: metrics.Numbers{
 				"lost": float64(lost), "sessions": float64(len(p.watchers))}})
+		}
+		if gone {
+			p.gone.Store(true)
 		}
 		failed, on := p.Close(), p.Service.Info()
 		switch is := errors.As(failed, &left); {

@@ -44,6 +44,7 @@ type Pool struct {
 	faults      *activeFaults // nil in a run without faults
 	timeout     time.Duration // of its clients' sessions; 0 if that was not chosen
 	opening     opening.Opening
+	gone        atomic.Bool // the run has found that its service is gone
 }
 
 // ReadsLag reports whether reads may be older than what the session has already seen. A member of etcd
@@ -220,28 +221,50 @@ func (c *Pool) Flush(ctx context.Context) error {
 // Close closes all sessions and removes the subtree. It has its own timeout, since the run's
 // context may have ended.
 func (c *Pool) Close() error {
-	errs := []error{parallel.ForEach(len(c.Slots), func(i int) error {
-		if s := c.Slots[i]; s != nil && s.Conn != nil {
-			return s.Conn.Close()
+	var sessions []drivers.Conn
+	for _, s := range c.Slots {
+		if s != nil && s.Conn != nil {
+			sessions = append(sessions, s.Conn)
 		}
-		return nil
-	})}
+	}
+	errs := []error{c.closeAll(append(sessions, c.watchers...))} // before their nodes are removed
 	if c.admin == nil {
 		return errs[0]
-	}
-	for _, s := range c.watchers { // before their nodes are removed
-		errs = append(errs, s.Close())
 	}
 	if c.grows {
 		c.nodes += int(c.Meter.Counts().Writes)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), closeTime+time.Duration(c.nodes)*removeTime)
+	ctx, cancel := context.WithTimeout(context.Background(), c.patience(closeTime+time.Duration(c.nodes)*removeTime))
 	defer cancel()
 	if c.base != "" {
 		errs = append(errs, c.namespace.RemoveBase(ctx, c.admin, c.base))
 	}
-	return errors.Join(append(errs, c.admin.Close())...)
+	return errors.Join(append(errs, c.closeAll([]drivers.Conn{c.admin}))...)
 }
+
+// closeAll closes sessions. If the service is gone it does not wait for the answers, which will not come.
+func (c *Pool) closeAll(sessions []drivers.Conn) error {
+	closed := func() error {
+		return parallel.ForEach(len(sessions), func(i int) error { return sessions[i].Close() })
+	}
+	if c.gone.Load() {
+		go closed() //nolint:errcheck // nobody waits for it
+		return nil
+	}
+	return closed()
+}
+
+// patience returns how long to wait for what the service may not answer: no longer than a short try takes if the run has
+// found that it is gone.
+func (c *Pool) patience(usual time.Duration) time.Duration {
+	if c.gone.Load() {
+		return min(usual, goneTry)
+	}
+	return usual
+}
+
+// goneTry is how long one more try takes at a service that is gone.
+const goneTry = 500 * time.Millisecond
 
 // closeTime bounds how long Close may take on a service that has stopped answering.
 const closeTime = 10 * time.Second

@@ -155,7 +155,7 @@ func serverCounters(service drivers.Service) func(context.Context) (drivers.Read
 // request and reply, so the rounds are those at the middle.
 func (r *runner) readServer(ctx context.Context) serverReading {
 	asked := r.all()
-	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), countersTime)
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.pool.patience(countersTime))
 	defer cancel()
 	c, err := r.part.Counters(limited)
 	if err != nil {
