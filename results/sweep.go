@@ -102,13 +102,12 @@ type USL struct {
 	// Knee is the number of clients beyond which throughput falls, null unless such a
 	// fall was measured; KneeLow and KneeHigh are its interval, with the levels as the
 	// replicates and the lack of fit in it.
-	// They are null too if there is a doubt.
+	// With a doubt the interval has in it what the doubts leave; KneeHigh is null if no fall is certain then.
 	Knee      *float64   `json:"knee"`
 	KneeLow   *float64   `json:"knee_low"`
 	KneeHigh  *float64   `json:"knee_high"`
 	Residuals []Residual `json:"residuals"`
-	// Doubt is why the throughput can differ from what was measured, so that neither the
-	// law nor its peak is certain; left out if there is no reason.
+	// Doubt is why the throughput can differ from what was measured, so that the law is not certain; left out if there is no reason.
 	Doubt string `json:"doubt,omitempty"`
 }
 

@@ -289,11 +289,13 @@ func coefficient(v float64) string {
 func knee(u results.USL) string {
 	first, last := u.Residuals[0].N, u.Residuals[len(u.Residuals)-1].N
 	switch {
-	case u.Doubt != "":
+	case u.Knee == nil && u.Doubt != "":
 		return "not known"
 	case u.Knee == nil:
 		return fmt.Sprintf("no peak up to %s clients", units.Short(last))
-	case *u.Knee < first:
+	case u.KneeHigh == nil:
+		return fmt.Sprintf("at %s clients, at least %s, and no fall beyond it is certain", units.Short(*u.Knee), units.Short(max(*u.KneeLow, first)))
+	case *u.Knee < first && u.Doubt == "":
 		return fmt.Sprintf("at %s clients or fewer: throughput falls from the first level on", units.Short(first))
 	}
 	end := "no end"

@@ -157,12 +157,15 @@ func (s sweep) each(c results.Crossover) string {
 
 // greatest says where a form's throughput is greatest.
 func (s sweep) greatest(c results.Curve) string {
-	if c.USL.Doubt != "" {
+	if c.USL.Knee == nil && c.USL.Doubt != "" {
 		return fmt.Sprintf("Where the throughput of %s peaks is not known: %s.", s.who(c.Recipe, c.Form, c.URL, c.Beside), c.USL.Doubt)
 	}
 	knee := knee(*c.USL)
 	if c.USL.Knee != nil {
 		knee = "throughput peaks " + knee
+	}
+	if c.USL.Doubt != "" {
+		knee += ", with this doubt: " + c.USL.Doubt
 	}
 	return fmt.Sprintf("%s: %s.", upper(s.who(c.Recipe, c.Form, c.URL, c.Beside)), knee)
 }

@@ -59,6 +59,7 @@ func TestDoubt(t *testing.T) {
 		{"operations_per_s", metrics.Failed, 0},
 		{"rounds_per_s.min", metrics.Unfinished, 0},
 		{"mix.reads", metrics.Skipped, 0},
+		{"missed", metrics.Starved, figure.Lower}, // a slow watcher misses more
 		{"drain.p50", metrics.Skipped, 0},
 		{"acquire.response.max", metrics.Skipped, figure.Higher},
 		{"acquire.response.mean", metrics.Skipped, figure.Higher},
@@ -361,7 +362,26 @@ func TestAchievedRate(t *testing.T) {
 		}
 	}
 	r.Mix, r.ReadRatio = &results.Mix{}, &results.ReadRatio{Achieved: 0.92}
-	if is := reads.Read(r); is.Low < 0 || is.High != 1 {
-		t.Errorf("%+v, want no share above 1", is)
+	if is := reads.Read(r); is.Low != 0.92 || is.High != 0.92 {
+		t.Errorf("%+v, want what was counted", is)
+	}
+}
+
+// Doubts about the processor touch times, rates, and counts of how much was done. Those of other counts, and of shares, that
+// such a doubt touches have a side on which the true one can lie.
+func TestNoDoubtAboutTheProcessorVoidsACount(t *testing.T) {
+	done := map[string]figure.Bias{"rounds": figure.Higher, "rate.achieved": figure.Higher, "missed": figure.Lower, "background.late": figure.Lower,
+		"background.skipped": figure.Lower, "background.unfinished": figure.Lower, "sessions.lost": figure.Lower, "sessions.given_up": figure.Lower,
+		"sessions.disconnected": figure.Lower, "sessions.disconnections": figure.Lower,
+		"server.fsyncs_per_round": figure.Either} // how many writes share one depends on how fast they come
+	for _, code := range []string{metrics.Starved, metrics.Stolen, metrics.Others, metrics.ClientBound} {
+		r := full()
+		r.Doubts = []results.Warning{{Code: code, Text: "why"}}
+		for _, f := range figure.All([]string{"acquire"}) {
+			is := f.Read(r)
+			if count := f.Unit == figure.Number || f.Unit == figure.Share || f.Unit == figure.PerRound; count && is.Value != 0 && sides(is) != done[f.Name] {
+				t.Errorf("%s of %s: %+v", code, f.Name, is)
+			}
+		}
 	}
 }

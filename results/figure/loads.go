@@ -101,16 +101,16 @@ func loads() []Figure {
 			return value(r), true
 		}
 	}
-	all := each(Figure{Population: Window, Exactness: Timed},
+	all := each(Figure{Population: Window, Exactness: Schedule},
 		Figure{Name: "mix.reads", needs: aMix, Unit: Share, Better: Neither, About: "operations that read", Merge: Derived,
 			run: mix(func(r results.Run) float64 { return r.ReadRatio.Achieved })},
 		Figure{Name: "mix.retries", needs: aMix, About: "conditional sets that were made again", Merge: Sum,
 			run: mix(func(r results.Run) float64 { return float64(r.Mix.Retries) })},
-		Figure{Name: "mix.transactions_per_s", needs: transactions, Unit: PerSecond, Better: More, About: "transactions in a second", Merge: Derived, delay: slows,
+		Figure{Name: "mix.transactions_per_s", Exactness: Timed, needs: transactions, Unit: PerSecond, Better: More, About: "transactions in a second", Merge: Derived, delay: slows,
 			run: transacting(results.Run.TransactionsPerS)},
 		Figure{Name: "mix.refused", needs: transactions, About: "conditional transactions that were refused and made again", Merge: Sum,
 			run: transacting(func(r results.Run) float64 { return float64(r.Mix.Refused) })},
-		Figure{Name: "missed", needs: aFanout, Unit: Share, About: "changes that a watcher was not notified of", Merge: Coordinator,
+		Figure{Name: "missed", Exactness: Timed, delay: adds, needs: aFanout, Unit: Share, About: "changes that a watcher was not notified of", Merge: Coordinator,
 			run: ratio(func(r results.Run) (int64, int64) {
 				if r.Fanout == nil {
 					return 0, 0
@@ -193,7 +193,7 @@ func background() []Figure {
 		Figure{Name: "background.rounds_per_s", Unit: PerSecond, Better: More, About: "operations of the background in a second",
 			Merge: Derived, Export: "stampede.background.operations", delay: slows,
 			run: part(func(b results.Background) float64 { return b.ThroughputPerS })},
-		Figure{Name: "background.reads", Unit: Share, Better: Neither, About: "operations of the background that read",
+		Figure{Name: "background.reads", Exactness: Schedule, Unit: Share, Better: Neither, About: "operations of the background that read",
 			Merge: Derived, Export: "stampede.background.operations",
 			run: part(func(b results.Background) float64 { return b.ReadRatio.Achieved })},
 		Figure{Name: "background.late", needs: aBackgroundRate, delay: adds, About: "its arrivals for which no client was free when they were due",

@@ -97,12 +97,20 @@ func TestCrossoverWithinDoubts(t *testing.T) {
 	}
 }
 
-// A peak, and a law, of rates that may have been higher is none.
+// A peak of rates that may have been higher is shown with the range that the doubts leave. Its end is not known if the
+// fall beyond it may be one of the measurement.
 func TestPeakWithinDoubts(t *testing.T) {
-	for share, known := range map[float64]bool{0.001: true, 0.2: false} {
-		s := resulttest.SweepOf(doubted(resulttest.ScalingRuns(), "", share)...)
-		if u := s.Curves[0].USL; u == nil || (u.Knee != nil) != known || (u.Doubt == "") != known {
-			t.Errorf("%v: %+v", share, u)
+	calm := resulttest.SweepOf(resulttest.ScalingRuns()...).Curves[0].USL
+	for _, c := range []struct {
+		share         float64 // of the time that other programs took; 0: not known
+		doubt, ending bool
+	}{{0.001, false, true}, {0.02, true, true}, {0.6, true, false}, {0, true, false}} {
+		u := resulttest.SweepOf(doubted(resulttest.ScalingRuns(), "", c.share)...).Curves[0].USL
+		switch {
+		case u == nil || u.Knee == nil || *u.Knee != *calm.Knee || u.KneeLow == nil || (u.Doubt != "") != c.doubt || (u.KneeHigh != nil) != c.ending:
+			t.Errorf("%v: %+v", c.share, u)
+		case c.doubt && *u.KneeLow >= *calm.KneeLow, c.doubt && c.ending && *u.KneeHigh <= *calm.KneeHigh:
+			t.Errorf("%v: from %v to %v, without the doubt from %v to %v", c.share, *u.KneeLow, u.KneeHigh, *calm.KneeLow, *calm.KneeHigh)
 		}
 	}
 }

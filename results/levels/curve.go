@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/stats"
@@ -52,11 +53,16 @@ func grow(s results.Sweep, c *results.Curve, levels []results.Level) {
 
 // values returns the measured values of a figure, level by level.
 func values(s results.Sweep, levels []results.Level, of func(results.Run) (float64, bool)) []stats.Level {
+	return valuesAt(s, levels, func(_ int, r results.Run) (float64, bool) { return of(r) })
+}
+
+// valuesAt is values where a value depends on which level, from 0, its run is of.
+func valuesAt(s results.Sweep, levels []results.Level, of func(at int, r results.Run) (float64, bool)) []stats.Level {
 	var all []stats.Level
-	for _, l := range levels {
+	for i, l := range levels {
 		at := stats.Level{N: Value(l, s.Axes[0])}
 		for _, r := range RunsOf(s, l) {
-			if v, ok := of(r); ok {
+			if v, ok := of(i, r); ok {
 				at.Values = append(at.Values, v)
 			}
 		}
@@ -88,10 +94,56 @@ func scale(s results.Sweep, levels []results.Level) (*results.USL, string) {
 		n := Value(l, s.Axes[0])
 		u.Residuals = append(u.Residuals, results.Residual{N: n, Measured: l.Throughput.Value, Fitted: law.Value(n)})
 	}
-	if peak := law.Peak(done); peak.Shown && u.Doubt == "" {
-		u.Knee, u.KneeLow, u.KneeHigh = &peak.Value, &peak.Low, &peak.High
+	peak := law.Peak(done)
+	if !peak.Shown {
+		return u, ""
+	}
+	low, high := peak.Low, peak.High
+	if u.Doubt != "" {
+		low, high = peakWithin(s, levels, peak)
+	}
+	u.Knee, u.KneeLow = &peak.Value, &low
+	if !math.IsInf(high, 1) {
+		u.KneeHigh = &high
 	}
 	return u, ""
+}
+
+// peakWithin returns between which levels the peak lies if the throughput of each run is anywhere within what its doubts
+// leave. The peak lies the furthest to the left if the levels up to some level were faster than measured, and the furthest
+// to the right if those from some level on were. High is infinite if no fall beyond the peak is certain.
+func peakWithin(s results.Sweep, levels []results.Level, peak stats.Peak) (low, high float64) {
+	low, high = peak.Low, peak.High
+	place := func(i int) float64 { return Value(levels[i], s.Axes[0]) }
+	for i := range levels[1:] {
+		for _, rightmost := range []bool{false, true} {
+			all := valuesAt(s, levels, func(at int, r results.Run) (float64, bool) {
+				is := Speed().Read(r)
+				if at > i == rightmost {
+					return is.High, is.High > 0
+				}
+				return is.Low, is.Low > 0
+			})
+			if slices.ContainsFunc(all, func(l stats.Level) bool { return slices.ContainsFunc(l.Values, func(v float64) bool { return math.IsInf(v, 1) }) }) {
+				if rightmost { // the levels above may be as fast as one likes, and so may those below
+					high = math.Inf(1)
+				} else {
+					low = min(low, place(0))
+				}
+				continue
+			}
+			law, err := stats.Scale(all)
+			if err != nil {
+				return place(0), math.Inf(1)
+			}
+			other := law.Peak(all)
+			low = min(low, other.Low)
+			if high = max(high, other.High); !other.Shown {
+				high = math.Inf(1)
+			}
+		}
+	}
+	return low, high
 }
 
 // serial reports whether an instance of the recipe serves one client at a time.
