@@ -139,6 +139,14 @@ func timesOf(phase string) func(results.Run) *results.Distribution {
 	return func(r results.Run) *results.Distribution { return r.Times(phase) }
 }
 
+// loss says that the time of a higher percentile than a finite one is infinite, "" if it is not.
+func loss(of timing, p float64, r results.Run) string {
+	if !of.hidesLoss(p, r) {
+		return ""
+	}
+	return "; " + levels.PercentileName(lossTail) + " is infinite, since arrivals were not served"
+}
+
 // duration formats a time in ns.
 func duration[T int64 | float64](ns T) string { return units.Duration(time.Duration(ns)) }
 
@@ -157,6 +165,6 @@ func offer(r results.Run, runs []results.Run, shown levels.Shown) string {
 		return line + "too few rounds to say how long they took."
 	}
 	service := func(r results.Run) *results.Distribution { return r.ServiceTimes(first) }
-	return line + fmt.Sprintf("%s %s is %s from when it was due, %s from the call.",
-		levels.PhaseName(first), name, shown.Cite(runs, timesOf(first), r, p), shown.Cite(runs, service, r, p))
+	return line + fmt.Sprintf("%s %s is %s from when it was due, %s from the call%s.",
+		levels.PhaseName(first), name, shown.Cite(runs, timesOf(first), r, p), shown.Cite(runs, service, r, p), loss(responses(first), p, r))
 }

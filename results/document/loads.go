@@ -99,7 +99,7 @@ func mixes(runs []results.Run, shown levels.Shown) []string {
 	separator := ": "
 	for _, phase := range most.Phases {
 		if p, name := shown.Highest(runs, timesOf(phase), most); name != "" {
-			line += fmt.Sprintf("%s%s %s is %s", separator, phase, name, shown.Cite(runs, timesOf(phase), most, p))
+			line += fmt.Sprintf("%s%s %s is %s%s", separator, phase, name, shown.Cite(runs, timesOf(phase), most, p), loss(responses(phase), p, most))
 			separator = ", "
 		}
 	}

@@ -82,6 +82,42 @@ func TestLoadsShowTheirNinetyNinth(t *testing.T) {
 	}
 }
 
+// A table whose percentiles nobody chose shows the 99th beside a finite one if it is infinite, and so does the finding.
+func TestNoTableHidesLostArrivals(t *testing.T) {
+	for _, c := range []struct {
+		family       string
+		served, lost int64
+		heads, cells string
+		finding      bool
+	}{
+		{"recipe", 2000, 0, "p50 p90", "2.00 ms 6.00 ms", false},
+		{"recipe", 2000, 10, "p50 p90", "2.00 ms 6.00 ms", false},
+		{"recipe", 2000, 100, "p50 p90 p99", "2.00 ms 6.00 ms infinite", true},
+		{"recipe", 50, 11, "p50 p75 p99", "2.00 ms 6.00 ms infinite", true},
+		{"recipe", 2000, 3000, "p50", "infinite", false},
+		{"load", 2000, 100, "p50 p90 p99", "2.00 ms 6.00 ms infinite", true},
+		{"load", 2000, 10, "p50 p99", "2.00 ms 6.00 ms", false},
+	} {
+		r := resulttest.Overloaded(c.served, c.lost)
+		r.Family = c.family
+		page := document.New(resulttest.FileOf(r))
+		var heads, cells []string
+		for i, of := range page.Tables[0].Columns {
+			if of.Over == "acquire from when due" || len(heads) > 0 && of.Over == "" && strings.HasPrefix(of.Head, "p") {
+				heads, cells = append(heads, of.Head), append(cells, page.Tables[0].Rows[0][i])
+			} else if len(heads) > 0 {
+				break
+			}
+		}
+		if strings.Join(heads, " ") != c.heads || strings.Join(cells, " ") != c.cells {
+			t.Errorf("%+v: %q, %q", c, heads, cells)
+		}
+		if said := strings.Join(page.Findings, " "); c.family == "recipe" && strings.Contains(said, "p99 is infinite, since arrivals were not served") != c.finding {
+			t.Errorf("%+v: %q", c, said)
+		}
+	}
+}
+
 // A percentile of response times reads as its figure does: infinite where it is the time of an arrival that was not
 // served, also across repetitions, and n/a only where it is not known. What a call took is known only of those that were made.
 func TestInfinitePercentiles(t *testing.T) {
@@ -124,7 +160,7 @@ func TestInfinitePercentiles(t *testing.T) {
 			}
 		}
 	}
-	for lost, want := range map[int64]string{100: "acquire p90 is 6.00 ms from when it was due, 6.00 ms from the call.", 3000: "acquire p50 is infinite: arrivals were not served."} {
+	for lost, want := range map[int64]string{100: "acquire p90 is 6.00 ms from when it was due, 6.00 ms from the call; p99 is infinite, since arrivals were not served.", 3000: "acquire p50 is infinite: arrivals were not served."} {
 		if said := document.New(resulttest.FileOf(resulttest.Overloaded(2000, lost))).Findings[0]; !strings.HasSuffix(said, ": "+want) {
 			t.Errorf("%d lost: %q", lost, said)
 		}

@@ -265,6 +265,14 @@ func (t timing) percentile(p float64) func(results.Run) (float64, bool) {
 	}
 }
 
+// lossTail is the percentile that shows that arrivals were lost, where it is infinite and the others shown are not.
+const lossTail = 99.
+
+// hidesLoss reports whether the run has a time for the percentile, although a higher one is infinite.
+func (t timing) hidesLoss(p float64, r results.Run) bool {
+	return p < lossTail && !t.endless(p, r) && t.endless(lossTail, r)
+}
+
 // value returns the function that gives a value of a run's times.
 func (t timing) value(of func(*results.Distribution) float64) func(results.Run) (float64, bool) {
 	return func(r results.Run) (float64, bool) {
@@ -283,7 +291,11 @@ func (s *runTable) times(over string, of timing) { s.percentiles(over, of, false
 func (s *runTable) tail(over string, of timing) { s.percentiles(over, of, len(s.shown.Chosen) == 0) }
 
 func (s *runTable) percentiles(over string, of timing, lastOnly bool) {
-	shown := s.shown.Choose(slices.Concat(s.of...), of.of)
+	runs := slices.Concat(s.of...)
+	shown := s.shown.Choose(runs, of.of)
+	if last := shown[len(shown)-1]; len(s.shown.Chosen)+len(s.shown.Judged) == 0 && slices.ContainsFunc(runs, func(r results.Run) bool { return of.hidesLoss(last, r) }) {
+		shown = append(slices.Clone(shown), lossTail)
+	}
 	if lastOnly {
 		shown = shown[len(shown)-1:]
 	}
