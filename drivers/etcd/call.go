@@ -145,13 +145,14 @@ func failed(what, path string, err error) error {
 	return &drivers.CallError{Call: what, Path: path, Sentinel: sentinel(err), Cause: explained(err)}
 }
 
-// explained adds to the error of a full store how it gets room.
+// explained returns the error in words. To that of a full store it adds how it gets room.
 func explained(err error) error {
+	said := plain(err)
 	if err == nil || rpctypes.ErrorDesc(err) != rpctypes.ErrorDesc(rpctypes.ErrGRPCNoSpace) {
-		return err
+		return said
 	}
 	return fmt.Errorf("%w: make room with etcdctl compact and etcdctl defrag, or raise --quota-backend-bytes, and then clear the alarm "+
-		"with etcdctl alarm disarm; stampede clean works meanwhile", err)
+		"with etcdctl alarm disarm; stampede clean works meanwhile", said)
 }
 
 // errCut is the error of what was in flight when the connection broke.

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
@@ -86,6 +87,7 @@ type Service struct {
 	http     *http.Client // for the server's version and metrics
 	version  func() (string, error)
 	counters counters
+	asked    atomic.Bool // the endpoints, of which cluster they are
 }
 
 // New returns the service. It does not connect.
@@ -142,6 +144,10 @@ func (s *Service) Dial(ctx context.Context, o drivers.Options) (drivers.Conn, er
 		c, err := s.attempt(ctx, o)
 		switch {
 		case err == nil:
+			if err := s.together(ctx, c); err != nil {
+				c.Close()
+				return nil, err
+			}
 			return c, nil
 		case ctx.Err() != nil:
 			if u := new(unreached); errors.As(err, &u) {
@@ -266,7 +272,7 @@ func (s *Service) patience() grpc.DialOption {
 func (s *Service) unreachable(err, attempt error) error {
 	name := "etcd " + strings.Join(s.config.Endpoints, ",")
 	if attempt != nil && !errors.Is(attempt, err) {
-		return fmt.Errorf("%s: no session: %w (%w)", name, reason(attempt), err)
+		return fmt.Errorf("%s: no session: %w (%w)", name, reason(attempt), plain(err))
 	}
 	return fmt.Errorf("%s: no session: %w", name, reason(err))
 }
@@ -332,7 +338,7 @@ func (s *Service) Holds(ctx context.Context, conn drivers.Conn) (bool, error) {
 		return true, nil
 	}
 	if err != nil {
-		return false, err
+		return false, plain(err)
 	}
 	return found.TTL > 0, nil
 }
@@ -358,7 +364,7 @@ func (s *Service) leads(ctx context.Context, address string) (bool, error) {
 	status, err := c.Status(ctx, address)
 	switch {
 	case err != nil:
-		return false, fmt.Errorf("etcd %s: status: %w", address, err)
+		return false, fmt.Errorf("etcd %s: status: %w", address, plain(err))
 	case status.Leader == 0:
 		return false, fmt.Errorf("etcd %s: status: the member knows no leader", address)
 	}

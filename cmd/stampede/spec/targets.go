@@ -99,9 +99,11 @@ func (s Source) clientsOf(forms []catalog.Choice) []string {
 	return all
 }
 
-// Explained adds to a refusal what to do about it.
+// Explained adds to a refusal what to do about it. Addresses that are not of one service are wrong usage.
 func (t *Targets) Explained(s Source, err error) error {
 	switch {
+	case errors.Is(err, drivers.ErrNotOneService):
+		return cli.Usage(err)
 	case !errors.Is(err, drivers.ErrRefused):
 		return err
 	case t.Security.User == "":
