@@ -69,9 +69,9 @@ func TestParseSaysWhatIsWrong(t *testing.T) {
 		"acquire.p99<one-node.rounds_per_s":  `"acquire.p99<one-node.rounds_per_s": acquire.response.p99 and rounds_per_s are of different kinds and have no ratio`,
 		"lock.rounds_per_s>watch.rounds":     `"lock.rounds_per_s>watch.rounds": rounds_per_s and rounds are of different kinds and have no ratio`,
 		"rounds_per_s>0.5*lock.rounds_per_s": `"rounds_per_s>0.5*lock.rounds_per_s": beside lock/predecessor, 2 clients, native: there are 2 runs of lock: name one, as RECIPE/FORM@CLIENTS`,
-		"generator.skipped<1":              `"generator.skipped<1": runs have generator.skipped only with arrivals at a rate, as with --rate`,
-		"lock.missed<1%":                   `"lock.missed<1%": runs have missed only with the recipe fanout`,
-		"rounds_per_s>2*rate.offered":      `"rounds_per_s>2*rate.offered": runs have rate.offered only with arrivals at a rate, as with --rate`,
+		"generator.skipped<1":                `"generator.skipped<1": runs have generator.skipped only with arrivals at a rate, as with --rate`,
+		"lock.missed<1%":                     `"lock.missed<1%": runs have missed only with the recipe fanout`,
+		"rounds_per_s>2*rate.offered":        `"rounds_per_s>2*rate.offered": runs have rate.offered only with arrivals at a rate, as with --rate`,
 		"barrier.pass.p99<one-node.wasted":   `"barrier.pass.p99<one-node.wasted": pass.response.p99 and wasted are of different kinds and have no ratio`,
 	} {
 		if _, err := gate.Parse(text, "", rows()); err == nil || err.Error() != want {

@@ -124,7 +124,9 @@ func peakWithin(s results.Sweep, levels []results.Level, peak stats.Peak) (low, 
 				}
 				return is.Low, is.Low > 0
 			})
-			if slices.ContainsFunc(all, func(l stats.Level) bool { return slices.ContainsFunc(l.Values, func(v float64) bool { return math.IsInf(v, 1) }) }) {
+			if slices.ContainsFunc(all, func(l stats.Level) bool {
+				return slices.ContainsFunc(l.Values, func(v float64) bool { return math.IsInf(v, 1) })
+			}) {
 				if rightmost { // the levels above may be as fast as one likes, and so may those below
 					high = math.Inf(1)
 				} else {
