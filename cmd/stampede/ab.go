@@ -170,7 +170,7 @@ func (f *abFlags) metrics(phases []string, plans []figure.Plan) ([]compare.Figur
 		if err != nil {
 			return nil, cli.Flagf("metric", ": %w", err)
 		}
-		if slices.ContainsFunc(plans, func(p figure.Plan) bool { return !judged.In(p) }) {
+		if slices.ContainsFunc(plans, func(p figure.Plan) bool { return !judged.PossibleIn(p) }) {
 			return nil, cli.Flagf("metric", ": %w", judged.Lacking())
 		}
 		if judged.Better == figure.Neither {

@@ -140,11 +140,11 @@ func timesOf(phase string) func(results.Run) *results.Distribution {
 }
 
 // loss says that the time of a higher percentile than a finite one is infinite, "" if it is not.
-func loss(of timing, p float64, r results.Run) string {
-	if !of.hidesLoss(p, r) {
+func loss(of levels.Timing, p float64, r results.Run) string {
+	if !of.HidesLoss(p, r) {
 		return ""
 	}
-	return "; " + levels.PercentileName(lossTail) + " is infinite, since arrivals were not served"
+	return "; " + levels.PercentileName(levels.LossTail) + " is infinite, since arrivals were not served"
 }
 
 // duration formats a time in ns.
@@ -159,12 +159,12 @@ func offer(r results.Run, runs []results.Run, shown levels.Shown) string {
 	first := results.FirstPhase(r)
 	p, name := shown.Highest(runs, timesOf(first), r)
 	switch {
-	case name == "" && responses(first).endless(50, r):
+	case name == "" && levels.Responses(first).Endless(50, r):
 		return line + levels.PhaseName(first) + " p50 is infinite: arrivals were not served."
 	case name == "":
 		return line + "too few rounds to say how long they took."
 	}
 	service := func(r results.Run) *results.Distribution { return r.ServiceTimes(first) }
 	return line + fmt.Sprintf("%s %s is %s from when it was due, %s from the call%s.",
-		levels.PhaseName(first), name, shown.Cite(runs, timesOf(first), r, p), shown.Cite(runs, service, r, p), loss(responses(first), p, r))
+		levels.PhaseName(first), name, shown.Cite(runs, timesOf(first), r, p), shown.Cite(runs, service, r, p), loss(levels.Responses(first), p, r))
 }

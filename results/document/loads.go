@@ -27,7 +27,7 @@ func backgroundColumns(s *runTable) {
 	}, units.Rate)
 	s.shown.Tails = backgroundTails()
 	first := len(s.Columns)
-	s.tail("", timing{bystanders, func(p float64, r results.Run) bool { return figure.Endless("background.read", p, r) }})
+	s.tail("", levels.Timing{Of: bystanders, Endless: func(p float64, r results.Run) bool { return figure.Endless("background.read", p, r) }})
 	for i := range s.Columns[first:] {
 		c := &s.Columns[first+i]
 		c.Head, c.Gap = "read "+c.Head, 0
@@ -72,13 +72,13 @@ func mixColumns(s *runTable) {
 	if transactions {
 		s.figure(Column{Head: "txns/s"}, func(r results.Run) (float64, bool) { return r.TransactionsPerS(), true }, units.Rate)
 	}
-	s.times("read"+from, responses("read"))
+	s.times("read"+from, levels.Responses("read"))
 	if some(func(m results.Mix) bool { return m.Lists > 0 }) {
-		s.times("list"+from, responses("list"))
+		s.times("list"+from, levels.Responses("list"))
 	}
-	s.times("write"+from, responses("write"))
+	s.times("write"+from, levels.Responses("write"))
 	if transactions {
-		s.times("transaction"+from, responses("transaction"))
+		s.times("transaction"+from, levels.Responses("transaction"))
 	}
 	if transactions && some(func(m results.Mix) bool { return m.Conditional }) {
 		s.figure(Column{Head: "refused", Gap: 3}, func(r results.Run) (float64, bool) { return float64(r.Mix.Refused), true }, whole)
@@ -99,7 +99,7 @@ func mixes(runs []results.Run, shown levels.Shown) []string {
 	separator := ": "
 	for _, phase := range most.Phases {
 		if p, name := shown.Highest(runs, timesOf(phase), most); name != "" {
-			line += fmt.Sprintf("%s%s %s is %s%s", separator, phase, name, shown.Cite(runs, timesOf(phase), most, p), loss(responses(phase), p, most))
+			line += fmt.Sprintf("%s%s %s is %s%s", separator, phase, name, shown.Cite(runs, timesOf(phase), most, p), loss(levels.Responses(phase), p, most))
 			separator = ", "
 		}
 	}
@@ -114,16 +114,16 @@ func fanoutColumns(s *runTable) {
 	s.keys("watchers", true)
 	open := s.rates("writes/s")
 	if open { // no room for all percentiles beside the offered rate
-		s.latency(Column{Head: "first", Over: "p50 notified, from when due", Gap: 3}, responses("first").percentile(50))
-		s.latency(Column{Head: "median"}, responses("median").percentile(50))
-		s.latency(Column{Head: "last"}, responses("last").percentile(50))
-		s.tail("last", responses("last"))
+		s.latency(Column{Head: "first", Over: "p50 notified, from when due", Gap: 3}, levels.Responses("first").Percentile(50))
+		s.latency(Column{Head: "median"}, levels.Responses("median").Percentile(50))
+		s.latency(Column{Head: "last"}, levels.Responses("last").Percentile(50))
+		s.tail("last", levels.Responses("last"))
 	} else {
 		for _, phase := range []string{"first", "median", "last"} {
-			s.times(phase+" notified", responses(phase))
+			s.times(phase+" notified", levels.Responses(phase))
 		}
 	}
-	s.tail("writer", responses("write"))
+	s.tail("writer", levels.Responses("write"))
 	s.figure(Column{Head: "missed", Gap: 3}, portion(func(r results.Run) (int64, int64) {
 		return r.Fanout.Missed, r.Fanout.Missed + r.Fanout.Notifications
 	}), units.Share)
@@ -167,12 +167,12 @@ func isStorm(r results.Run) bool { return r.Recipe == "sessions" }
 func stormColumns(s *runTable) {
 	s.keys("clients", true)
 	s.text(Column{Head: "storms"}, func(r results.Run) string { return units.Count(r.Rounds) })
-	s.latency(Column{Head: "mean", Over: "all back", Gap: 3}, calls(over).value(mean))
-	s.times("each back", calls(back))
-	s.latency(Column{Head: "mean", Over: "an ordinary write before", Gap: 3}, calls(calm).value(mean))
-	s.latency(Column{Head: "max"}, calls(calm).value(longest))
-	s.latency(Column{Head: "mean", Over: "and meanwhile", Gap: 3}, calls(ordinary).value(mean))
-	s.latency(Column{Head: "max"}, calls(ordinary).value(longest))
+	s.latency(Column{Head: "mean", Over: "all back", Gap: 3}, levels.Calls(over).Value(mean))
+	s.times("each back", levels.Calls(back))
+	s.latency(Column{Head: "mean", Over: "an ordinary write before", Gap: 3}, levels.Calls(calm).Value(mean))
+	s.latency(Column{Head: "max"}, levels.Calls(calm).Value(longest))
+	s.latency(Column{Head: "mean", Over: "and meanwhile", Gap: 3}, levels.Calls(ordinary).Value(mean))
+	s.latency(Column{Head: "max"}, levels.Calls(ordinary).Value(longest))
 	s.figure(Column{Head: "not made"}, portion(func(r results.Run) (int64, int64) {
 		if r.Storm == nil {
 			return 0, 0
@@ -201,8 +201,8 @@ func reconnectColumns(s *runTable) {
 	attempts(Column{Head: "in 100 ms"}, func(c results.Reconnects) float64 { return c.BusiestTenth })
 	attempts(Column{Head: "in 1 s"}, func(c results.Reconnects) float64 { return c.BusiestSecond })
 	attempts(Column{Head: "mean/s"}, func(c results.Reconnects) float64 { return c.AttemptsPerS })
-	s.times("each back", calls(back))
-	s.latency(Column{Head: "mean", Over: "all back", Gap: 3}, calls(over).value(mean))
+	s.times("each back", levels.Calls(back))
+	s.latency(Column{Head: "mean", Over: "all back", Gap: 3}, levels.Calls(over).Value(mean))
 }
 
 // stormed says what the storms of a form cost.

@@ -228,12 +228,12 @@ func recipeColumns(s *runTable) {
 	}
 	tail, first := results.KeyPhase(s.runs[0].Phases), results.FirstPhase(s.runs[0])
 	if open {
-		s.times(levels.PhaseName(first)+" from when due", responses(first))
-		s.tail("from call", calls(first))
+		s.times(levels.PhaseName(first)+" from when due", levels.Responses(first))
+		s.tail("from call", levels.Calls(first))
 	} else {
-		s.times(levels.PhaseName(tail), responses(tail))
+		s.times(levels.PhaseName(tail), levels.Responses(tail))
 		if first != tail {
-			s.tail(levels.PhaseName(first), responses(first))
+			s.tail(levels.PhaseName(first), levels.Responses(first))
 		}
 	}
 	s.figure(Column{Head: "max", Over: "fan-out", Gap: 3}, largest, whole)

@@ -8,7 +8,6 @@ import (
 
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/contrast"
-	"github.com/stampede-bench/stampede/results/figure"
 	"github.com/stampede-bench/stampede/results/levels"
 	"github.com/stampede-bench/stampede/results/units"
 )
@@ -237,64 +236,20 @@ func (s *runTable) hasBackground() bool {
 	return slices.ContainsFunc(s.runs, func(r results.Run) bool { return r.Background != nil })
 }
 
-// A timing is the times of a phase that a column shows.
-type timing struct {
-	of      func(results.Run) *results.Distribution
-	endless func(percentile float64, r results.Run) bool // a percentile that is not among them is infinite
-}
-
-// responses returns the response times of a phase, or its service times where there are none.
-func responses(phase string) timing {
-	return timing{timesOf(phase), func(p float64, r results.Run) bool { return figure.Endless(phase, p, r) }}
-}
-
-// calls returns the service times of a phase.
-func calls(phase string) timing {
-	return timing{func(r results.Run) *results.Distribution { return r.ServiceTimes(phase) }, func(float64, results.Run) bool { return false }}
-}
-
-// percentile returns the function that gives a run's value of the percentile, as its figure has it.
-func (t timing) percentile(p float64) func(results.Run) (float64, bool) {
-	served := levels.ValueAt(t.of, p)
-	return func(r results.Run) (float64, bool) {
-		v, known := served(r)
-		if !known && t.endless(p, r) {
-			return math.Inf(1), true
-		}
-		return v, known
-	}
-}
-
-// lossTail is the percentile that shows that arrivals were lost, where it is infinite and the others shown are not.
-const lossTail = 99.
-
-// hidesLoss reports whether the run has a time for the percentile, although a higher one is infinite.
-func (t timing) hidesLoss(p float64, r results.Run) bool {
-	return p < lossTail && !t.endless(p, r) && t.endless(lossTail, r)
-}
-
-// value returns the function that gives a value of a run's times.
-func (t timing) value(of func(*results.Distribution) float64) func(results.Run) (float64, bool) {
-	return func(r results.Run) (float64, bool) {
-		if d := t.of(r); d != nil {
-			return of(d), true
-		}
-		return 0, false
-	}
-}
-
 // times adds a column for each percentile, under one heading.
-func (s *runTable) times(over string, of timing) { s.percentiles(over, of, false) }
+func (s *runTable) times(over string, of levels.Timing) { s.percentiles(over, of, false) }
 
 // tail adds only the last of the columns that times adds; if the user chose percentiles, it adds all
 // of them.
-func (s *runTable) tail(over string, of timing) { s.percentiles(over, of, len(s.shown.Chosen) == 0) }
+func (s *runTable) tail(over string, of levels.Timing) {
+	s.percentiles(over, of, len(s.shown.Chosen) == 0)
+}
 
-func (s *runTable) percentiles(over string, of timing, lastOnly bool) {
+func (s *runTable) percentiles(over string, of levels.Timing, lastOnly bool) {
 	runs := slices.Concat(s.of...)
-	shown := s.shown.Choose(runs, of.of)
-	if last := shown[len(shown)-1]; len(s.shown.Chosen)+len(s.shown.Judged) == 0 && slices.ContainsFunc(runs, func(r results.Run) bool { return of.hidesLoss(last, r) }) {
-		shown = append(slices.Clone(shown), lossTail)
+	shown := s.shown.Choose(runs, of.Of)
+	if last := shown[len(shown)-1]; len(s.shown.Chosen)+len(s.shown.Judged) == 0 && slices.ContainsFunc(runs, func(r results.Run) bool { return of.HidesLoss(last, r) }) {
+		shown = append(slices.Clone(shown), levels.LossTail)
 	}
 	if lastOnly {
 		shown = shown[len(shown)-1:]
@@ -304,6 +259,6 @@ func (s *runTable) percentiles(over string, of timing, lastOnly bool) {
 		if i == 0 {
 			c.Over, c.Gap = over, 3
 		}
-		s.latency(c, of.percentile(p))
+		s.latency(c, of.Percentile(p))
 	}
 }

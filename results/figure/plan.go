@@ -68,12 +68,12 @@ func phaseOf(phase string) *need {
 	return &need{"settings with which the recipe has the phase " + phase, func(p Plan) bool { return !slices.Contains(p.Omitted, phase) }}
 }
 
-// In reports whether runs of the plan can have the figure.
-func (f Figure) In(p Plan) bool { return f.needs == nil || f.needs.met(p) }
+// PossibleIn reports whether runs of the plan can have the figure.
+func (f Figure) PossibleIn(p Plan) bool { return f.needs == nil || f.needs.met(p) }
 
 // LiveIn reports whether a run of the plan can have the figure while it is in progress.
 func (f Figure) LiveIn(p Plan) bool {
-	return f.Live() && f.In(p) && (f.endsWithout == nil || f.endsWithout.met(p))
+	return f.Live() && f.PossibleIn(p) && (f.endsWithout == nil || f.endsWithout.met(p))
 }
 
 // Lacking returns the error of a plan whose runs cannot have the figure, in one line.

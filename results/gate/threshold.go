@@ -33,7 +33,7 @@ func (r reference) selects(row Row) bool {
 		return false
 	}
 	f, err := figure.Parse(r.figure.Name, row.Phases)
-	return err == nil && f.In(row.Plan)
+	return err == nil && f.PossibleIn(row.Plan)
 }
 
 // Parse parses a threshold that must apply to some of the rows, of the named scenario if there is
@@ -68,7 +68,7 @@ func (t Threshold) inScenario(rows []Row) []Row {
 func parseReference(text string, rows []Row) (reference, error) {
 	f, err := figure.Parse(text, phases(rows))
 	if err == nil {
-		return among(reference{selector{name: anyRun}, f}, rows)
+		return possible(reference{selector{name: anyRun}, f}, rows)
 	}
 	head, rest, dotted := strings.Cut(text, ".")
 	if !dotted {
@@ -88,11 +88,11 @@ func parseReference(text string, rows []Row) (reference, error) {
 	if f, err = figure.Parse(rest, phases(selected)); err != nil {
 		return reference{}, err
 	}
-	return among(reference{s, f}, selected)
+	return possible(reference{s, f}, selected)
 }
 
-// among returns the reference, with an error if no run of the rows can have the figure.
-func among(r reference, rows []Row) (reference, error) {
+// possible returns the reference, with an error if no run of the rows can have the figure.
+func possible(r reference, rows []Row) (reference, error) {
 	if !slices.ContainsFunc(rows, r.selects) {
 		return r, r.figure.Lacking()
 	}
