@@ -27,7 +27,7 @@ type Checker struct {
 // later than the change: the replies came on two connections.
 const keptChanges = 1 << 12
 
-// New returns a Checker that reports each violation.
+// New returns a Checker that reports each violation, and what it could not decide.
 func New(report func(Violation)) *Checker {
 	return &Checker{report: report, nodes: map[string]*node{}, streaming: map[*Session]struct{}{}}
 }
@@ -40,7 +40,7 @@ func (c *Checker) Checked() int64 {
 	return c.checked
 }
 
-// A Kind is a promise that was broken.
+// A Kind is a promise that was broken, or that it is not known whether it was.
 type Kind uint8
 
 // The kinds of violations.
@@ -52,9 +52,12 @@ const (
 	OutOfOrder                 // a notification of a later change came first
 	WrongType                  // the watch waits for another change, or the write made another one
 	Forgotten                  // missing because the watch was not armed again after a reconnect
+	// Undecided is no violation. The connection, or the audit, has ended, and no answer that shows the change has come:
+	// the notification may have been on its way.
+	Undecided
 )
 
-// A Violation is a notification that broke a promise, or that is missing.
+// A Violation is a notification that broke a promise, or that is missing or may be.
 type Violation struct {
 	Kind    Kind
 	Session *Session
@@ -76,6 +79,8 @@ func (v Violation) String() string {
 		return "no notification for " + event + " after the watch was armed again on a new connection"
 	case Twice:
 		return "two notifications for " + event
+	case Undecided:
+		return "no notification for " + event + ", and no later answer that shows whether it was due"
 	case Late:
 		return "the notification for " + event + " came after a reply that shows the change"
 	case OutOfOrder:

@@ -80,7 +80,7 @@ func packet(t *testing.T, f []string) *drivers.Message {
 }
 
 func kindName(k Kind) string {
-	return []string{"", "missing", "unasked", "twice", "late", "out of order", "wrong type", "forgotten"}[k]
+	return []string{"", "missing", "unasked", "twice", "late", "out of order", "wrong type", "forgotten", "undecided"}[k]
 }
 
 func TestScripts(t *testing.T) {
@@ -144,7 +144,17 @@ func TestScripts(t *testing.T) {
 		"created and deleted again":   {"a: exists! /x 1 none\n a- cut\n b: create /x 2\n b: delete /x 3\n a? rearm exists=/x\n a: rearm 3\n a: ping 3", nil},
 		"the client does not arm it":  {"a: get! /x 1\n a- cut\n a? rearm get=/y\n a: rearm 2\n b: set /x 3\n a: ping 3", nil},
 		"the session has ended":       {"a: get! /x 1\n a- cut\n a? open\n a: open none\n b: set /x 2\n a? open\n a: open\n a: ping 2", nil},
-		"the session is closed":       {"a: get! /x 1\n a? close\n b: set /x 2\n a: close 3\n a: ping 3", nil},
+		"changed before it is closed": {"a: get! /x 1\n a? close\n b: set /x 2\n a: close 3\n a: ping 3", []string{"a missing data changed /x"}},
+		"only the close answers":      {"a: get! /x 1\n b: set /x 2\n a? close\n a: close 3", []string{"a missing data changed /x"}},
+		"told before it is closed":    {"a: get! /x 1\n a? close\n a* changed /x 2\n b: set /x 2\n a: close 3", nil},
+		"changed after it is closed":  {"a: get! /x 1\n a? close\n b: set /x 4\n a: close 3\n a- cut", nil},
+		"persistent, and closed":      {"a: node! /x 1\n b: set /x 2\n a? close\n b: set /x 3\n b: set /x 5\n a: close 4", []string{"a missing data changed /x", "a missing data changed /x"}},
+		"killed":                      {"a: get! /x 1\n b: set /x 2\n a- cut", []string{"a undecided data changed /x"}},
+		"killed before the change":    {"a: get! /x 1\n a- cut\n b: set /x 2", nil},
+		"killed after it was told":    {"a: get! /x 1\n b: set /x 2\n a* changed /x 2\n a- cut", nil},
+		"killed after a miss":         {"a: get! /x 1\n b: set /x 2\n a: ping 2\n a- cut", []string{"a missing data changed /x"}},
+		"killed while it closes":      {"a: get! /x 1\n a: tree! /y 1\n b: set /x 2\n b: set /y/z 3\n a? close\n a- cut", []string{"a undecided data changed /x", "a undecided data changed /y/z"}},
+		"killed, and there again":     {"a: get! /x 1\n b: set /x 2\n a- cut\n a? rearm get=/x\n a* changed /x\n a: rearm 2\n a- cut", []string{"a undecided data changed /x"}},
 		"closed, and owed before":     {"a: get! /x 1\n b: set /x 2\n a: ping 2\n a? close\n a: close 3", []string{"a missing data changed /x"}},
 		"a persistent watch":          {"a: node! /x 1\n b: set /x 2\n a* changed /x 2\n b: set /x 3\n a* changed /x 3\n a: ping 3", nil},
 		"it ends early":               {"a: node! /x 1\n b: set /x 2\n a* changed /x 2\n b: set /x 3\n a: ping 3", []string{"a missing data changed /x"}},

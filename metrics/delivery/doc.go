@@ -23,7 +23,8 @@
 //     its reply, if the node or its list of children has changed since or is gone, and arms the watch
 //     otherwise. It does so for each watch: of a node that is gone, both kinds of watches are notified.
 //     A node that was missing, and is again, has not changed. Persistent watches do not catch up.
-//   - The end of the session ends its watches. They are owed nothing.
+//   - The end of the session ends its watches. The reply to the request to close it is a reply like any other: they
+//     are owed what has changed before.
 //
 // Notifications carry the zxid of the change from ZooKeeper 3.9 on and with the native server. Older
 // servers send none: then nothing is owed to persistent watches, since it is not known which change their
@@ -55,6 +56,10 @@
 // Which notifications must come follows from writes that the run has seen answered, and from replies
 // that show that a node was created or deleted, as by the expiry of a session, in the meantime. A
 // notification is missing when the session has had a later reply on the same connection, or a later
-// event of the same watch: never because some time has passed. Nothing is decided from a lack of
+// event of the same watch: never because some time has passed. Every reply with a position counts, also that to a
+// heartbeat or to the request to close the session. Nothing is decided from a lack of
 // knowledge: writes of other processes make no notification wrong.
+//
+// If a connection ends, or the audit of its session, while a notification is owed and no such reply has come, it is
+// not known whether the notification was lost or on its way. That is [Undecided].
 package delivery

@@ -122,7 +122,7 @@ func (c *Checker) changeLasting(n *node, e drivers.EventType, pos int64) {
 	c.told = c.told[:0]
 	c.eachOver(n, e, func(k *lasting) {
 		s := k.session
-		if !s.blind && !k.stale && !k.excused && !s.closing && k.at < pos && !slices.Contains(c.told, s) {
+		if !s.blind && !k.stale && !k.excused && k.at < pos && !slices.Contains(c.told, s) {
 			c.told = append(c.told, s)
 			s.expect(is)
 		}

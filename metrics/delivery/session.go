@@ -57,6 +57,7 @@ func (s *Session) Audit() {
 // Abandon ends the audit: a part of what the session sends or gets is not seen.
 func (s *Session) Abandon() {
 	if s != nil {
+		s.undecided()
 		s.audited = false
 		s.forget()
 	}
@@ -94,7 +95,6 @@ func (s *Session) Message(m *drivers.Message) {
 func (s *Session) request(m *drivers.Message) {
 	switch m.Op {
 	case drivers.OpClose:
-		s.settle() // the latest that a notification can be asked for
 		s.closing = true
 	case drivers.OpOpen:
 		s.closing = false
@@ -115,7 +115,12 @@ func (s *Session) reply(m *drivers.Message) {
 		if m.Err == nil && m.Pos > 0 {
 			s.checker.wrote(m)
 		}
+	case m.Op == drivers.OpClose && s.closing && m.Err == nil:
+		s.Reach(m.Pos)
+		s.settle()
+		s.forget() // what changes later is not owed any more
 	case m.Op == drivers.OpOpen && m.Err != nil, m.Op == drivers.OpClose && s.closing:
+		s.undecided()
 		s.forget()
 	case !s.audited:
 	case m.Op == drivers.OpRearm:
@@ -145,6 +150,7 @@ func missing(m *drivers.Message) bool {
 
 func (s *Session) cut() {
 	s.endStreams()
+	s.undecided()
 	if s.closing {
 		s.forget()
 		return
@@ -160,6 +166,18 @@ func (s *Session) cut() {
 	s.expected, s.early = s.expected[:0], s.early[:0]
 	s.rearms, s.unarms, s.event, s.latest = nil, nil, 0, change{}
 	s.settle()
+}
+
+// undecided reports what is owed when no further answer can come on the connection.
+func (s *Session) undecided() {
+	for _, w := range s.owing {
+		if w.owed != 0 {
+			s.violated(Undecided, change{w.node, w.event, w.owed})
+		}
+	}
+	for _, c := range s.expected {
+		s.violated(Undecided, c)
+	}
 }
 
 // forget ends all watches.
@@ -198,7 +216,7 @@ type watch struct {
 	event      drivers.EventType // of that change
 }
 
-func (w *watch) judged() bool { return !w.stale && !w.lapsed && !w.session.closing }
+func (w *watch) judged() bool { return !w.stale && !w.lapsed }
 
 // watch begins a watch.
 func (s *Session) watch(n *node, kind int) *watch {

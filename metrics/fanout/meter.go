@@ -31,6 +31,9 @@ func NewCheckedMeter(w *metrics.Window, ordered bool) *Meter {
 	m := NewMeter(w)
 	m.ordered = ordered
 	m.CheckDelivery(func(v delivery.Violation) {
+		if v.Kind == delivery.Undecided { // what a run ends or cuts may have been on its way
+			return
+		}
 		m.found.Violations++
 		if len(m.found.Details) < maxDetails {
 			m.found.Details = append(m.found.Details, "watch delivery: "+v.String())

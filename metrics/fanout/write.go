@@ -146,7 +146,7 @@ type Listener interface {
 	// Complete is called when no further notification of the write can come.
 	Complete(t Trigger)
 	// Undelivered is called for sessions that are audited, for each notification that is not delivered as
-	// promised.
+	// promised, or of which that is not known.
 	Undelivered(v delivery.Violation)
 }
 

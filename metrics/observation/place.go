@@ -38,8 +38,10 @@ type Place struct {
 	LatencyP90   *int64 `json:"latency_p90_ns"`
 	OfPatterns   int    `json:"patterns"` // path patterns that belong to the place
 	// Missed and Unasked are as in Traffic, null if no session was audited while it set a watch.
-	Missed  *int64 `json:"missed_watches"`
-	Unasked *int64 `json:"unasked_notifications"`
+	Missed *int64 `json:"missed_watches"`
+	// Unproven are as in Traffic.
+	Unproven int64  `json:"unproven_watches"`
+	Unasked  *int64 `json:"unasked_notifications"`
 }
 
 // Herd reports whether one change wakes several sessions, of which most wait again or lose.

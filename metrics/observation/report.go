@@ -72,8 +72,11 @@ type Traffic struct {
 	// they reconnect or traffic of theirs is missing; of a service that tells of a change before any reply
 	// shows it, as ZooKeeper does.
 	Audited int64 `json:"audited_sessions"`
-	Missed  int64 `json:"missed_watches"`        // that a change has passed without a notification
-	Unasked int64 `json:"unasked_notifications"` // that belong to no watch, as one that comes twice
+	Missed  int64 `json:"missed_watches"` // that a change has passed without a notification
+	// Unproven are watches of audited sessions that stood over a change when their connection or the observation ended,
+	// before an answer that shows the change: the notification may have been lost, or on its way.
+	Unproven int64 `json:"unproven_watches"`
+	Unasked  int64 `json:"unasked_notifications"` // that belong to no watch, as one that comes twice
 
 	// Undecoded is the traffic that was not decoded, by cause. Empty if all was.
 	Undecoded []traffic.Undecoded `json:"undecoded"`

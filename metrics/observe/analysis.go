@@ -84,6 +84,7 @@ type totals struct {
 	armed                      int64 // requests that armed a watch
 	mostOfSession              int
 	audited, missed, unasked   int64 // sessions, watches, notifications
+	unproven                   int64 // watches
 	reads, writes, failed      int64
 	notifications              int64
 	rearms                     int64
@@ -209,6 +210,7 @@ func (a *Analysis) pattern(name string, parent *place) *pattern {
 func (a *Analysis) finish() {
 	for _, s := range a.byMeter {
 		s.settle(a)
+		s.stopAudit()
 	}
 	a.meter.Finish()
 	for t, c := range a.changes {

@@ -26,6 +26,7 @@ type pattern struct {
 	live     level      // those of them that can fire
 	audited  bool       // it is known whether watches were missed
 	missed   int64      // watches that a change has passed without a notification
+	unproven int64      // watches that stood over a change at the end, lost or not
 	unasked  int64      // notifications that belong to no watch
 
 	// races are the notifications that were a signal for a race that the session lost, by the pattern of the node that it

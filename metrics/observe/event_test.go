@@ -20,6 +20,7 @@ type stage struct {
 type actor struct {
 	*stage
 	traffic.Tap
+	id int64
 }
 
 func newStage() *stage { return &stage{a: New(DefaultLimits), now: time.Unix(100, 0), pos: 1} }
@@ -27,7 +28,7 @@ func newStage() *stage { return &stage{a: New(DefaultLimits), now: time.Unix(100
 func (s *stage) session(id int64) actor {
 	t := s.a.Open(traffic.Connection{ID: uint64(id), Client: fmt.Sprintf("192.0.2.%d:5", id), At: s.now})
 	t.Session(s.now, traffic.Session{ID: id, Timeout: 10 * time.Second, Ordered: true})
-	return actor{s, t}
+	return actor{s, t, id}
 }
 
 func (s *stage) sessions(n int) (all []actor) {

@@ -49,7 +49,7 @@ func (t *totals) traffic(a *Analysis) observation.Traffic {
 		Sessions: by.Total(), ToldApart: by, Resumed: t.resumed, Ended: t.ended, Lost: t.lost, Messages: t.messages, Requests: t.requests,
 		Reads: t.reads, Writes: t.writes, FailedWrites: t.failed, Notifications: t.notifications, Rearms: t.rearms,
 		Changes: t.triggers, UnseenWriters: t.foreign, Armed: t.armed, StandingNow: a.watches.now, Unfollowed: t.unfollowed, Unjoined: a.lone.Unjoined(),
-		Audited: t.audited, Missed: t.missed, Unasked: t.unasked, MostStanding: a.watches.most, MostLive: a.live.most, MostOfSession: t.mostOfSession, Bytes: t.bytes,
+		Audited: t.audited, Missed: t.missed, Unproven: t.unproven, Unasked: t.unasked, MostStanding: a.watches.most, MostLive: a.live.most, MostOfSession: t.mostOfSession, Bytes: t.bytes,
 		Undecoded: t.coverage.List(), Beyond: t.beyond,
 	}
 	r.Beyond.Early += a.meter.Early() + a.tracer.Early()
@@ -201,6 +201,7 @@ func placeOf(f observation.Form, of []*pattern) observation.Place {
 			latency.Merge(p.ops[op].latency)
 		}
 		audited, missed, unasked = audited || p.audited, missed+p.missed, unasked+p.unasked
+		r.Unproven += p.unproven
 		polled.Merge(p.interval)
 		u, w, ok := p.useful(f.WaitFor)
 		useful, wasted, known = useful+u, wasted+w, known && ok

@@ -339,8 +339,8 @@ func (a *Analysis) flushOldest() {
 	}
 }
 
-// Undelivered counts a notification that is missing, or that belongs to no watch, unless not all watches are
-// followed.
+// Undelivered counts a notification that is missing or may be, or that belongs to no watch, unless not all watches
+// are followed.
 func (l listener) Undelivered(v delivery.Violation) {
 	a := l.a
 	if a.all.unfollowed > 0 {
@@ -350,6 +350,9 @@ func (l listener) Undelivered(v delivery.Violation) {
 	case delivery.Missing, delivery.Late:
 		a.all.missed++
 		p.missed++
+	case delivery.Undecided:
+		a.all.unproven++
+		p.unproven++
 	case delivery.Unasked, delivery.Twice, delivery.WrongType:
 		a.all.unasked++
 		p.unasked++

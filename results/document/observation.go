@@ -107,7 +107,7 @@ func pathTable(places []observation.Place) Table {
 
 // unchanged reports whether nothing happened at a watched place.
 func unchanged(p observation.Place) bool {
-	return p.Changes == 0 && !p.Polled() && *cmp.Or(p.Missed, new(int64)) == 0
+	return p.Changes == 0 && !p.Polled() && *cmp.Or(p.Missed, new(int64)) == 0 && p.Unproven == 0
 }
 
 // longestPath is the number of characters of a path in a table, unless it needs more to differ from others.

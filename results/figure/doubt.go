@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/metrics/observation"
 	"github.com/stampede-bench/stampede/metrics/recovery"
 	"github.com/stampede-bench/stampede/results"
 )
@@ -184,6 +185,8 @@ func (f Figure) ObservationDoubt(o results.Observation) (why string, bias Bias) 
 		why = "not all watches were followed"
 	case t.Beyond.Any():
 		why = "not all that was observed was followed"
+	case t.Unproven > 0 && f.Name == missedWatches:
+		return unproven(o.Observed), Higher
 	case t.Joined > 0 && f.older != 0:
 		return "connections were open before the observation began", f.older
 	default:
@@ -193,6 +196,18 @@ func (f Figure) ObservationDoubt(o results.Observation) (why string, bias Bias) 
 		return why, Either
 	}
 	return why, cmp.Or(f.unseen, Higher)
+}
+
+// unproven says which watches may have been missed.
+func unproven(r observation.Report) string {
+	var most observation.Place
+	for _, p := range r.Places {
+		if p.Unproven > most.Unproven {
+			most = p
+		}
+	}
+	return fmt.Sprintf("%d of the watches stood over a change at the end, most of them of %s, and no later answer shows whether a notification was lost",
+		r.Traffic.Unproven, most.Path)
 }
 
 // Undecided returns why the true value can be higher although all traffic was analysed: it is not known of some places

@@ -36,6 +36,8 @@ const (
 	unchanged = "no change woke a session"
 )
 
+const missedWatches = "watches.missed"
+
 // ofPathsAndTraffic returns the figures that a path has, and most of them also the whole observation.
 func ofPathsAndTraffic() []Figure {
 	perChange := func(count func(observation.Place) int64) func(observation.Place) (float64, bool) {
@@ -91,7 +93,7 @@ func ofPathsAndTraffic() []Figure {
 			count(func(p observation.Place) int64 { return p.Armed })),
 		watched(Figure{Name: "sessions", Better: Neither, older: Higher, About: "sessions that set watches, at the same time",
 			path: count(func(p observation.Place) int64 { return int64(p.Sessions) })}),
-		both(Figure{Name: "watches.missed", unseen: Either, absent: unaudited,
+		both(Figure{Name: missedWatches, unseen: Either, absent: unaudited,
 			About: "watches that a change has passed without a notification"},
 			func(p observation.Place) (float64, bool) { return number(p.Missed) }),
 		both(Figure{Name: "notifications.unasked", unseen: Either, absent: unaudited,

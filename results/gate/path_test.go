@@ -201,6 +201,34 @@ func TestUndecidedPlacesMayBeHerds(t *testing.T) {
 	}
 }
 
+// TestAWatchThatStoodOverAChangeMayHaveBeenMissed judges watches of which it is not known whether they were told: a limit
+// above all of them holds, and one that is not met is not met all the more.
+func TestAWatchThatStoodOverAChangeMayHaveBeenMissed(t *testing.T) {
+	o := resulttest.Observation()
+	missed := int64(0)
+	o.Observed.Traffic.Audited, o.Observed.Traffic.Missed, o.Observed.Traffic.Unproven = 1, 0, 3
+	for i := range o.Observed.Places {
+		o.Observed.Places[i].Missed = &missed
+	}
+	at := &o.Observed.Places[0]
+	at.Unproven = 3
+	for text, want := range map[string]results.Verdict{
+		"watches.missed <= 0":               results.Invalid,
+		at.Path + ": watches.missed <= 0":   results.Invalid,
+		"watches.missed >= 1":               results.Invalid,
+		at.Path + ": fanout.max <= 1000000": results.Pass,
+	} {
+		gates, verdict := gate.JudgePaths([]gate.PathThreshold{parsedPath(t, text)}, o)
+		if verdict != want || want == results.Invalid && !strings.Contains(gates[0].Why, at.Path) {
+			t.Errorf("%s: %s (%+v), want %s", text, verdict, gates, want)
+		}
+	}
+	missed, o.Observed.Traffic.Missed = 1, 1
+	if gates, verdict := gate.JudgePaths([]gate.PathThreshold{parsedPath(t, "watches.missed <= 0")}, o); verdict != results.Fail {
+		t.Errorf("one missed and three in doubt: %s (%+v), want fail", verdict, gates)
+	}
+}
+
 // TestAbsentFigures checks that a figure without a value says why, and not that of another figure.
 func TestAbsentFigures(t *testing.T) {
 	o := resulttest.Observation()
