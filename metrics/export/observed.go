@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -46,24 +45,26 @@ type observed struct {
 type observedMetric struct {
 	Metric
 	grows bool // a sum that only grows, not a current value
-	parts func(observe.Pattern) map[attribute.KeyValue]int64
+	parts func(observation.Pattern) map[attribute.KeyValue]int64
 }
 
 func observedMetrics() []observedMetric {
-	only := func(of func(observe.Pattern) int64) func(observe.Pattern) map[attribute.KeyValue]int64 {
-		return func(p observe.Pattern) map[attribute.KeyValue]int64 { return map[attribute.KeyValue]int64{{}: of(p)} }
+	only := func(of func(observation.Pattern) int64) func(observation.Pattern) map[attribute.KeyValue]int64 {
+		return func(p observation.Pattern) map[attribute.KeyValue]int64 {
+			return map[attribute.KeyValue]int64{{}: of(p)}
+		}
 	}
 	return []observedMetric{
 		{figure.Export("stampede.observed.notifications"), true,
-			only(func(p observe.Pattern) int64 { return p.Notifications })},
+			only(func(p observation.Pattern) int64 { return p.Notifications })},
 		{figure.Export("stampede.observed.wakeups"), true, wakeups},
 		{figure.Export("stampede.observed.requests"), true, requests},
 		{figure.Export("stampede.observed.watches"), false,
-			only(func(p observe.Pattern) int64 { return p.Watches })},
+			only(func(p observation.Pattern) int64 { return p.Watches })},
 	}
 }
 
-func wakeups(p observe.Pattern) map[attribute.KeyValue]int64 {
+func wakeups(p observation.Pattern) map[attribute.KeyValue]int64 {
 	if p.Notifications == 0 {
 		return nil // most paths are not watched
 	}
@@ -71,7 +72,7 @@ func wakeups(p observe.Pattern) map[attribute.KeyValue]int64 {
 	return map[attribute.KeyValue]int64{key.String("acted"): p.Acted, key.String("read"): p.Read, key.String("waited_again"): p.Waited}
 }
 
-func requests(p observe.Pattern) map[attribute.KeyValue]int64 {
+func requests(p observation.Pattern) map[attribute.KeyValue]int64 {
 	all := map[attribute.KeyValue]int64{}
 	for op, n := range p.Requests {
 		all[attribute.String("stampede.request", op)] = n
@@ -118,9 +119,9 @@ func growing(points []metricdata.DataPoint[int64]) metricdata.Sum[int64] {
 
 // admit decides which paths have series of their own: at first those with most notifications. A
 // path keeps its series, so that no sum decreases.
-func (o *observed) admit(patterns []observe.Pattern) {
+func (o *observed) admit(patterns []observation.Pattern) {
 	most := slices.Clone(patterns)
-	slices.SortStableFunc(most, func(x, y observe.Pattern) int { return cmp.Compare(y.Notifications, x.Notifications) })
+	slices.SortStableFunc(most, func(x, y observation.Pattern) int { return cmp.Compare(y.Notifications, x.Notifications) })
 	for _, p := range most {
 		if len(o.own) < mostPaths {
 			o.own[p.Path] = true
@@ -134,14 +135,14 @@ func (o *observed) attributes(path string, more attribute.KeyValue) attribute.Se
 	if !o.own[path] {
 		path = others
 	}
-	all := []attribute.KeyValue{o.backend, attribute.String("stampede.path", strings.ToValidUTF8(path, "\uFFFD"))}
+	all := []attribute.KeyValue{o.backend, attribute.String("stampede.path", path)}
 	if more.Valid() {
 		all = append(all, more)
 	}
 	return attribute.NewSet(all...)
 }
 
-func (o *observed) counted(m observedMetric, patterns []observe.Pattern, now time.Time) metricdata.Aggregation {
+func (o *observed) counted(m observedMetric, patterns []observation.Pattern, now time.Time) metricdata.Aggregation {
 	sums := map[attribute.Set]int64{}
 	for _, p := range patterns {
 		for part, n := range m.parts(p) {
@@ -185,7 +186,7 @@ func (o *observed) points(sums map[attribute.Set]int64, now time.Time) (all []me
 	return all
 }
 
-func (o *observed) fanout(patterns []observe.Pattern, now time.Time) metricdata.Aggregation {
+func (o *observed) fanout(patterns []observation.Pattern, now time.Time) metricdata.Aggregation {
 	sums := map[attribute.Set]*exponential{}
 	for _, p := range patterns {
 		if len(p.Fanout) == 0 {

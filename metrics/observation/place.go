@@ -1,6 +1,10 @@
 package observation
 
-import "time"
+import (
+	"time"
+
+	"github.com/stampede-bench/stampede/metrics"
+)
 
 // A Place is a path pattern, with the form that was recognised there.
 type Place struct {
@@ -130,3 +134,16 @@ const (
 	Votes   Want = "votes"   // sites that have voted, for the others' votes
 	News    Want = "news"    // nothing: each wants to know of each change
 )
+
+// A Pattern is what has been counted of one path pattern until now. Its counts never decrease,
+// except Watches.
+type Pattern struct {
+	Path          string
+	Requests      map[string]int64 // by operation, those that were sent
+	Notifications int64
+	Watches       int64 // standing now
+	// Acted, Read and Waited count the notifications by what the session did next: it acted, it read
+	// what had changed, or it waited again.
+	Acted, Read, Waited int64
+	Fanout              metrics.Tally // sessions that each change woke, empty without a change
+}

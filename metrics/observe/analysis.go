@@ -78,13 +78,13 @@ type Analysis struct {
 
 // totals are the counts over all patterns and sessions.
 type totals struct {
-	connections, joined, open  int64
-	resumed, ended, lost       int64
-	requests, messages, bytes  int64
-	armed                      int64 // requests that armed a watch
-	mostOfSession              int
-	audited, missed, unasked   int64 // sessions, watches, notifications
-	unproven                   int64 // watches
+	connections, joined, open int64
+	resumed, ended, lost      int64
+	requests, messages, bytes int64
+	armed                     int64 // requests that armed a watch
+	mostOfSession             int
+	audited                   int64 // sessions
+	undelivered
 	reads, writes, failed      int64
 	notifications              int64
 	rearms                     int64
@@ -230,33 +230,20 @@ func (a *Analysis) SoFar() observation.Report {
 	return a.reportNow()
 }
 
-// A Pattern is what has been counted of one path pattern until now. Its counts never decrease,
-// except Watches.
-type Pattern struct {
-	Path          string
-	Requests      map[string]int64 // by operation, those that were sent
-	Notifications int64
-	Watches       int64 // standing now
-	// Acted, Read and Waited count the notifications by what the session did next: it acted, it read
-	// what had changed, or it waited again.
-	Acted, Read, Waited int64
-	Fanout              metrics.Tally // sessions that each change woke, empty without a change
-}
-
 // Patterns returns the path patterns with requests or notifications, sorted by path. The last one is
 // "others" if there were more than the limit.
-func (a *Analysis) Patterns() (all []Pattern) {
+func (a *Analysis) Patterns() (all []observation.Pattern) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.meter.Prune()
 	for _, name := range slices.Sorted(maps.Keys(a.patterns)) {
 		all = append(all, a.patterns[name].soFar())
 	}
-	return slices.DeleteFunc(append(all, a.others.soFar()), func(p Pattern) bool { return len(p.Requests) == 0 && p.Notifications == 0 })
+	return slices.DeleteFunc(append(all, a.others.soFar()), func(p observation.Pattern) bool { return len(p.Requests) == 0 && p.Notifications == 0 })
 }
 
-func (p *pattern) soFar() Pattern {
-	now := Pattern{Path: p.name, Requests: map[string]int64{}, Notifications: p.notifications(), Watches: p.watches.now}
+func (p *pattern) soFar() observation.Pattern {
+	now := observation.Pattern{Path: p.name, Requests: map[string]int64{}, Notifications: p.notifications(), Watches: p.watches.now}
 	for op, counts := range p.ops {
 		if counts.requests > 0 {
 			now.Requests[drivers.Op(op).String()] += counts.requests

@@ -25,9 +25,7 @@ type pattern struct {
 	watches  level      // that are armed
 	live     level      // those of them that can fire
 	audited  bool       // it is known whether watches were missed
-	missed   int64      // watches that a change has passed without a notification
-	unproven int64      // watches that stood over a change at the end, lost or not
-	unasked  int64      // notifications that belong to no watch
+	undelivered
 
 	// races are the notifications that were a signal for a race that the session lost, by the pattern of the node that it
 	// raced for, and unclear those that may have been one. prompted and unprompted are tries to win a node of this
@@ -47,6 +45,10 @@ type pattern struct {
 
 	deletedFirst, deletedLater, deletedByOthers int64
 }
+
+// undelivered counts watches that a change has passed without a notification, those that stood over one at the end,
+// and notifications that belong to no watch.
+type undelivered struct{ missed, unproven, unasked int64 }
 
 // ahead counts the watches on a child of a line by the place of the watched child, seen from the
 // watching session's own child.

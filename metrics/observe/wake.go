@@ -346,16 +346,15 @@ func (l listener) Undelivered(v delivery.Violation) {
 	if a.all.unfollowed > 0 {
 		return
 	}
-	switch p := a.place([]byte(v.Path)).pattern; v.Kind {
-	case delivery.Missing, delivery.Late:
-		a.all.missed++
-		p.missed++
-	case delivery.Undecided:
-		a.all.unproven++
-		p.unproven++
-	case delivery.Unasked, delivery.Twice, delivery.WrongType:
-		a.all.unasked++
-		p.unasked++
+	for _, u := range []*undelivered{&a.all.undelivered, &a.place([]byte(v.Path)).pattern.undelivered} {
+		switch v.Kind {
+		case delivery.Missing, delivery.Late:
+			u.missed++
+		case delivery.Undecided:
+			u.unproven++
+		case delivery.Unasked, delivery.Twice, delivery.WrongType:
+			u.unasked++
+		}
 	}
 }
 

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
+
+	"github.com/stampede-bench/stampede/internal/printable"
 )
 
 // Parent returns the path of the parent node, empty for the root. That of a key of etcd without a slash
@@ -26,7 +29,31 @@ func Parent[P string | []byte](path P) P {
 	return P("/")
 }
 
-// Fold returns the pattern of a path: numbers, sequence numbers and random identifiers become #.
+// Text returns a path as text on one line: bytes that are not UTF-8, control characters and what reorders text become
+// escapes, such as \xff. A backslash that would read as an escape becomes \x5c, so that no two paths have one text.
+func Text(path string) string {
+	var b strings.Builder
+	for i := 0; i < len(path); {
+		text, n := letter(path[i:])
+		b.WriteString(text)
+		i += n
+	}
+	return b.String()
+}
+
+// letter returns the text of the first character of a path, and its length in the path.
+func letter(path string) (text string, n int) {
+	_, n = utf8.DecodeRuneInString(path)
+	switch {
+	case path[0] == '\\' && len(path) > 1 && (path[1] == 'x' || path[1] == 'u'):
+		return `\x5c`, 1
+	case path[0] == '\n' || path[0] == '\t': // which are text elsewhere
+		return fmt.Sprintf(`\x%02x`, path[0]), 1
+	}
+	return printable.Text(path[:n]), n
+}
+
+// Fold returns the pattern of a path, as text: numbers, sequence numbers and random identifiers become #.
 func Fold(path string) string {
 	var b strings.Builder
 	for i := 0; i < len(path); {
@@ -34,11 +61,6 @@ func Fold(path string) string {
 		if n > 0 && (i == 0 || !alphanumeric(path[i-1])) {
 			b.WriteByte('#')
 			i += n
-			continue
-		}
-		if path[i] < ' ' { // a line of a report is a line
-			fmt.Fprintf(&b, `\x%02x`, path[i])
-			i++
 			continue
 		}
 		if path[i] == '~' { // begins the unique suffix that stampede's driver for etcd gives
@@ -55,8 +77,9 @@ func Fold(path string) string {
 			b.WriteByte('#')
 			continue
 		}
-		b.WriteByte(path[i])
-		i++
+		text, n := letter(path[i:])
+		b.WriteString(text)
+		i += n
 	}
 	return b.String()
 }

@@ -3,6 +3,7 @@ package pathname
 import (
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 func TestFold(t *testing.T) {
@@ -61,6 +62,43 @@ func TestParent(t *testing.T) {
 		}
 		if got := string(Parent([]byte(path))); got != want {
 			t.Errorf("the parent of the bytes %q is %q, want %q", path, got, want)
+		}
+	}
+}
+
+// TestNamesAreTextAndStayApart shows keys of etcd, which may be any bytes: each has a name that is text on one line, and
+// no two of different bytes have the same.
+func TestNamesAreTextAndStayApart(t *testing.T) {
+	for key, want := range map[string]string{
+		"k\xff":             `k\xff`,
+		"k\xfe":             `k\xfe`,
+		`k\xff`:             `k\x5cxff`,
+		`k\x5cxff`:          `k\x5cx5cxff`,
+		"k\ufffd":           "k\ufffd",
+		"k\x00\n\t\x7f\x1b": `k\x00\x0a\x09\x7f\x1b`,
+		"k\u202e":           `k\u202e`,
+		`k\u202e`:           `k\x5cu202e`,
+		`a\b`:               `a\b`,
+		"é/\xe6\x97/\u65e5": `é/\xe6\x97/日`,
+	} {
+		if got := Text(key); got != want {
+			t.Errorf("Text(%q) = %q, want %q", key, got, want)
+		}
+	}
+	if got, want := Fold("q\xff/17\n"), `q\xff/#\x0a`; got != want {
+		t.Errorf("the pattern is %q, want %q", got, want)
+	}
+	keys := map[string]string{}
+	for _, a := range []string{"\\", "x", "5", "c", "u", "\xff", "\x00", "é"} {
+		for _, b := range []string{"", "\\", "x", "5c", "\xc3", "\xa9"} {
+			for _, c := range []string{"", "xff", "\xff", "5c", "u0000"} {
+				key := a + b + c
+				name := Text(key)
+				if other, taken := keys[name]; taken && other != key || !utf8.ValidString(name) {
+					t.Errorf("%q and %q are both %q", other, key, name)
+				}
+				keys[name] = key
+			}
 		}
 	}
 }

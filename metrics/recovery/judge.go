@@ -392,7 +392,7 @@ func (a *Analysis) decide(v *finding, all []*finding) Session {
 
 // miss adds the name of a thing that is missing. Several watches on a path have one name.
 func (t *Things) miss(d *item, partly bool) {
-	m := Missing{Path: d.path, Watch: d.kind(), Times: 1, Partly: partly}
+	m := Missing{Path: pathname.Text(d.path), fold: d.fold, Watch: d.kind(), Times: 1, Partly: partly}
 	if n := len(t.Missing); n == 0 || t.Missing[n-1] != m {
 		t.Missing = append(t.Missing, m)
 	}
@@ -586,7 +586,7 @@ func (a *Analysis) sum(o *outcome) *Outcome {
 		of.add(w.Verdict, w.Reason)
 		s.Rows = append(s.Rows, w)
 		if r.probe != nil && s.Probe == nil {
-			s.Probe = &Probed{At: r.probe.At, Path: r.probe.Path}
+			s.Probe = &Probed{At: r.probe.At, Path: pathname.Text(r.probe.Path)}
 		}
 		if w.Verdict == NotApplicable { // what it has back says nothing
 			if w.Fate == Closed {
@@ -644,7 +644,7 @@ func (t *Things) add(o Things) {
 	t.Had, t.Back, t.Elsewhere, t.Duplicated = t.Had+o.Had, t.Back+o.Back, t.Elsewhere+o.Elsewhere, t.Duplicated+o.Duplicated
 	counted := map[Missing]bool{}
 	for _, m := range o.Missing {
-		one := Missing{Path: pathname.Fold(m.Path), Watch: m.Watch, Times: 1, Partly: m.Partly}
+		one := Missing{Path: m.fold, Watch: m.Watch, Times: 1, Partly: m.Partly}
 		if counted[one] {
 			continue
 		}

@@ -412,7 +412,7 @@ func (a *Analysis) repeats(t *tap, q *request) {
 // repeated records that a write was executed that may repeat a lost one.
 func (a *Analysis) repeated(q *request) {
 	if r := q.repeats; r != nil && !r.settled {
-		r.twice = append(r.twice, Write{Op: q.op.String(), Path: r.lost.path, After: q.at.Sub(r.lost.at)})
+		r.twice = append(r.twice, Write{Op: q.op.String(), Path: pathname.Text(r.lost.path), After: q.at.Sub(r.lost.at)})
 	}
 }
 

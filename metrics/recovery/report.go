@@ -221,6 +221,8 @@ type Missing struct {
 	Times int64  `json:"times"` // sessions that miss it; 1 in a Session
 	// Partly says that the session had several such watches on the path, and some of them are back.
 	Partly bool `json:"partly"`
+
+	fold string // pattern of the path
 }
 
 // A Probed is how the sessions that a fault hit noticed a change that was made after it.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"html"
 	"strings"
+
+	"github.com/stampede-bench/stampede/internal/printable"
 )
 
 // A spot is a place in a canvas, in CSS pixels from its top left corner.
@@ -114,8 +116,11 @@ func (c *canvas) write(l lettering, x, baseline float64, text string) {
 		weight = "bold"
 	}
 	fmt.Fprintf(&c.svg, `<text x="%.2f" y="%.2f" textLength="%.1f" lengthAdjust="spacingAndGlyphs" font-size="%g" font-weight="%s" style="fill:%s">%s</text>`+"\n",
-		x, baseline, l.width(text), l.size, weight, l.ink.paint(), html.EscapeString(text))
+		x, baseline, l.width(text), l.size, weight, l.ink.paint(), escaped(text))
 }
+
+// escaped returns a text as an element of the drawing has it. What a name has besides printable characters is escaped.
+func escaped(text string) string { return html.EscapeString(printable.Text(text)) }
 
 // width returns the width of a text in Arial, Helvetica or Liberation Sans, whose metrics are the same.
 func (l lettering) width(text string) (sum float64) {

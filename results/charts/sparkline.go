@@ -2,7 +2,6 @@ package charts
 
 import (
 	"fmt"
-	"html"
 	"slices"
 	"time"
 
@@ -47,7 +46,7 @@ func Sparkline(t results.Trend) string {
 		units.Value(t.Points[0].Number(), t.Unit), t.Points[0].Started.Format(time.DateOnly),
 		units.Value(t.Points[n-1].Number(), t.Unit), t.Points[n-1].Started.Format(time.DateOnly))
 	return fmt.Sprintf(`<svg class="spark" width="%g" height="%g" viewBox="0 0 %[1]g %[2]g" role="img"><title>%s</title>%s</svg>`,
-		sparkWide, sparkHigh, html.EscapeString(values), c.svg.String())
+		sparkWide, sparkHigh, escaped(values), c.svg.String())
 }
 
 // NoiseLegend says what the bands of a history are.

@@ -2,7 +2,6 @@ package charts
 
 import (
 	"fmt"
-	"html"
 	"image/color"
 	"strings"
 
@@ -52,7 +51,7 @@ func Files(result results.Result) (all []File) {
 
 func (c Chart) alone() string {
 	style := fmt.Sprintf("<style>:root{%s;color-scheme:light dark}\n@media (prefers-color-scheme:dark){:root{%s}}%s</style>\n"+
-		`<rect width="100%%" height="100%%" style="fill:var(--paper)"/>`+"\n", Variables(false), Variables(true), html.EscapeString(TipStyle))
+		`<rect width="100%%" height="100%%" style="fill:var(--paper)"/>`+"\n", Variables(false), Variables(true), escaped(TipStyle))
 	return `<?xml version="1.0" encoding="UTF-8"?>` + "\n" + drawing{c, file}.element("chart", style) + "\n"
 }
 
@@ -77,7 +76,7 @@ func (d drawing) element(class, first string) string {
 	id := class + "-" + d.Name
 	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" class="%[9]s" width="%[1]g" height="%[2]g" viewBox="0 0 %[1]g %[2]g" role="img" aria-labelledby="%[3]s-title %[3]s-about" font-family="%[4]s">`+"\n"+
 		`<title id="%[3]s-title">%[5]s</title><desc id="%[3]s-about">%[6]s</desc>`+"\n%[7]s%[8]s</svg>",
-		d.width, d.height(), id, fonts, html.EscapeString(d.Title), html.EscapeString(d.About), first, body.svg.String(), class)
+		d.width, d.height(), id, fonts, escaped(d.Title), escaped(d.About), first, body.svg.String(), class)
 }
 
 func hex(c color.NRGBA) string { return fmt.Sprintf("#%02X%02X%02X", c.R, c.G, c.B) }

@@ -221,16 +221,9 @@ func special(r rune) bool {
 	return !strings.ContainsRune("%+,-./:=@_", r) && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
 }
 
-// oneLine replaces control characters with spaces. A line break in the text could otherwise start a
-// line that is mistaken for other output.
-func oneLine(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' {
-			return ' '
-		}
-		return r
-	}, text)
-}
+// oneLine replaces line breaks with spaces. One in the text could otherwise start a line that is mistaken for other
+// output. What else a terminal acts on is escaped when the document is shown.
+func oneLine(text string) string { return strings.ReplaceAll(text, "\n", " ") }
 
 // warningsFrom returns the warnings of a result, each once, for a document.
 func warningsFrom(all []results.Warning) (lines []Warning) {

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/joshdk/go-junit"
 
@@ -82,6 +83,29 @@ func TestFormatsShowTheSame(t *testing.T) {
 					t.Errorf("%s as %s: no %s", name, format, missing)
 				}
 			}
+		}
+	}
+}
+
+// TestEveryFormatShowsNamesAsText writes an observation of keys that are not text, which a saved file of another program
+// may have: every format is text, without characters that a terminal acts on.
+func TestEveryFormatShowsNamesAsText(t *testing.T) {
+	o := watched()
+	key := "k\xff\x1b[31m"
+	o.Observed.Places[0].Path = key
+	o.Gates[0].Subject = key
+	for _, f := range FormatsFor(results.KindObservation) {
+		if f.Files != nil {
+			continue
+		}
+		var b bytes.Buffer
+		if err := f.Write(&b, o, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		if text := b.String(); !utf8.ValidString(text) || strings.Contains(text, "\x1b") {
+			t.Errorf("%s is not text", f.Name)
+		} else if plain := strings.ReplaceAll(text, `\`, ""); f.Name != "json" && !strings.Contains(plain, `kxffx1b[31m`) { // Markdown has more of them
+			t.Errorf("%s does not show the key", f.Name)
 		}
 	}
 }

@@ -9,6 +9,7 @@ package render
 import (
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -62,10 +63,19 @@ func Formats() []Format {
 // rendered returns a writer of results that renders their documents.
 func rendered(write func(io.Writer, document.Document, Options) error) func(io.Writer, results.Result, Options) error {
 	return func(w io.Writer, r results.Result, o Options) error {
-		d := document.New(r)
+		d := documentOf(r)
 		d.Saved = o.Saved
 		return write(w, d, o)
 	}
+}
+
+// documentOf returns the document of a result, as every format shows it. All its texts are printable: a name may be any
+// bytes, and must not look like emphasis, which is added later; and columns are as wide as what is shown.
+func documentOf(r results.Result) document.Document { return printed(document.New(r)) }
+
+func printed(d document.Document) document.Document {
+	escape(reflect.ValueOf(&d))
+	return d
 }
 
 // FormatsFor returns the formats that support the kind of result; all formats for "".
@@ -96,13 +106,13 @@ func (f Format) Refuse(kind string) error {
 
 // WriteHTML writes the page of a result that has one.
 func WriteHTML(w io.Writer, r results.Result, _ Options) error {
-	return writePage(w, document.New(r), charts.Charts(r), charts.Key(r), r, "")
+	return writePage(w, documentOf(r), charts.Charts(r), charts.Key(r), r, "")
 }
 
 // WriteSoFar writes the page of an observation in progress. It loads a script, which is to keep it up to
 // date.
 func WriteSoFar(w io.Writer, o results.Observation, script string) error {
-	return writePage(w, document.SoFar(o), charts.Charts(o), nil, o, script)
+	return writePage(w, printed(document.SoFar(o)), charts.Charts(o), nil, o, script)
 }
 
 func writeJSON(w io.Writer, r results.Result, _ Options) error { return results.WriteJSON(w, r) }

@@ -64,7 +64,7 @@ func indexOf(all []archive.Entry, accepted []history.Acceptance) (i index, err e
 	runs := history.Collection{Accepted: accepted}
 	for _, e := range all {
 		runs.Add(e.ID, e.Result)
-		r := row{document.New(e.Result), e.ID}
+		r := row{documentOf(e.Result), e.ID}
 		i.Rows = append(i.Rows, r)
 		if _, is := e.Result.(results.Comparison); is {
 			i.Newest = &r
@@ -72,7 +72,7 @@ func indexOf(all []archive.Entry, accepted []history.Acceptance) (i index, err e
 	}
 	slices.Reverse(i.Rows)
 	h := runs.History()
-	i.Document, i.style = document.New(h), styleOf()
+	i.Document, i.style = documentOf(h), styleOf()
 	i.Boards, i.Moved = boards(h.Figures), movedIn(h.Figures)
 	i.Heading = fmt.Sprintf("stampede history · %s", units.Plural(len(all), "result"))
 	if n := len(i.Rows); n > 0 {

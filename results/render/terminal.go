@@ -28,7 +28,6 @@ func WriteText(w io.Writer, r results.Result, o Options) error {
 // writeTerminal writes the heading, the decision, the findings, the tables with their warnings, and below
 // them the notes and the command that repeats the result.
 func writeTerminal(w io.Writer, d document.Document, o Options) error {
-	escape(reflect.ValueOf(&d))
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s\n\n", d.Heading)
 	if d.Interrupted != "" {
@@ -62,7 +61,6 @@ const longestSummary = 2000
 
 // writeSummary writes one line: the decision, the findings, and how many warnings there are.
 func writeSummary(w io.Writer, d document.Document, _ Options) error {
-	escape(reflect.ValueOf(&d))
 	words := []string{d.Decision(), d.Interrupted}
 	verdict := strings.ToUpper(string(d.Verdict)) + ":"
 	said := len(d.Findings) > 0 && strings.HasPrefix(d.Findings[0], verdict)
@@ -86,8 +84,7 @@ func writeSummary(w io.Writer, d document.Document, _ Options) error {
 	return err
 }
 
-// escape escapes every text of a document, before emphasis is added: a name that contains the sequences of
-// emphasis must not look like it, and columns are as wide as what is shown.
+// escape escapes every text of a document.
 func escape(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.String:

@@ -12,6 +12,7 @@ import (
 
 	"github.com/joshdk/go-junit"
 
+	"github.com/stampede-bench/stampede/internal/printable"
 	"github.com/stampede-bench/stampede/results"
 )
 
@@ -89,9 +90,10 @@ func FuzzTexts(f *testing.F) {
 		v.Gates[0].Verdict, v.Gates[0].Text = results.Fail, s
 		v.Runs[0].Warnings, v.Runs[0].Form = []results.Warning{{Text: s}}, s
 		v.Command = []string{"stampede", s}
-		inMarkdown(t, v, s)
-		inJUnit(t, v, s)
-		inGitHub(t, v, s)
+		shown := printable.Text(s)
+		inMarkdown(t, v, shown)
+		inJUnit(t, v, shown)
+		inGitHub(t, v, shown)
 	})
 }
 
