@@ -241,6 +241,8 @@ func (s *session) readsFor(p *place) *wake {
 	switch {
 	case w != nil && w.place != p && in != nil && in.latest() != nil:
 		return in.latest()
+	case w == nil && in != nil && len(in.newer) > 0: // it was told of other nodes since
+		return in.latest()
 	case w == nil && s.woke != nil && !s.woke.race.acted && s.woke.isAbout(p):
 		return s.woke
 	}

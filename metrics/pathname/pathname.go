@@ -5,6 +5,7 @@ package pathname
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -53,12 +54,23 @@ func letter(path string) (text string, n int) {
 	return printable.Text(path[:n]), n
 }
 
-// Fold returns the pattern of a path, as text: numbers, sequence numbers and random identifiers become #.
+// Fold returns the pattern of a path, as text: numbers, sequence numbers and random identifiers become #. Percent-encoded
+// characters are decoded where they are printable and no part of the pattern's own notation; their digits are no numbers.
 func Fold(path string) string {
 	var b strings.Builder
+	word := 0 // where one may begin after a letter or digit
 	for i := 0; i < len(path); {
+		if c, encoded := percent(path[i:]); encoded != "" {
+			if c > ' ' && c < 0x7f && !strings.ContainsRune(`/#%\~`, rune(c)) {
+				encoded = string(rune(c))
+			}
+			b.WriteString(encoded)
+			i += len("%3A")
+			word = i
+			continue
+		}
 		n := identifier(path[i:])
-		if n > 0 && (i == 0 || !alphanumeric(path[i-1])) {
+		if n > 0 && (i == word || !alphanumeric(path[i-1])) {
 			b.WriteByte('#')
 			i += n
 			continue
@@ -82,6 +94,19 @@ func Fold(path string) string {
 		i += n
 	}
 	return b.String()
+}
+
+// percent returns the percent-encoded character with which a text begins, and how it is encoded, "" if it begins with
+// none.
+func percent(s string) (c byte, encoded string) {
+	if len(s) < len("%3A") || s[0] != '%' {
+		return 0, ""
+	}
+	n, err := strconv.ParseUint(s[1:3], 16, 8)
+	if err != nil || !all(s[1:3], hexadecimal) {
+		return 0, ""
+	}
+	return byte(n), s[:3]
 }
 
 // elision stands for what is left out of the middle of a name.

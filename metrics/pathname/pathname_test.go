@@ -24,6 +24,12 @@ func TestFold(t *testing.T) {
 		"/tests/run-6f9619ff-8b86-d011-b42d-00c04fc964ff/q":              "/tests/run-#/q",
 		"/run-abc123/lock":                                               "/run-#/lock",
 		"/node12/lock":                                                   "/node#/lock",
+		"/p/dubbo%3A%2F%2F10.0.0.1%3A20880%2Forg.app%3Fside%3Dprovider":  "/p/dubbo:%2F%2F#.#.#.#:#%2Forg.app?side=provider", // Dubbo
+		"/p/x%2F6f9619ff-8b86-d011-b42d-00c04fc964ff":                    "/p/x%2F#",
+		"/p/a%5C%23%25%00%c3%A9":                                         "/p/a%5C%23%25%00%c3%A9",
+		"/p/50%":                                                         "/p/#%",
+		"/p/50%4":                                                        "/p/#%#",
+		"/p/a%+1b":                                                       "/p/a%+#b",
 	} {
 		if got := Fold(path); got != want {
 			t.Errorf("Fold(%q) = %q, want %q", path, got, want)

@@ -194,17 +194,26 @@ func largestEvents(r observation.Report) Table {
 
 func largestChanges(r observation.Report) Table {
 	changes := r.Largest
-	t := Table{Title: "largest changes", Columns: columns(0, "<largest changes", "<operation", "woken", "waited again", "reads", "lost", "settled", "<written by")}
+	changes = changes[:min(len(changes), 3)]
+	heads := []string{"<largest changes", "<operation", "woken", "notifications", "waited again", "reads", "lost", "settled", "<written by"}
+	if !slices.ContainsFunc(changes, func(c observation.Change) bool { return c.Notifications > c.Woke }) {
+		heads = slices.Delete(heads, 3, 4) // one for each session that was woken
+	}
+	t := Table{Title: "largest changes", Columns: columns(0, heads...)}
 	if len(changes) == 0 || changes[0].Woke < 2 || r.Traffic.Unjoined > 0 {
 		return t
 	}
-	for _, c := range changes[:min(len(changes), 3)] {
+	for _, c := range changes {
 		op, by := c.Op, observed.Name(c.Process, c.Writer)
 		if op == "" {
 			op, by = "unseen", units.Absent
 		}
-		t.Rows = append(t.Rows, []string{c.Path, op, units.Count(c.Woke), units.Count(c.Waited), units.Count(c.Reads),
-			units.Count(c.Lost), units.Duration(c.Settled), by})
+		row := []string{c.Path, op, units.Count(c.Woke), units.Count(c.Notifications), units.Count(c.Waited), units.Count(c.Reads),
+			units.Count(c.Lost), units.Duration(c.Settled), by}
+		if len(heads) < len(row) {
+			row = slices.Delete(row, 3, 4)
+		}
+		t.Rows = append(t.Rows, row)
 	}
 	return t
 }

@@ -189,3 +189,23 @@ func TestRecovery(t *testing.T) {
 		t.Errorf("a change after a fault without a verdict:\n%s", text)
 	}
 }
+
+// TestLargestChangesShowTheirNotifications checks that the number of notifications stands beside that of the sessions
+// where a session got several, and only there.
+func TestLargestChangesShowTheirNotifications(t *testing.T) {
+	o := resulttest.Observation()
+	change := observation.Change{Op: "close", Path: "/providers", Woke: 6, Notifications: 6, Waited: 5, Reads: 7}
+	for notifications, want := range map[int64][]string{6: {"6", "5", "7"}, 120: {"6", "120", "5", "7"}} {
+		change.Notifications = notifications
+		o.Observed.Largest = []observation.Change{change}
+		tables := document.New(o).Tables
+		i := slices.IndexFunc(tables, func(t document.Table) bool { return t.Title == "largest changes" })
+		if i < 0 {
+			t.Fatal("there is no table of the largest changes")
+		}
+		row := tables[i].Rows[0]
+		if got := row[2 : 2+len(want)]; !slices.Equal(got, want) || len(row) != len(tables[i].Columns) {
+			t.Errorf("%d notifications: the row has %q in %d columns, want %q", notifications, got, len(tables[i].Columns), want)
+		}
+	}
+}
