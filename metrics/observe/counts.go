@@ -71,6 +71,7 @@ type opCounts struct {
 	repeats                   int64      // reads without a watch that repeat the session's last one, though nothing was notified
 	again                     client.Set // those that repeated one
 	looped                    bool       // one of them did so more than once
+	renewed                   int64      // watches that a session armed again after it had given up one that had fired
 	latency                   metrics.CoarseHistogram
 }
 
@@ -172,13 +173,11 @@ func (s *session) waitFor(a *Analysis, event drivers.EventType, p *place) *wait 
 }
 
 // treeOver returns the node whose recursive watch of the session covers the place, or the place itself
-// without one. etcd's clients watch the prefix of the keys below a node.
+// without one.
 func (s *session) treeOver(p *place) *place {
 	for up := p.parent; up != nil && s.trees > 0; up = up.parent {
-		for _, path := range []string{up.path, up.path + "/"} {
-			if _, watched := s.watches[watchKey{path, true, true}]; watched {
-				return up
-			}
+		if _, watched := s.watches[watchKey{up.path, true, true}]; watched {
+			return up
 		}
 	}
 	return p

@@ -45,16 +45,43 @@ func recogniseNode(p *pattern) observation.Form {
 
 func (p *pattern) op(op drivers.Op) *opCounts { return &p.ops[op] }
 
-// armed returns how many reads asked for a watch on the node itself, and lists how many of its
-// children were listed, with and without a watch.
-func (p *pattern) armed() int64 { return p.op(drivers.OpExists).watched + p.op(drivers.OpGet).watched }
+// A watch of etcd lasts. Of a client that gives it up when it has fired, and arms the next one beside its next read, it is
+// what a read with a watch is in ZooKeeper's protocol.
+
+// lasting returns how many watches of the operation were armed to last, and once how many to fire once: all of them do
+// what most sessions did that armed several.
+func (p *pattern) lasting(op drivers.Op) int64 {
+	o := p.op(op)
+	return o.requests - p.once(op)
+}
+
+func (p *pattern) once(op drivers.Op) int64 {
+	o := p.op(op)
+	if o.renewed == 0 || 2*o.renewed < o.requests-int64(o.by.Count()) {
+		return 0
+	}
+	return o.requests
+}
+
+// armed returns how many reads came with a watch on the node itself.
+func (p *pattern) armed() int64 {
+	return p.op(drivers.OpExists).watched + p.op(drivers.OpGet).watched + p.once(drivers.OpWatchNode)
+}
+
+// watchedReads returns how many reads of the node's data came with a watch.
+func (p *pattern) watchedReads() int64 {
+	g := p.op(drivers.OpGet)
+	return g.watched + min(p.once(drivers.OpWatchNode), g.requests-g.watched)
+}
 
 // watched returns how many watches on the node itself were armed, by reads or by themselves.
-func (p *pattern) watched() int64 { return p.armed() + p.op(drivers.OpWatchNode).requests }
+func (p *pattern) watched() int64 { return p.armed() + p.lasting(drivers.OpWatchNode) }
 
+// lists returns how many lists of the node's children came with a watch and without.
 func (p *pattern) lists() (watched, plain int64) {
 	o := p.op(drivers.OpChildren)
-	return o.watched, o.requests - o.watched
+	watched = o.watched + min(p.once(drivers.OpWatchTree), o.requests-o.watched)
+	return watched, o.requests - watched
 }
 
 // pollers returns how many sessions repeat reads by one of the operations, 0 if most sessions that read do
@@ -127,10 +154,10 @@ func barriers(p *pattern) observation.Form {
 		return observation.Form{}
 	}
 	switch {
-	case e.watched > 0 && p.events[drivers.Deleted] > 0:
+	case (e.watched > 0 || p.once(drivers.OpWatchNode) > 0) && p.events[drivers.Deleted] > 0:
 		return observation.Form{Name: "barrier, watch", Forms: []string{"barrier/watch"}, WaitFor: observation.News,
 			Evidence: client.Say(p.watchers.Count(), "watches", "watch") + " the node until it is deleted"}
-	case e.watched == 0 && pollers > 0 && p.op(drivers.OpDelete).requests > 0:
+	case p.watched() == 0 && pollers > 0 && p.op(drivers.OpDelete).requests > 0:
 		return observation.Form{Name: "barrier, polled", Forms: []string{"barrier/poll"}, Instead: "watch", WaitFor: observation.Item,
 			Evidence: client.Say(pollers, "repeatedly asks", "repeatedly ask") + " whether the node exists"}
 	}
@@ -150,7 +177,7 @@ func values(p *pattern) observation.Form {
 		return observation.Form{Name: "lock or election, one node, set by version", Forms: []string{}, Instead: "predecessor", Wakes: 1, WaitFor: observation.Turn,
 			Evidence: fmt.Sprintf("most sessions that a change wakes set the node and lose: %d of %d sets failed", sets.failed, sets.requests)}
 	}
-	many := p.places > 1
+	many, watched := p.places > 1, p.watchedReads()
 	form := func(name, config, names, evidence string) observation.Form {
 		f := observation.Form{Name: name, Forms: []string{"config/" + config}, WaitFor: observation.News, Evidence: evidence}
 		if many {
@@ -159,14 +186,14 @@ func values(p *pattern) observation.Form {
 		return f
 	}
 	switch {
-	case p.op(drivers.OpWatchNode).requests > 0:
+	case p.lasting(drivers.OpWatchNode) > 0:
 		f := form("value, persistent watch", "persistent", "persistent",
 			client.Say(p.op(drivers.OpWatchNode).by.Count(), "keeps", "keep")+" a persistent watch on the node")
 		f.Forms = []string{"config/persistent", "fanout/persistent"}
 		return f
-	case g.watched > 0:
+	case watched > 0:
 		evidence := client.Say(p.watchers.Count(), "reads", "read") + " the data with a watch"
-		if n := int64(p.watchers.Count()); g.watched > n && g.watched >= p.notifications() {
+		if n := int64(p.watchers.Count()); watched > n && watched >= p.notifications() {
 			evidence += ", and again after each change"
 		}
 		f := form("value, watched", "watch", "cached", evidence)

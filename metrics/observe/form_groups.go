@@ -108,24 +108,10 @@ func lines(g group) (observation.Form, []*pattern) {
 	if len(places) == 0 {
 		return observation.Form{}, nil
 	}
-	l := lineGroup{group: g, ahead: ahead, watches: watches, byOthers: byOthers, below: g.prefix(),
+	l := lineGroup{group: g, ahead: ahead, watches: watches, byOthers: byOthers,
 		shared: readers > 0 && readers < len(places)}
 	f := l.form()
-	of := append(places, g.dir)
-	if l.below.name != "" {
-		of = append(of, l.below)
-	}
-	return f, append(of, l.ready()...)
-}
-
-// prefix returns the prefix of the keys below the node, as etcd's clients ask for it, or an empty
-// pattern.
-func (g group) prefix() *pattern {
-	i := slices.IndexFunc(g.kids, func(k *pattern) bool { return k.name == g.dir.name+"/" })
-	if i < 0 {
-		return new(pattern)
-	}
-	return g.kids[i]
+	return f, append(append(places, g.dir), l.ready()...)
 }
 
 // A lineGroup is a node with sequential ephemeral children.
@@ -133,7 +119,6 @@ type lineGroup struct {
 	group
 	ahead             ahead
 	watches, byOthers int64
-	below             *pattern
 	shared            bool // names tell readers from writers
 }
 
@@ -150,17 +135,17 @@ func (l lineGroup) ready() (r []*pattern) {
 
 func (l lineGroup) form() observation.Form {
 	watched, plain := l.dir.lists()
-	pollers := max(l.dir.pollers(drivers.OpChildren, drivers.OpGet), l.below.pollers(drivers.OpChildren, drivers.OpGet))
+	pollers := l.dir.pollers(drivers.OpChildren, drivers.OpGet)
 	asks := slices.ContainsFunc(l.kids, func(k *pattern) bool { return k.op(drivers.OpSet).requests > 0 })
 	switch gets, grants := l.dir.op(drivers.OpGet), asks && l.dir.op(drivers.OpSet).requests > 0; {
-	case grants && gets.requests > 0 && gets.watched == 0 && watched > plain:
+	case grants && gets.requests > 0 && l.dir.watchedReads() == 0 && watched > plain:
 		return observation.Form{Name: "priority lock, children watch", Forms: []string{"priority-lock/children-watch"}, Instead: "nearest", Wakes: 2, WaitFor: observation.Turn, Evidence: "sessions write the holders in the node of the line, and watch all of it"}
-	case grants && gets.requests > 0 && gets.watched == 0:
+	case grants && gets.requests > 0 && l.dir.watchedReads() == 0:
 		return observation.Form{Name: "priority lock, nearest", Forms: []string{"priority-lock/nearest", "priority-lock/laser-beams"}, WaitFor: observation.Turn, Evidence: "sessions write the holders in the node of the line"}
 	case len(l.ready()) > 0:
 		return l.doubleBarrier()
-	case l.dir.op(drivers.OpWatchTree).requests > 0:
-		return observation.Form{Name: "group, recursive watch", Forms: []string{"group/recursive", "mutual-watch/recursive"}, WaitFor: observation.News, Evidence: fmt.Sprintf("%d sessions have a node and keep a recursive watch on the group", l.dir.op(drivers.OpWatchTree).by.Count())}
+	case l.dir.lasting(drivers.OpWatchTree) > 0:
+		return l.recursiveWatch()
 	case watched > 0 && l.ahead.behind > 0: // a ring watches what is ahead
 		return observation.Form{Name: "group, each watches each", Forms: []string{"mutual-watch/watch-each"}, Instead: "one-watch", WaitFor: observation.News, Evidence: "each session watches the nodes of the others, and the group"}
 	case watched > 0 && l.watches > 0:
@@ -168,12 +153,12 @@ func (l lineGroup) form() observation.Form {
 			Evidence: "each session watches the node ahead of its own, and the first watches the group"}
 	case watched > plain:
 		return l.childrenWatch()
-	case gets.watched > 0:
+	case l.dir.watchedReads() > 0 || l.dir.lasting(drivers.OpWatchNode) > 0:
 		return observation.Form{Name: "revocable lock, shared flag", Forms: []string{"revocable-lock/shared-flag"}, Instead: "own-node", Wakes: 2, WaitFor: observation.Turn,
 			Evidence: fmt.Sprintf("%d sessions wait in line, and all of them watch the lock's own node for requests to release", gets.by.Count())}
 	case l.ahead.own > 0:
 		return l.revocable()
-	case l.watches+l.below.op(drivers.OpWatchTree).requests == 0 && pollers > 0:
+	case l.watches+l.dir.op(drivers.OpWatchTree).requests == 0 && pollers > 0:
 		return observation.Form{Name: "lock, polled", Forms: []string{"lock/poll"}, Instead: "predecessor", Wakes: 1, WaitFor: observation.Turn, Evidence: fmt.Sprintf("%d sessions repeatedly list the line without arming a watch", pollers)}
 	case l.watches > 0:
 		return l.aheadWatch()
@@ -193,6 +178,21 @@ func (l lineGroup) doubleBarrier() observation.Form {
 	return f
 }
 
+// recursiveWatch recognises members of a group that keep a recursive watch on it. If they leave it in the order in which
+// they came, and come again, it may be their turn that they wait for.
+func (l lineGroup) recursiveWatch() observation.Form {
+	created := client.Set{}
+	for _, k := range l.kids {
+		maps.Copy(created, k.op(drivers.OpCreate).by)
+	}
+	members := l.dir.op(drivers.OpWatchTree).by.Common(created)
+	if members < 2 || l.takesTurns() {
+		return observation.Form{}
+	}
+	return observation.Form{Name: "group, recursive watch", Forms: []string{"group/recursive", "mutual-watch/recursive"}, WaitFor: observation.News,
+		Evidence: fmt.Sprintf("%d sessions have a node and keep a recursive watch on the group", members)}
+}
+
 // childrenWatch recognises sessions that watch the whole line.
 func (l lineGroup) childrenWatch() observation.Form {
 	lists, created := l.dir.op(drivers.OpChildren).by, client.Set{}
@@ -206,7 +206,7 @@ func (l lineGroup) childrenWatch() observation.Form {
 	evidence := fmt.Sprintf("%d sessions have a node in the line and watch all of it", members)
 	// Most holders of a lock leave notifications unread. A member of a group reads all, also while it is the first: its
 	// share is that of any other.
-	first, others := l.dir.woken[turned], l.dir.woken[waiting]
+	first, others := l.woken(turned), l.woken(waiting)
 	heeded := first[acted] + first[read] + first[waited]
 	heeds := heeded*4 > heeded+first[unread] && 2*heeded*int64(members) >= others[acted]+others[waited]
 	switch {
@@ -222,6 +222,17 @@ func (l lineGroup) childrenWatch() observation.Form {
 	}
 	return observation.Form{Name: "lock or election, children watch", Forms: []string{"lock/children-watch", "election/children-watch"},
 		Instead: "predecessor", Wakes: 1, WaitFor: observation.Turn, Evidence: evidence}
+}
+
+// woken returns the notifications of the line by their outcome: ZooKeeper's protocol names the node above it, etcd's what
+// has changed in it.
+func (l lineGroup) woken(at standing) (n [outcomes]int64) {
+	for _, p := range append([]*pattern{l.dir}, l.kids...) {
+		for o := range n {
+			n[o] += p.woken[at][o]
+		}
+	}
+	return n
 }
 
 // takesTurns reports whether sessions leave the line in the order in which they came, and come again.
@@ -296,7 +307,7 @@ func (a *ahead) add(b ahead) {
 func transactions(g group) (observation.Form, []*pattern) {
 	i := slices.IndexFunc(g.kids, func(k *pattern) bool {
 		sets := k.op(drivers.OpSet) // each site votes once in a node of its own
-		return sets.by.Count() > 1 && sets.requests <= k.places && k.op(drivers.OpGet).watched > 0 && k.sequential() == 0 && k.places > 1
+		return sets.by.Count() > 1 && sets.requests <= k.places && k.watchedReads() > 0 && k.sequential() == 0 && k.places > 1
 	})
 	if i < 0 {
 		return observation.Form{}, nil
@@ -383,12 +394,9 @@ func (g group) locks(k *pattern) bool {
 	})
 }
 
-// trees recognises recursive watches. Those of etcd's clients are on the prefix of the keys.
+// trees recognises recursive watches.
 func trees(g group) (observation.Form, []*pattern) {
 	w := g.dir.op(drivers.OpWatchTree)
-	if w.requests == 0 {
-		w = g.prefix().op(drivers.OpWatchTree)
-	}
 	if w.requests == 0 {
 		return observation.Form{}, nil
 	}

@@ -108,16 +108,13 @@ func (a *Analysis) report() (places []observation.Place) {
 	return places
 }
 
-// findTrees finds the recursive watch that covers each pattern. That of etcd's clients is on the prefix
-// of the keys.
+// findTrees finds the recursive watch that covers each pattern.
 func (a *Analysis) findTrees() {
 	for _, p := range a.patterns {
 		p.tree = nil
 		for up := p.parent; up != nil && p.tree == nil; up = up.parent {
-			for _, over := range []*pattern{up, a.patterns[up.name+"/"]} {
-				if over != nil && over.ops[drivers.OpWatchTree].requests > 0 {
-					p.tree = over
-				}
+			if up.ops[drivers.OpWatchTree].requests > 0 {
+				p.tree = up
 			}
 		}
 	}
@@ -127,11 +124,17 @@ func (a *Analysis) findTrees() {
 // for which sessions race.
 func (a *Analysis) covered(dir *pattern, taken map[*pattern]bool) (all []*pattern) {
 	for _, name := range slices.Sorted(maps.Keys(a.patterns)) {
-		if p := a.patterns[name]; p.tree != nil && (p.tree == dir || p.tree.parent == dir) && !taken[p] && !p.contended() && !p.signals() {
+		if p := a.patterns[name]; p.tree != nil && p.tree == dir && !p.watchedByOthers() && !taken[p] && !p.contended() && !p.signals() {
 			all = append(all, p)
 		}
 	}
 	return all
+}
+
+// watchedByOthers reports whether more sessions watch nodes of the pattern itself than keep the recursive watch over them.
+func (p *pattern) watchedByOthers() bool {
+	over := p.tree.op(drivers.OpWatchTree).by
+	return p.watchers.Count()-p.watchers.Common(over) > over.Count()
 }
 
 // groups returns each pattern that has patterns below it.

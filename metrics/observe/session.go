@@ -29,6 +29,7 @@ type session struct {
 
 	notifications int64
 	watches       map[watchKey]standingWatch
+	gaveUp        map[lastingKind]int // that had fired when the session ended them, without those that it armed again
 	keeps         int             // watches, several on one path each
 	trees         int             // recursive ones among them
 	unassigned    map[int64]*wake // notifications whose cause is not known yet
@@ -44,11 +45,30 @@ type watchKey struct {
 // recursive reports whether the watch covers all nodes below its path.
 func (k watchKey) recursive() bool { return k.children && k.lasting }
 
+// A lastingKind are the lasting watches of a session on the nodes of one pattern, recursive or not.
+type lastingKind struct {
+	pattern   *pattern
+	recursive bool
+}
+
+func kindOf(p *pattern, k watchKey) lastingKind { return lastingKind{p, k.recursive()} }
+
+// fires records that a notification of the node came by a lasting watch, if there is one.
+func (s *session) fires(p *place) {
+	for _, k := range []watchKey{{p.path, false, true}, {s.treeOver(p).path, true, true}} {
+		if w, stands := s.watches[k]; stands {
+			w.fired = true
+			s.watches[k] = w
+		}
+	}
+}
+
 // A standingWatch is a watch that is armed.
 type standingWatch struct {
 	at      time.Time
 	pattern *pattern
 	more    int64 // further watches of the session on the path
+	fired   bool  // the session was told of a change by it
 	dead    bool  // it was set on a sequential node that was gone, whose name will not come again
 }
 
@@ -66,7 +86,7 @@ const maxRaces = 32
 func (a *Analysis) newSession(c traffic.Connection, of *client.Session) *session {
 	s := &session{
 		activity: a.newActivity(), client: c.Client, of: of,
-		probe: a.meter.Session(), watches: map[watchKey]standingWatch{}, unassigned: map[int64]*wake{},
+		probe: a.meter.Session(), watches: map[watchKey]standingWatch{}, gaveUp: map[lastingKind]int{}, unassigned: map[int64]*wake{},
 	}
 	a.byMeter[s.probe] = s
 	a.all.openSessions++
@@ -182,7 +202,7 @@ func (a *Analysis) end(s *session) {
 	if a.sessions[s.id] == s {
 		delete(a.sessions, s.id)
 	}
-	s.watches, s.probe = nil, nil
+	s.watches, s.gaveUp, s.probe = nil, nil, nil
 }
 
 func (s *session) closed(a *Analysis, pos int64) {
@@ -425,6 +445,10 @@ func (a *Analysis) arm(s *session, k watchKey, p *place, m *drivers.Message) {
 		w.more++
 	default:
 		w = standingWatch{at: a.now, pattern: p.pattern, dead: missing(m) && p.pattern.sequential() > 0}
+		if kind := kindOf(p.pattern, k); s.gaveUp[kind] > 0 {
+			s.gaveUp[kind]--
+			p.pattern.ops[m.Op].renewed++
+		}
 		s.rearmedBroken(a, k, a.now)
 		addTo(&p.pattern.watchers, s)
 		p.pattern.audited = p.pattern.audited || s.audited
@@ -444,6 +468,9 @@ func (a *Analysis) disarm(s *session, k watchKey) {
 func (a *Analysis) endedWatch(s *session, m *drivers.Message) bool {
 	k := watchKey{string(m.Path), m.Event == drivers.ChildrenChanged, true}
 	w := s.watches[k]
+	if w.fired {
+		s.gaveUp[kindOf(w.pattern, k)]++
+	}
 	if w.more == 0 {
 		s.waitsAt(k.path, false)
 		a.disarm(s, k)

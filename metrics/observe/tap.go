@@ -45,6 +45,7 @@ type request struct {
 	lease     int64           // that it names, 0 for none
 	work      *causality.Work // that its session was at, nil if at rest
 	handsOver bool            // it ends its session, or gives up a turn
+	inserts   bool            // it is a put that creates
 }
 
 // Session reports the session of the connection.
@@ -183,6 +184,7 @@ func (t *tap) handle(at time.Time, m drivers.Message) {
 		return
 	}
 	m = t.shortened(m)
+	m.Path = listed(&m)
 	switch m.Kind {
 	case drivers.Request:
 		t.request(at, &m)
@@ -193,6 +195,17 @@ func (t *tap) handle(at time.Time, m drivers.Message) {
 	case drivers.Cut:
 		t.s.probe.Message(m)
 	}
+}
+
+// listed returns the path of the message. etcd's clients read and watch what is below a node by the prefix of its keys,
+// which ends in a slash: that is a list and a watch of the node, as in ZooKeeper's protocol.
+func listed(m *drivers.Message) []byte {
+	below := m.Op == drivers.OpChildren || m.Op == drivers.OpGet || m.Op == drivers.OpWatchTree ||
+		m.Op == drivers.OpUnwatch && m.Event == drivers.ChildrenChanged
+	if end := len(m.Path) - 1; below && m.Kind != drivers.Notification && end > 0 && m.Path[end] == '/' {
+		return m.Path[:end]
+	}
+	return m.Path
 }
 
 // maxPath is the length of the longest path that is followed. Every service takes longer ones, but no program
@@ -236,6 +249,10 @@ func (t *tap) request(at time.Time, m *drivers.Message) {
 	t.lease = 0
 	if len(m.Parts) == 0 && len(m.Path) > 0 {
 		r.place = a.requestPlace(m)
+	}
+	if r.place != nil && m.Op == drivers.OpSet && t.s.inserts(m.Mode, r.place) {
+		r.inserts = true
+		m = inserted(m)
 	}
 	if m.Alone && r.place != nil {
 		t.s.of.WatchAlone(r.place.pattern.op(m.Op).by)
@@ -337,6 +354,9 @@ func (a *Analysis) requestPlace(m *drivers.Message) *place {
 	if m.Op == drivers.OpCreate && m.Mode&drivers.Sequential != 0 {
 		p = append(append([]byte(nil), p...), "0000000000"...)
 	}
+	if m.Op == drivers.OpChildren || m.Op == drivers.OpWatchTree { // it is about the nodes below
+		return a.lookUp(p)
+	}
 	return a.place(p)
 }
 
@@ -361,6 +381,9 @@ func (t *tap) reply(m *drivers.Message) {
 	case m.Op == drivers.OpClose && !t.s.anonymous:
 		t.s.closed(t.a, m.Pos)
 	}
+	if r.inserts {
+		m = inserted(m)
+	}
 	for p := range parts(m) {
 		if !m.Op.IsWrite() || p.Op.IsWrite() { // a read of what the transaction wrote polls nothing
 			t.answered(p, t.a.requestPlace(p), &r)
@@ -369,6 +392,19 @@ func (t *tap) reply(m *drivers.Message) {
 	if len(m.Parts) == 0 {
 		t.answered(m, r.place, &r)
 	}
+}
+
+// inserts reports whether a put with a lease creates a key that stands in a line: etcd's clients name it by the lease. The
+// next put of the key sets it.
+func (s *session) inserts(mode drivers.Mode, p *place) bool {
+	return mode&drivers.Sequential != 0 && s.children[p.path] == nil
+}
+
+// inserted returns a put as the creation of a key in a line.
+func inserted(m *drivers.Message) *drivers.Message {
+	c := *m
+	c.Op = drivers.OpCreate
+	return &c
 }
 
 // answered follows the answer to one operation at a place. The path that was created may differ

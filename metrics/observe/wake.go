@@ -56,6 +56,7 @@ type wake struct {
 	fresh    bool    // read what the notification reported as changed
 	standing standing
 	over     *place // the node with the recursive watch that fired, nil for another watch
+	ofLine   bool   // it came by a recursive watch of the line in which the session stands
 	beside   bool   // the session has written a node beside it since
 	late     bool   // the session had done what it waited for
 	raced    bool   // the session has asked for a single node there since
@@ -70,8 +71,9 @@ func (w *wake) isAbout(p *place) bool {
 	return w.place.concerns(p) || w.over != nil && w.over.isAbove(p)
 }
 
-// tells reports whether the notification tells what has become of a node, so that it need not be read.
-func (w *wake) tells() bool { return w.event == drivers.Created || w.event == drivers.Deleted }
+// tells reports whether the notification tells what has become of a node, so that it need not be read. Who stands in a
+// line and watches all of it lists it again.
+func (w *wake) tells() bool { return !w.ofLine && (w.event == drivers.Created || w.event == drivers.Deleted) }
 
 // notified begins a wake.
 func (s *session) notified(a *Analysis, m *drivers.Message, p *place) {
@@ -95,11 +97,13 @@ func (s *session) notified(a *Analysis, m *drivers.Message, p *place) {
 	if in.tree {
 		w.over = in.dir
 	}
+	w.ofLine = !in.other && in.stage != voted && s.treeOver(p) == in.dir
 	in.notified(a, s, w)
 	s.wakes(a, w)
+	s.fires(p)
 	s.unassigned[s.notifications] = w
 	p.pattern.events[m.Event]++
-	if m.Event == drivers.Created && w.over == nil && p.pattern.ops[drivers.OpWatchNode].requests == 0 && !s.races[p.path] { // what it waited for exists
+	if m.Event == drivers.Created && w.over == nil && !w.ofLine && p.pattern.ops[drivers.OpWatchNode].requests == 0 && !s.races[p.path] { // what it waited for exists
 		in.finishLast(a, s)
 	}
 	for _, k := range []watchKey{{path: p.path}, {path: p.path, children: true}} { // not those that last

@@ -172,7 +172,7 @@ func (r *reporter) request(e *exchange, t text) (missing traffic.Cause) {
 	if k, decoded := kinds[e.method]; decoded {
 		q := k.request()
 		if missing = t.parse(q); missing == "" {
-			e.call = markSequential(calls.Classify(q))
+			e.call = markSequential(ephemeral(calls.Classify(q), q))
 			e.parts, missing = partsOf(q)
 			r.uses(q)
 		}
@@ -334,6 +334,14 @@ func (r *reporter) watchReply(e *exchange, m drivers.Message, t text) (missing t
 // creation: etcd's concurrency package names it by the lease, in hexadecimal digits, and stampede's
 // driver puts a tilde before a unique suffix.
 var leaseName = regexp.MustCompile(`(^|/)([0-9a-f]{12,}|[^/]*~[^/]*)$`)
+
+// ephemeral gives a put with a lease the mode of the key that it creates if there is none.
+func ephemeral(c calls.Call, request proto.Message) calls.Call {
+	if put, ok := request.(*pb.PutRequest); ok && put.Lease != 0 {
+		c.Mode = drivers.Ephemeral
+	}
+	return c
+}
 
 // markSequential marks the create of a key that stands in a line as sequential.
 func markSequential(c calls.Call) calls.Call {
