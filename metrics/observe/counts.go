@@ -36,6 +36,7 @@ type pattern struct {
 
 	effects []*effect                  // of changes that woke sessions at it
 	woken   [standings][outcomes]int64 // notifications
+	further [standings][outcomes]int64 // those of them by a lasting watch that had fired before, without the last of several at once
 
 	unchanged int64                   // repeated reads that are known to have returned the same
 	interval  metrics.CoarseHistogram // between such a read and the one before
@@ -71,7 +72,7 @@ type opCounts struct {
 	repeats                   int64      // reads without a watch that repeat the session's last one, though nothing was notified
 	again                     client.Set // those that repeated one
 	looped                    bool       // one of them did so more than once
-	renewed                   int64      // watches that a session armed again after it had given up one that had fired
+	fired, spent              int64      // lasting watches that have fired, and those of them that the session then gave up
 	latency                   metrics.CoarseHistogram
 }
 
@@ -256,6 +257,9 @@ func (w *wait) notified(a *Analysis, s *session, n *wake) {
 	if len(w.newer) == maxNewer {
 		s.finish(a, w.newer[0], waited)
 		w.newer = w.newer[1:]
+	}
+	if end := len(w.newer) - 1; end >= 0 && n.further { // the last of several at once stands for all
+		w.newer[end].further, n.further = true, w.newer[end].further
 	}
 	w.newer = append(w.newer, n)
 	if n.tells() && (w.stage != voted || w != s.waitAt(n.place)) { // the removal of a site is no vote

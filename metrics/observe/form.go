@@ -48,8 +48,8 @@ func (p *pattern) op(op drivers.Op) *opCounts { return &p.ops[op] }
 // A watch of etcd lasts. Of a client that gives it up when it has fired, and arms the next one beside its next read, it is
 // what a read with a watch is in ZooKeeper's protocol.
 
-// lasting returns how many watches of the operation were armed to last, and once how many to fire once: all of them do
-// what most sessions did that armed several.
+// lasting returns how many watches of the operation were armed to last, and once how many to fire once: all of them are
+// used as most of those that have fired.
 func (p *pattern) lasting(op drivers.Op) int64 {
 	o := p.op(op)
 	return o.requests - p.once(op)
@@ -57,7 +57,7 @@ func (p *pattern) lasting(op drivers.Op) int64 {
 
 func (p *pattern) once(op drivers.Op) int64 {
 	o := p.op(op)
-	if o.renewed == 0 || 2*o.renewed < o.requests-int64(o.by.Count()) {
+	if o.spent == 0 || 2*o.spent < o.fired {
 		return 0
 	}
 	return o.requests
@@ -210,9 +210,25 @@ func values(p *pattern) observation.Form {
 	return observation.Form{}
 }
 
+// outcomes returns the notifications by what came of them. A watch that is to fire once has told what it was to tell when it
+// has fired: what else comes by it, until the service has ended it, is part of that.
+func (p *pattern) outcomes() (n [standings][outcomes]int64) {
+	n = p.woken
+	if p.once(drivers.OpWatchNode) == 0 && (p.tree == nil || p.tree.once(drivers.OpWatchTree) == 0) {
+		return n
+	}
+	for at := range n {
+		for o := range n[at] {
+			n[at][o] -= p.further[at][o]
+		}
+	}
+	return n
+}
+
 // useful splits the notifications into those that were useful and those that were wasted. It
 // leaves out those of sessions that waited for nothing.
 func (p *pattern) useful(to observation.Want) (useful, wasted int64, known bool) {
+	woken := p.outcomes()
 	if p.signals() {
 		return p.notifications() - p.outdone(), p.outdone(), true
 	}
@@ -220,17 +236,17 @@ func (p *pattern) useful(to observation.Want) (useful, wasted int64, known bool)
 	case observation.Unknown:
 		return 0, 0, false
 	case observation.Votes:
-		w := p.woken[voted]
+		w := woken[voted]
 		return w[acted] + w[read], w[waited], true
 	case observation.News:
-		for _, w := range p.woken {
+		for _, w := range woken {
 			useful += w[acted] + w[read] + w[waited] + w[unread]
 		}
 		return useful - p.outdone(), p.outdone(), true
 	}
 	counted := map[observation.Want][]standing{observation.Turn: {waiting}, observation.Item: {waiting, outside}, observation.Meeting: {waiting, turned, leaving}}
 	for _, standing := range counted[to] {
-		w := p.woken[standing]
+		w := woken[standing]
 		useful += w[acted] + w[read]
 		wasted += w[waited]
 	}

@@ -228,8 +228,8 @@ func (l lineGroup) childrenWatch() observation.Form {
 // has changed in it.
 func (l lineGroup) woken(at standing) (n [outcomes]int64) {
 	for _, p := range append([]*pattern{l.dir}, l.kids...) {
-		for o := range n {
-			n[o] += p.woken[at][o]
+		for o, times := range p.outcomes()[at] {
+			n[o] += times
 		}
 	}
 	return n

@@ -29,7 +29,6 @@ type session struct {
 
 	notifications int64
 	watches       map[watchKey]standingWatch
-	gaveUp        map[lastingKind]int // that had fired when the session ended them, without those that it armed again
 	keeps         int             // watches, several on one path each
 	trees         int             // recursive ones among them
 	unassigned    map[int64]*wake // notifications whose cause is not known yet
@@ -45,22 +44,57 @@ type watchKey struct {
 // recursive reports whether the watch covers all nodes below its path.
 func (k watchKey) recursive() bool { return k.children && k.lasting }
 
-// A lastingKind are the lasting watches of a session on the nodes of one pattern, recursive or not.
-type lastingKind struct {
-	pattern   *pattern
-	recursive bool
+// lastingOver returns the keys of the lasting watches that may cover the place.
+func (s *session) lastingOver(p *place) []watchKey {
+	return []watchKey{{p.path, false, true}, {s.treeOver(p).path, true, true}}
 }
 
-func kindOf(p *pattern, k watchKey) lastingKind { return lastingKind{p, k.recursive()} }
-
-// fires records that a notification of the node came by a lasting watch, if there is one.
-func (s *session) fires(p *place) {
-	for _, k := range []watchKey{{p.path, false, true}, {s.treeOver(p).path, true, true}} {
-		if w, stands := s.watches[k]; stands {
+// fires records that a notification of the node came by a lasting watch, if there is one, and reports whether that has
+// fired before, and the session has not read since.
+func (s *session) fires(p *place) (further bool) {
+	for _, k := range s.lastingOver(p) {
+		w, stands := s.watches[k]
+		switch {
+		case !stands:
+			continue
+		case !w.fired:
 			w.fired = true
+			w.pattern.ops[k.lastingOp()].fired++
+		case w.read:
+			w.read, w.reused = false, true
+		default:
+			further = true
+		}
+		s.watches[k] = w
+	}
+	return further
+}
+
+// readsAfter records a read of what lasting watches that have fired cover.
+func (s *session) readsAfter(p *place) {
+	for _, k := range append(s.lastingOver(p), watchKey{p.path, true, true}) {
+		if w, stands := s.watches[k]; stands && w.fired {
+			w.read = true
 			s.watches[k] = w
 		}
 	}
+}
+
+// spends returns where to count that the session has ended a lasting watch that told it once, nil if it told it never or
+// more often.
+func (w standingWatch) spends(k watchKey) *int64 {
+	if !k.lasting || !w.fired || w.reused {
+		return nil
+	}
+	return &w.pattern.ops[k.lastingOp()].spent
+}
+
+// lastingOp returns the operation that arms the lasting watch.
+func (k watchKey) lastingOp() drivers.Op {
+	if k.children {
+		return drivers.OpWatchTree
+	}
+	return drivers.OpWatchNode
 }
 
 // A standingWatch is a watch that is armed.
@@ -69,6 +103,8 @@ type standingWatch struct {
 	pattern *pattern
 	more    int64 // further watches of the session on the path
 	fired   bool  // the session was told of a change by it
+	read    bool  // and has read since
+	reused  bool  // and was told of another change by it then
 	dead    bool  // it was set on a sequential node that was gone, whose name will not come again
 }
 
@@ -86,7 +122,7 @@ const maxRaces = 32
 func (a *Analysis) newSession(c traffic.Connection, of *client.Session) *session {
 	s := &session{
 		activity: a.newActivity(), client: c.Client, of: of,
-		probe: a.meter.Session(), watches: map[watchKey]standingWatch{}, gaveUp: map[lastingKind]int{}, unassigned: map[int64]*wake{},
+		probe: a.meter.Session(), watches: map[watchKey]standingWatch{}, unassigned: map[int64]*wake{},
 	}
 	a.byMeter[s.probe] = s
 	a.all.openSessions++
@@ -202,7 +238,7 @@ func (a *Analysis) end(s *session) {
 	if a.sessions[s.id] == s {
 		delete(a.sessions, s.id)
 	}
-	s.watches, s.gaveUp, s.probe = nil, nil, nil
+	s.watches, s.probe = nil, nil
 }
 
 func (s *session) closed(a *Analysis, pos int64) {
@@ -386,6 +422,7 @@ func (s *session) read(a *Analysis, m *drivers.Message, p *place, atWork bool) {
 		w.read(a, m, atWork)
 		gone = missing(m) && w.event == drivers.Deleted && w.place.path == p.path && !w.failed
 	}
+	s.readsAfter(p)
 	for _, in := range s.waitsFor(p) {
 		in.answered(a, s)
 		if gone && in.other {
@@ -443,12 +480,12 @@ func (a *Analysis) arm(s *session, k watchKey, p *place, m *drivers.Message) {
 		return
 	case again:
 		w.more++
+		if spent := w.spends(k); spent != nil { // it stands until the service has confirmed its end
+			*spent++
+		}
+		w.fired, w.read, w.reused = false, false, false
 	default:
 		w = standingWatch{at: a.now, pattern: p.pattern, dead: missing(m) && p.pattern.sequential() > 0}
-		if kind := kindOf(p.pattern, k); s.gaveUp[kind] > 0 {
-			s.gaveUp[kind]--
-			p.pattern.ops[m.Op].renewed++
-		}
 		s.rearmedBroken(a, k, a.now)
 		addTo(&p.pattern.watchers, s)
 		p.pattern.audited = p.pattern.audited || s.audited
@@ -464,13 +501,15 @@ func (a *Analysis) disarm(s *session, k watchKey) {
 	}
 }
 
+// endedKey names the watch that a message ends.
+func endedKey(m *drivers.Message) watchKey {
+	return watchKey{string(m.Path), m.Event == drivers.ChildrenChanged, true}
+}
+
 // endedWatch records the end of one watch. It reports whether the session has others of its kind.
 func (a *Analysis) endedWatch(s *session, m *drivers.Message) bool {
-	k := watchKey{string(m.Path), m.Event == drivers.ChildrenChanged, true}
+	k := endedKey(m)
 	w := s.watches[k]
-	if w.fired {
-		s.gaveUp[kindOf(w.pattern, k)]++
-	}
 	if w.more == 0 {
 		s.waitsAt(k.path, false)
 		a.disarm(s, k)

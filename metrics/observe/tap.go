@@ -21,6 +21,7 @@ type tap struct {
 	s       *session        // nil until it is known
 	opening []message       // the packets that open the session, while it is not known
 	asked   []request       // without an answer
+	gaveUp  []*int64        // where to count the watches that have ended since the last request, see spends
 	out     bool            // it is not followed: its messages are only counted
 	causes  []traffic.Cause // why some of its bytes were not decoded
 }
@@ -258,6 +259,7 @@ func (t *tap) request(at time.Time, m *drivers.Message) {
 		t.s.of.WatchAlone(r.place.pattern.op(m.Op).by)
 		a.unite(t.s)
 	}
+	t.goOn(m.Op)
 	t.s.asks(a, m, &r)
 	switch {
 	case m.Op == drivers.OpRearm: // its parts are no requests
@@ -361,8 +363,11 @@ func (a *Analysis) requestPlace(m *drivers.Message) *place {
 }
 
 func (t *tap) reply(m *drivers.Message) {
-	if m.Op == drivers.OpUnwatch && m.Watch && t.a.endedWatch(t.s, m) {
-		return
+	if m.Op == drivers.OpUnwatch && m.Watch {
+		t.givesUp(m)
+		if t.a.endedWatch(t.s, m) {
+			return
+		}
 	}
 	r, known := t.answer(m.Op)
 	if known {
@@ -429,6 +434,28 @@ func parts(m *drivers.Message) iter.Seq[*drivers.Message] {
 			}
 		}
 	}
+}
+
+// maxGaveUp is how many watches a tap keeps of which it is not known yet whether its client goes on without them.
+const maxGaveUp = 1 << 10
+
+// givesUp records the end of a lasting watch. The client has given it up if its connection goes on.
+func (t *tap) givesUp(m *drivers.Message) {
+	k := endedKey(m)
+	if spent := t.s.watches[k].spends(k); spent != nil && len(t.gaveUp) < maxGaveUp {
+		t.gaveUp = append(t.gaveUp, spent)
+	}
+}
+
+// goOn counts the watches that the client has given up before a request.
+func (t *tap) goOn(op drivers.Op) {
+	if op == drivers.OpPing || op == drivers.OpClose {
+		return
+	}
+	for _, spent := range t.gaveUp {
+		*spent++
+	}
+	t.gaveUp = t.gaveUp[:0]
 }
 
 // answer removes the request that a reply answers: the first with the same operation.

@@ -57,6 +57,7 @@ type wake struct {
 	standing standing
 	over     *place // the node with the recursive watch that fired, nil for another watch
 	ofLine   bool   // it came by a recursive watch of the line in which the session stands
+	further  bool   // as of a pattern
 	beside   bool   // the session has written a node beside it since
 	late     bool   // the session had done what it waited for
 	raced    bool   // the session has asked for a single node there since
@@ -98,9 +99,9 @@ func (s *session) notified(a *Analysis, m *drivers.Message, p *place) {
 		w.over = in.dir
 	}
 	w.ofLine = !in.other && in.stage != voted && s.treeOver(p) == in.dir
+	w.further = s.fires(p)
 	in.notified(a, s, w)
 	s.wakes(a, w)
-	s.fires(p)
 	s.unassigned[s.notifications] = w
 	p.pattern.events[m.Event]++
 	if m.Event == drivers.Created && w.over == nil && !w.ofLine && p.pattern.ops[drivers.OpWatchNode].requests == 0 && !s.races[p.path] { // what it waited for exists
@@ -212,6 +213,9 @@ func (s *session) finish(a *Analysis, w *wake, o outcome) {
 		w.standing = outside
 	}
 	p.woken[w.standing][o]++
+	if w.further {
+		p.further[w.standing][o]++
+	}
 	w.close(a)
 }
 
