@@ -11,10 +11,13 @@ type Place struct {
 	Path string `json:"path"` // the pattern, of the watched nodes
 	Form *Form  `json:"form"` // null if none was recognised
 
-	Sessions int   `json:"sessions"`      // that armed watches, the most at the same time
-	Askers   int   `json:"requesters"`    // sessions that sent requests, the most at the same time
-	Armed    int64 `json:"watches_armed"` // requests that armed a watch
-	Watches  int64 `json:"watches"`       // standing now
+	Sessions int `json:"sessions"`   // that armed watches, the most at the same time
+	Askers   int `json:"requesters"` // sessions that sent requests, the most at the same time
+	// Followers are those of the sessions that want to know who has the turn and have never tried to get it, where
+	// others wait for theirs.
+	Followers int   `json:"followers,omitempty"`
+	Armed     int64 `json:"watches_armed"` // requests that armed a watch
+	Watches   int64 `json:"watches"`       // standing now
 	// Most is the number of watches that stood at the same time, at most, and Live of those without the
 	// ones that cannot fire, because they were set on sequential nodes that were gone. Both are sums over
 	// the place's patterns.
@@ -51,9 +54,10 @@ type Place struct {
 // Herd reports whether one change wakes several sessions, of which most wait again or lose.
 func (p Place) Herd() bool { return p.Form != nil && p.Form.Herd && p.FanoutMax > 1 }
 
-// Undecided reports whether one change wakes several sessions, maybe a herd: it is not known what they wait for.
+// Undecided reports whether one change wakes several sessions, maybe a herd: it is not known what they wait for, or
+// what they do then.
 func (p Place) Undecided() bool {
-	return p.Form == nil && p.FanoutMax > 1 && (2*p.FanoutMax >= int64(p.Sessions) || 2*p.LostAfter > p.Notifications)
+	return p.FanoutMax > 1 && p.Wasted == nil && !p.Herd()
 }
 
 // Watched reports whether a session armed a watch, or was notified.

@@ -29,7 +29,7 @@ type activity struct {
 	lists    *listing          // its latest list of a line
 	polls    polling.Reads     // its latest unwatched reads
 	woke     *wake             // its latest notification
-	tried    map[*pattern]bool // it has tried to create a node of these
+	tried    map[*pattern]bool // it has tried to create or set a node of these
 	serial   int64             // in the order of their beginnings, from 1
 	work     *causality.Work   // nil if it is at rest
 	freed    string            // the node of whose deletion it was told last

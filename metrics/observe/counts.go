@@ -21,10 +21,12 @@ type pattern struct {
 	events   [drivers.Rearmed + 1]int64
 	watchers client.Set
 	takers   client.Set // sessions that deleted what another had written last
-	lone     client.Set // as of the Analysis
-	watches  level      // that are armed
-	live     level      // those of them that can fire
-	audited  bool       // it is known whether watches were missed
+	// followers were notified, and had tried to get nothing there.
+	followers client.Set
+	lone      client.Set // as of the Analysis
+	watches   level      // that are armed
+	live      level      // those of them that can fire
+	audited   bool       // it is known whether watches were missed
 	undelivered
 
 	// races are the notifications that were a signal for a race that the session lost, by the pattern of the node that it
@@ -258,7 +260,7 @@ func (w *wait) notified(a *Analysis, s *session, n *wake) {
 		s.finish(a, w.newer[0], waited)
 		w.newer = w.newer[1:]
 	}
-	if end := len(w.newer) - 1; end >= 0 && n.further { // the last of several at once stands for all
+	if end := len(w.newer) - 1; end >= 0 && n.further && n.writes == w.newer[end].writes { // the last of several at once stands for all
 		w.newer[end].further, n.further = true, w.newer[end].further
 	}
 	w.newer = append(w.newer, n)

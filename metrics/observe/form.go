@@ -244,11 +244,18 @@ func (p *pattern) useful(to observation.Want) (useful, wasted int64, known bool)
 		}
 		return useful - p.outdone(), p.outdone(), true
 	}
-	counted := map[observation.Want][]standing{observation.Turn: {waiting}, observation.Item: {waiting, outside}, observation.Meeting: {waiting, turned, leaving}}
+	counted := map[observation.Want][]standing{
+		observation.Turn: {waiting}, observation.Item: {waiting, outside, following}, observation.Meeting: {waiting, turned, leaving, following},
+	}
 	for _, standing := range counted[to] {
 		w := woken[standing]
 		useful += w[acted] + w[read]
 		wasted += w[waited]
+	}
+	if to == observation.Turn { // who only follows cannot lose
+		for _, n := range woken[following] {
+			useful += n
+		}
 	}
 	return useful, wasted, true
 }

@@ -277,6 +277,8 @@ func (s *session) countRequest(a *Analysis, m *drivers.Message, p *place) {
 	}
 	if m.Op == drivers.OpCreate {
 		p.pattern.modes[m.Mode&3]++
+	}
+	if m.Op == drivers.OpCreate || m.Op == drivers.OpSet {
 		s.tried[p.pattern] = true
 	}
 	if c := s.children[p.path]; c != nil && m.Op == drivers.OpDelete {

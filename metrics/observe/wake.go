@@ -30,12 +30,13 @@ const (
 type standing int
 
 const (
-	waiting standing = iota // it has a node in the line, or there is no line
-	turned                  // it has its turn: the lock, the lead
-	inside                  // it has set the line's node, and waits for nothing
-	outside                 // it has no node in the line
-	voted                   // it has set a sibling of the node that changed
-	leaving                 // it gives its node up, or has
+	waiting   standing = iota // it has a node in the line, or there is no line
+	turned                    // it has its turn: the lock, the lead
+	inside                    // it has set the line's node, and waits for nothing
+	outside                   // it has no node in the line
+	voted                     // it has set a sibling of the node that changed
+	leaving                   // it gives its node up, or has
+	following                 // it has never tried to get what the others wait for
 	standings
 )
 
@@ -57,7 +58,9 @@ type wake struct {
 	standing standing
 	over     *place // the node with the recursive watch that fired, nil for another watch
 	ofLine   bool   // it came by a recursive watch of the line in which the session stands
+	inLine   bool   // it is about the line or the votes of which the session is a part
 	further  bool   // as of a pattern
+	writes   int64  // of the session before it
 	beside   bool   // the session has written a node beside it since
 	late     bool   // the session had done what it waited for
 	raced    bool   // the session has asked for a single node there since
@@ -74,7 +77,9 @@ func (w *wake) isAbout(p *place) bool {
 
 // tells reports whether the notification tells what has become of a node, so that it need not be read. Who stands in a
 // line and watches all of it lists it again.
-func (w *wake) tells() bool { return !w.ofLine && (w.event == drivers.Created || w.event == drivers.Deleted) }
+func (w *wake) tells() bool {
+	return !w.ofLine && (w.event == drivers.Created || w.event == drivers.Deleted)
+}
 
 // notified begins a wake.
 func (s *session) notified(a *Analysis, m *drivers.Message, p *place) {
@@ -98,7 +103,8 @@ func (s *session) notified(a *Analysis, m *drivers.Message, p *place) {
 	if in.tree {
 		w.over = in.dir
 	}
-	w.ofLine = !in.other && in.stage != voted && s.treeOver(p) == in.dir
+	w.inLine, w.writes = !in.other, s.writes
+	w.ofLine = w.inLine && in.stage != voted && s.treeOver(p) == in.dir
 	w.further = s.fires(p)
 	in.notified(a, s, w)
 	s.wakes(a, w)
@@ -209,14 +215,29 @@ func (s *session) finish(a *Analysis, w *wake, o outcome) {
 	}
 	w.ended, w.outcome = true, o
 	p := w.pattern
-	if w.standing == waiting && w.place.raced && !s.tried[p] { // it follows a node for which others race
-		w.standing = outside
+	if s.follows(w) {
+		w.standing = following
+		addTo(&p.followers, s)
 	}
 	p.woken[w.standing][o]++
 	if w.further {
 		p.further[w.standing][o]++
 	}
 	w.close(a)
+}
+
+// follows reports whether the session has tried to get nothing of what the notification is about: it has not written the
+// node, and had none in the line. What others win and lose there is news to it.
+func (s *session) follows(w *wake) bool {
+	if w.inLine || w.standing != waiting && w.standing != outside {
+		return false
+	}
+	for p := range s.tried {
+		if p == w.pattern || p.parent == w.pattern || p.parent == w.pattern.parent && w.pattern.sequential() > 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // close adds what came of the notification to its change, if that is known, and so is the outcome, and nothing of the
