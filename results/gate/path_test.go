@@ -2,6 +2,7 @@ package gate_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -255,6 +256,14 @@ func TestThresholdsOfWholeObservations(t *testing.T) {
 	o.Observed.Churn.Opened = 24
 	o.Observed.Places = append(o.Observed.Places, observation.Place{Path: "/unwatched", Requests: 1956, Writes: 1956, FailedWrites: 1856},
 		observation.Place{Path: long, Sessions: 5, FanoutMax: 2, Changes: 1, Notifications: 2})
+	useful, none := int64(2), int64(0)
+	unknown := o
+	unknown.Observed.Places = slices.Clone(o.Observed.Places)
+	o.Observed.Places[len(o.Observed.Places)-1].Useful, o.Observed.Places[len(o.Observed.Places)-1].Wasted = &useful, &none
+	herds := parsedPath(t, "herds <= 1")
+	if gates, verdict := gate.JudgePaths([]gate.PathThreshold{herds}, unknown); verdict != results.Invalid {
+		t.Errorf("two sessions of five were woken for it is not known what: herds <= 1 is %s (%+v), want invalid", verdict, gates)
+	}
 	short := pathname.Elide([]string{long, strings.Replace(long, "-A/", "-B/", 1)}, 32)[long]
 	for text, want := range map[string]results.Verdict{
 		"herds <= 0":                       results.Fail,

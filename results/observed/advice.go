@@ -25,7 +25,7 @@ func Advise(r observation.Report) (all []Advice) {
 		}
 		a := Advice{Path: p.Path, Recipe: recipeOf(*p.Form), Form: p.Form.Instead}
 		if p.Form.Wakes > 0 {
-			a.Threshold = fmt.Sprintf("%s: fanout.max <= %s", p.Path, units.Count(p.Form.Wakes))
+			a.Threshold = fmt.Sprintf("%s: fanout.max <= %s", p.Path, units.Count(p.Form.Wakes+int64(p.Followers)))
 		}
 		all = append(all, a)
 	}

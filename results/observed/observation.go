@@ -3,7 +3,6 @@ package observed
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -92,7 +91,12 @@ func herds(r observation.Report) (all []string) {
 			units.Count(p.FanoutMax), units.Plural(p.Sessions, "session")),
 			fmt.Sprintf("  %s: %s.", p.Form.Name, p.Form.Evidence))
 		if p.Form.Wakes > 0 {
-			all = append(all, fmt.Sprintf("  With the form %q a change would wake %s.", p.Form.Instead, units.Count(p.Form.Wakes)))
+			would := units.Count(p.Form.Wakes)
+			if p.Followers > 0 { // they want to know it in any form
+				would = fmt.Sprintf("%s of those that wait for their turn, and the %s that only %s it", would,
+					units.Count(int64(p.Followers)), map[bool]string{true: "follows", false: "follow"}[p.Followers == 1])
+			}
+			all = append(all, fmt.Sprintf("  With the form %q a change would wake %s.", p.Form.Instead, would))
 		}
 	}
 	return all
@@ -159,8 +163,12 @@ func AtRest(r observation.Report) string {
 // unknownForms returns a sentence for each path whose form is not known and whose changes wake many.
 func unknownForms(r observation.Report) (all []string) {
 	for _, p := range r.Undecided() {
-		all = append(all, fmt.Sprintf("NOT KNOWN: one change of %s wakes up to %s of %s; its form is not recognised.",
-			p.Path, units.Count(p.FanoutMax), units.Plural(p.Sessions, "session")))
+		why := "its form is not recognised"
+		if p.Unjoined > 0 {
+			why = "what they do then is not known"
+		}
+		all = append(all, fmt.Sprintf("NOT KNOWN: one change of %s wakes up to %s of %s; %s.",
+			p.Path, units.Count(p.FanoutMax), units.Plural(p.Sessions, "session"), why))
 	}
 	return all
 }
@@ -178,11 +186,29 @@ func noHerd(r observation.Report, incomplete string) string {
 	case t.Changes == 0:
 		return "No change woke a session."
 	}
-	if i := slices.IndexFunc(r.Places, func(p observation.Place) bool { return p.Unjoined > 0 && p.FanoutMax > 1 }); i >= 0 {
-		return fmt.Sprintf("NOT KNOWN: one change of %s wakes up to %s; what they do then is not known.", r.Places[i].Path,
-			units.Plural(int(r.Places[i].FanoutMax), "session"))
+	return fmt.Sprintf("No herd: a change wakes %s at the median and at most %s%s.", units.Plural(int(t.FanoutP50), "session"), units.Count(t.FanoutMax), whyNone(r))
+}
+
+// whyNone says why changes that wake several sessions are no herd, "" if none does.
+func whyNone(r observation.Report) string {
+	var useful, wasted int64
+	all, followers := true, 0
+	for _, p := range r.Places {
+		if p.FanoutMax < 2 || p.Wasted == nil {
+			continue
+		}
+		useful, wasted = useful+*p.Useful, wasted+*p.Wasted
+		all, followers = all && p.Form != nil && p.Form.WaitFor == observation.News, followers+p.Followers
 	}
-	return fmt.Sprintf("No herd: a change wakes %s at the median and at most %s.", units.Plural(int(t.FanoutP50), "session"), units.Count(t.FanoutMax))
+	switch {
+	case useful == 0:
+		return ""
+	case all && wasted == 0:
+		return "; all of them want to know"
+	case followers > 0:
+		return fmt.Sprintf("; %s of them only follow who has the turn, and %s of the notifications were in vain", units.Count(int64(followers)), units.Percent(wasted, useful+wasted))
+	}
+	return fmt.Sprintf("; %s of the notifications were in vain", units.Percent(wasted, useful+wasted))
 }
 
 // missed returns sentences on the places of which sessions were not told as often as they watched.

@@ -1,0 +1,211 @@
+package observe
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/traffic"
+	"github.com/stampede-bench/stampede/metrics/observation"
+)
+
+// placeAt returns the place of a path.
+func placeAt(t *testing.T, r observation.Report, path string) observation.Place {
+	t.Helper()
+	for _, p := range r.Places {
+		if p.Path == path {
+			return p
+		}
+	}
+	t.Fatalf("no place %s in %+v", path, r.Places)
+	return observation.Place{}
+}
+
+// TestWhoOnlyFollowsCannotLose has candidates race for a node ten times, and others follow it: each change tells all of
+// them, and they read the node again, before the candidates or after them. Only candidates lose.
+func TestWhoOnlyFollowsCannotLose(t *testing.T) {
+	const node, turns = "/app/leader", 10
+	for _, followers := range []int{0, 8, 30} {
+		for _, candidates := range []int{2, 3, 5} {
+			for _, first := range []bool{true, false} {
+				s := newStage()
+				all := s.sessions(followers + candidates)
+				follow, race := all[:followers], all[followers:]
+				read := func(e drivers.EventType) {
+					for _, f := range follow {
+						f.told(e, node)
+					}
+				}
+				again := func() {
+					for _, f := range follow {
+						f.watch(node)
+					}
+				}
+				again()
+				race[0].create(node, nil)
+				read(drivers.Created)
+				again()
+				for _, c := range race[1:] {
+					c.create(node, drivers.ErrNodeExists)
+					c.watch(node)
+				}
+				for turn := range turns {
+					held, next := race[turn%candidates], race[(turn+1)%candidates]
+					s.pass(time.Second)
+					held.remove(node)
+					read(drivers.Deleted)
+					for _, c := range race {
+						if c != held {
+							c.told(drivers.Deleted, node)
+						}
+					}
+					if first {
+						again()
+					}
+					next.create(node, nil)
+					if first {
+						read(drivers.Created)
+					}
+					again()
+					for _, c := range race {
+						if c != next {
+							c.create(node, drivers.ErrNodeExists)
+							c.watch(node)
+						}
+					}
+				}
+				p := placeAt(t, s.a.Report(), node)
+				changes := 1 + turns // of which the followers are told
+				if first {
+					changes += turns
+				}
+				useful, wasted := int64(followers*changes+turns), int64(turns*(candidates-2))
+				herd := wasted > useful
+				if p.Form == nil || p.Wasted == nil || *p.Wasted != wasted || *p.Useful != useful || p.Herd() != herd || p.Followers != followers || p.Undecided() {
+					t.Errorf("%d candidates, %d followers that read first: %v: %+v with %v, herd %v, %d followers; want %d useful, %d wasted, herd %v",
+						candidates, followers, first, p.Form, counts(p), p.Herd(), p.Followers, useful, wasted, herd)
+					continue
+				}
+				if who := fmt.Sprintf("%d sessions watch the node and race", candidates); !strings.HasPrefix(p.Form.Evidence, who) {
+					t.Errorf("%d candidates: evidence %q", candidates, p.Form.Evidence)
+				}
+			}
+		}
+	}
+}
+
+func counts(p observation.Place) string {
+	if p.Wasted == nil {
+		return "unknown counts"
+	}
+	return fmt.Sprintf("%d useful, %d wasted", *p.Useful, *p.Wasted)
+}
+
+// prefixLine has clients of etcd with a key each below a prefix, that list it and watch all of it from there until they are
+// told, and then list it again. They leave in the order in which they came, or, as members of a group, in any, and come
+// again.
+func prefixLine(put, group bool) observation.Report {
+	const clients, turns = 6, 24
+	a := New(DefaultLimits)
+	pos, number := int64(1), 0
+	var all []script
+	for i := range clients {
+		s := script{a.Open(traffic.Connection{ID: uint64(i + 1), Client: fmt.Sprintf("192.0.2.%d:5", i), At: time.Unix(1, 0)})}
+		s.granted(int64(100 + i))
+		all = append(all, s)
+	}
+	below := []byte("/app/line/")
+	key := make([]string, clients)
+	watch := func(i int) {
+		all[i].call(drivers.Message{Op: drivers.OpChildren, Path: below, Pos: pos})
+		number++
+		all[i].call(drivers.Message{Op: drivers.OpWatchTree, Path: below, Watch: true, Number: number, Pos: pos})
+	}
+	var line []int
+	watches := map[int]bool{}
+	tell := func(e drivers.EventType, path string) {
+		for i := range clients {
+			if watches[i] {
+				all[i].event(e, path, pos)
+				all[i].Message(time.Unix(10, 0), drivers.Message{Kind: drivers.Reply, Op: drivers.OpUnwatch, Path: below, Watch: true, Event: drivers.ChildrenChanged, Pos: pos})
+			}
+		}
+		for i := range clients {
+			switch {
+			case !watches[i]:
+			case !group && line[0] == i: // it has its turn
+				all[i].call(drivers.Message{Op: drivers.OpChildren, Path: below, Pos: pos})
+				watches[i] = false
+			default:
+				watch(i)
+			}
+		}
+	}
+	join := func(i int) {
+		pos++
+		key[i] = fmt.Sprintf("/app/line/%016x", 1<<40+pos)
+		all[i].Lease(time.Unix(10, 0), int64(100+i))
+		if put {
+			all[i].call(drivers.Message{Op: drivers.OpSet, Mode: drivers.Ephemeral | drivers.Sequential, Path: []byte(key[i]), Pos: pos})
+		} else {
+			all[i].create(key[i], drivers.Ephemeral|drivers.Sequential, pos, nil)
+		}
+		line = append(line, i)
+		tell(drivers.Created, key[i])
+		if group || line[0] != i {
+			watch(i)
+			watches[i] = true
+		} else {
+			all[i].call(drivers.Message{Op: drivers.OpChildren, Path: below, Pos: pos})
+		}
+	}
+	for i := range clients {
+		join(i)
+	}
+	for turn := range turns {
+		at := 0
+		if group {
+			at = turn*3%(clients-1) + 1
+		}
+		i := line[at]
+		line = append(append([]int(nil), line[:at]...), line[at+1:]...)
+		watches[i] = false
+		pos++
+		all[i].remove(key[i], pos)
+		tell(drivers.Deleted, key[i])
+		join(i)
+	}
+	return a.Report()
+}
+
+// TestPrefixIsTheNodeAbove observes a lock whose waiters watch a whole prefix of etcd, with a key that they create or put,
+// and a group whose members do: one is a herd, and all members want to know.
+func TestPrefixIsTheNodeAbove(t *testing.T) {
+	for _, put := range []bool{false, true} {
+		if p := placeAt(t, prefixLine(put, false), "/app/line/#"); p.Form == nil || p.Form.Name != "lock or election, children watch" || !p.Herd() || *p.Useful != 24 {
+			t.Errorf("a lock, put %v: %+v with %s; want a herd, 24 turns", put, p.Form, counts(p))
+		}
+		if p := placeAt(t, prefixLine(put, true), "/app/line/#"); p.Form == nil || p.Form.WaitFor != observation.News || p.Herd() || *p.Wasted != 0 {
+			t.Errorf("a group, put %v: %+v with %s; want that all want to know", put, p.Form, counts(p))
+		}
+	}
+}
+
+// TestWhatWasNotUnderstoodIsNotKnown has a change wake two of five sessions for something that is not recognised: that is
+// no herd that is ruled out.
+func TestWhatWasNotUnderstoodIsNotKnown(t *testing.T) {
+	p := observation.Place{Path: "/x", Sessions: 5, FanoutMax: 2, Changes: 1, Notifications: 2}
+	none := int64(0)
+	if !p.Undecided() {
+		t.Error("without a form and counts it is known")
+	}
+	p.Form = &observation.Form{Name: "lock or election, predecessor", WaitFor: observation.Turn}
+	if !p.Undecided() {
+		t.Error("with a form and without counts it is known")
+	}
+	if p.Useful, p.Wasted = &none, &none; p.Undecided() {
+		t.Error("with counts it is not known")
+	}
+}
