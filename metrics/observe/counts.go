@@ -260,8 +260,12 @@ func (w *wait) notified(a *Analysis, s *session, n *wake) {
 		s.finish(a, w.newer[0], waited)
 		w.newer = w.newer[1:]
 	}
-	if end := len(w.newer) - 1; end >= 0 && n.further && n.writes == w.newer[end].writes { // the last of several at once stands for all
+	switch end := len(w.newer) - 1; { // the last of several at once stands for all
+	case !n.further:
+	case end >= 0 && n.writes == w.newer[end].writes:
 		w.newer[end].further, n.further = true, w.newer[end].further
+	case end < 0 && w.last != nil:
+		w.last.further, n.further = true, w.last.further
 	}
 	w.newer = append(w.newer, n)
 	if n.tells() && (w.stage != voted || w != s.waitAt(n.place)) { // the removal of a site is no vote
