@@ -170,7 +170,7 @@ func siblingsOf(groups map[string]group, g group) (all []group) {
 func placeOf(f observation.Form, of []*pattern) observation.Place {
 	r := observation.Place{OfPatterns: len(of)}
 	var latency, polled, settled metrics.CoarseHistogram
-	watchers, askers, lone, followers := client.Set{}, client.Set{}, client.Set{}, client.Set{}
+	watchers, askers, lone, followers, tried := client.Set{}, client.Set{}, client.Set{}, client.Set{}, client.Set{}
 	var useful, wasted, most, missed, unasked int64
 	audited := false
 	known := f.Name != ""
@@ -186,6 +186,8 @@ func placeOf(f observation.Form, of []*pattern) observation.Place {
 		r.PollsSame += p.unchanged
 		maps.Copy(lone, p.lone)
 		maps.Copy(followers, p.followers)
+		maps.Copy(tried, p.op(drivers.OpCreate).by)
+		maps.Copy(tried, p.op(drivers.OpSet).by)
 		maps.Copy(watchers, p.watchers)
 		if p.tree != nil {
 			maps.Copy(watchers, p.tree.op(drivers.OpWatchTree).by)
@@ -213,7 +215,7 @@ func placeOf(f observation.Form, of []*pattern) observation.Place {
 	r.Unjoined = lone.Unjoined()
 	r.Sessions, r.Askers = watchers.MostAtOnce(), askers.MostAtOnce()
 	if f.WaitFor == observation.Turn {
-		r.Followers = followers.MostAtOnce()
+		r.Followers = followers.Count() - followers.Common(tried) // some have tried later
 	}
 	for e := range effectsOf(of) {
 		r.ReadsAfter, r.LostAfter = r.ReadsAfter+e.reads, r.LostAfter+e.lost
