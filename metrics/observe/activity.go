@@ -7,6 +7,7 @@ import (
 
 	"github.com/stampede-bench/stampede/metrics/causality"
 	"github.com/stampede-bench/stampede/metrics/client"
+	"github.com/stampede-bench/stampede/metrics/pattern"
 	"github.com/stampede-bench/stampede/metrics/polling"
 )
 
@@ -26,15 +27,15 @@ type activity struct {
 	before   string            // node of the wait before the newest
 	races    map[string]bool   // single ephemeral nodes that it could not create, because another session had
 	stock    stock
-	lists    *listing          // its latest list of a line
-	polls    polling.Reads     // its latest unwatched reads
-	woke     *wake             // its latest notification
-	tried    map[*pattern]bool // it has tried to create or set a node of these
-	serial   int64             // in the order of their beginnings, from 1
-	work     *causality.Work   // nil if it is at rest
-	freed    string            // the node of whose deletion it was told last
-	orphan   *orphan           // nil if it has a connection
-	broken   map[watchKey]bool // watches that ended with their connection and were not armed again
+	lists    *listing                  // its latest list of a line
+	polls    polling.Reads             // its latest unwatched reads
+	woke     *wake                     // its latest notification
+	tried    map[*pattern.Pattern]bool // it has tried to create or set a node of these
+	serial   int64                     // in the order of their beginnings, from 1
+	work     *causality.Work           // nil if it is at rest
+	freed    string                    // the node of whose deletion it was told last
+	orphan   *orphan                   // nil if it has a connection
+	broken   map[watchKey]bool         // watches that ended with their connection and were not armed again
 	brokenAt time.Time
 }
 
@@ -43,7 +44,7 @@ func (a *Analysis) newActivity() *activity {
 	return &activity{
 		sessions: 1, serial: a.serials, children: map[string]*child{},
 		waits: map[string]*wait{}, others: map[string]*wait{},
-		races: map[string]bool{}, tried: map[*pattern]bool{},
+		races: map[string]bool{}, tried: map[*pattern.Pattern]bool{},
 	}
 }
 

@@ -1,8 +1,6 @@
 package observe
 
 import (
-	"maps"
-	"slices"
 	"sync"
 	"time"
 
@@ -14,6 +12,7 @@ import (
 	"github.com/stampede-bench/stampede/metrics/fanout"
 	"github.com/stampede-bench/stampede/metrics/observation"
 	"github.com/stampede-bench/stampede/metrics/pathname"
+	"github.com/stampede-bench/stampede/metrics/pattern"
 )
 
 // Limits bound what an Analysis keeps.
@@ -51,8 +50,7 @@ type Analysis struct {
 	swept  time.Time // when expired sessions were last looked for
 
 	all      totals
-	patterns map[string]*pattern
-	others   *pattern
+	patterns *pattern.Table
 	paths    map[string]*place
 	lines    map[string]*waitingLine
 	sessions map[int64]*session
@@ -62,14 +60,12 @@ type Analysis struct {
 	clients  map[any]*activity // by their keys
 	oldest   []*change         // in the order of their first notification, some complete
 	largest  []ranked
-	effects  map[string]*effect // by the numbers of their patterns
-	shapes   int                // of effects at several patterns
 	tracer   *causality.Tracer
 	lone     client.Set         // sessions that were notified by connections that carry nothing else
 	orphans  map[string]*orphan // by their nodes and those above
 	serials  int64              // sessions that were numbered
-	watches  level              // as of each pattern
-	live     level
+	watches  pattern.Level      // as of each pattern
+	live     pattern.Level
 	children int       // that are kept
 	followed int       // open connections that are followed
 	requests int       // without a reply
@@ -84,7 +80,7 @@ type totals struct {
 	armed                     int64 // requests that armed a watch
 	mostOfSession             int
 	audited                   int64 // sessions
-	undelivered
+	pattern.Undelivered
 	reads, writes, failed      int64
 	notifications              int64
 	rearms                     int64
@@ -103,10 +99,9 @@ type totals struct {
 // New returns an Analysis that has observed nothing.
 func New(l Limits) *Analysis {
 	a := &Analysis{
-		limits: l, patterns: map[string]*pattern{}, paths: map[string]*place{}, lines: map[string]*waitingLine{},
+		limits: l, patterns: pattern.NewTable(l.Patterns), paths: map[string]*place{}, lines: map[string]*waitingLine{},
 		sessions: map[int64]*session{}, byMeter: map[*fanout.Session]*session{}, ended: map[*fanout.Session]*session{}, changes: map[fanout.Trigger]*change{}, clients: map[any]*activity{},
-		others: newPattern("others", nil), table: client.New(l.Sessions), tracer: causality.New(l.Changes), orphans: map[string]*orphan{},
-		effects: map[string]*effect{},
+		table: client.New(l.Sessions), tracer: causality.New(l.Changes), orphans: map[string]*orphan{},
 	}
 	a.all.fanout = metrics.Tally{}
 	a.meter = fanout.NewListening(listener{a}, func() time.Time { return a.now }, l.Waiting)
@@ -147,7 +142,7 @@ func (a *Analysis) Open(c traffic.Connection) traffic.Tap {
 type place struct {
 	path    string
 	parent  *place // nil for the root
-	pattern *pattern
+	pattern *pattern.Pattern
 	named   bool    // by a message, not only as the parent of another
 	sets    int     // requests to set it since it was created
 	author  int64   // serial number of the client that wrote it last, 0 if that is not known
@@ -161,7 +156,7 @@ func (a *Analysis) place(path []byte) *place {
 	p := a.lookUp(path)
 	if !p.named {
 		p.named = true
-		p.pattern.places++
+		p.pattern.Places++
 	}
 	return p
 }
@@ -180,28 +175,15 @@ func (a *Analysis) newPlace(path string) *place {
 			p.parent = a.newPlace(up)
 		}
 	}
-	p.pattern = a.pattern(pathname.Fold(path), p.parent)
+	var up *pattern.Pattern
+	if p.parent != nil {
+		up = p.parent.pattern
+	}
+	p.pattern = a.patterns.Named(pathname.Fold(path), up)
 	if len(a.paths) >= a.limits.Paths { // counted after the nodes above it have been entered
 		clear(a.paths)
 	}
 	a.paths[path] = p
-	return p
-}
-
-func (a *Analysis) pattern(name string, parent *place) *pattern {
-	if p := a.patterns[name]; p != nil {
-		return p
-	}
-	if len(a.patterns) >= a.limits.Patterns {
-		return a.others
-	}
-	var up *pattern
-	if parent != nil {
-		up = parent.pattern
-	}
-	p := newPattern(name, up)
-	p.number = len(a.patterns) + 1
-	a.patterns[name] = p
 	return p
 }
 
@@ -232,26 +214,9 @@ func (a *Analysis) SoFar() observation.Report {
 
 // Patterns returns the path patterns with requests or notifications, sorted by path. The last one is
 // "others" if there were more than the limit.
-func (a *Analysis) Patterns() (all []observation.Pattern) {
+func (a *Analysis) Patterns() []observation.Pattern {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.meter.Prune()
-	for _, name := range slices.Sorted(maps.Keys(a.patterns)) {
-		all = append(all, a.patterns[name].soFar())
-	}
-	return slices.DeleteFunc(append(all, a.others.soFar()), func(p observation.Pattern) bool { return len(p.Requests) == 0 && p.Notifications == 0 })
-}
-
-func (p *pattern) soFar() observation.Pattern {
-	now := observation.Pattern{Path: p.name, Requests: map[string]int64{}, Notifications: p.notifications(), Watches: p.watches.now}
-	for op, counts := range p.ops {
-		if counts.requests > 0 {
-			now.Requests[drivers.Op(op).String()] += counts.requests
-		}
-	}
-	for _, of := range p.woken {
-		now.Acted, now.Read, now.Waited = now.Acted+of[acted], now.Read+of[read], now.Waited+of[waited]
-	}
-	now.Fanout = fanoutOf(p)
-	return now
+	return a.patterns.SoFar()
 }

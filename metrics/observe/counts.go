@@ -2,92 +2,9 @@ package observe
 
 import (
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/metrics"
-	"github.com/stampede-bench/stampede/metrics/client"
 	"github.com/stampede-bench/stampede/metrics/fanout"
+	"github.com/stampede-bench/stampede/metrics/pattern"
 )
-
-// A pattern is what is counted of the paths of one pattern.
-type pattern struct {
-	name   string
-	number int // 0 for the others
-	parent *pattern
-	tree   *pattern // the nearest node above it with a recursive watch, nil without one; known of a report
-	places int64    // paths that messages named; one may be counted again after a long time
-	lined  bool     // a line is below a node of it
-	ops    [drivers.OpFlush + 1]opCounts
-	modes  [4]int64 // creates, by mode
-
-	events   [drivers.Rearmed + 1]int64
-	watchers client.Set
-	takers   client.Set // sessions that deleted what another had written last
-	// followers were notified, and had tried to get nothing there.
-	followers client.Set
-	lone      client.Set // as of the Analysis
-	watches   level      // that are armed
-	live      level      // those of them that can fire
-	audited   bool       // it is known whether watches were missed
-	undelivered
-
-	// races are the notifications that were a signal for a race that the session lost, by the pattern of the node that it
-	// raced for, and unclear those that may have been one. prompted and unprompted are tries to win a node of this
-	// pattern, after a notification and without.
-	races                map[*pattern]int64
-	unclear              int64
-	prompted, unprompted int64
-
-	effects []*effect                  // of changes that woke sessions at it
-	woken   [standings][outcomes]int64 // notifications
-	further [standings][outcomes]int64 // those of them by a lasting watch that had fired before, without the last of several at once
-
-	unchanged int64                   // repeated reads that are known to have returned the same
-	interval  metrics.CoarseHistogram // between such a read and the one before
-
-	ahead     ahead
-	keptLists int64 // of a queue: items taken without a new list
-
-	deletedFirst, deletedLater, deletedByOthers int64
-}
-
-// undelivered counts watches that a change has passed without a notification, those that stood over one at the end,
-// and notifications that belong to no watch.
-type undelivered struct{ missed, unproven, unasked int64 }
-
-// ahead counts the watches on a child of a line by the place of the watched child, seen from the
-// watching session's own child.
-type ahead struct {
-	next    int64 // right ahead, and not the lowest
-	only    int64 // right ahead and the lowest
-	lowest  int64 // the lowest, and not right ahead
-	other   int64
-	behind  int64
-	own     int64
-	none    int64 // the session has no child in the line
-	missing int64 // the child was not there
-}
-
-// opCounts counts one operation.
-type opCounts struct {
-	requests, failed, watched int64
-	lost                      int64 // creates of a node that another had created
-	by                        client.Set
-	repeats                   int64      // reads without a watch that repeat the session's last one, though nothing was notified
-	again                     client.Set // those that repeated one
-	looped                    bool       // one of them did so more than once
-	fired, spent              int64      // lasting watches that have fired, and those of them that the session then gave up
-	latency                   metrics.CoarseHistogram
-}
-
-func newPattern(name string, parent *pattern) *pattern { return &pattern{name: name, parent: parent} }
-
-// maxSessions is how many different sessions are distinguished for one pattern and operation.
-const maxSessions = 4096
-
-func addTo(s *client.Set, one *session) {
-	if len(*s) < maxSessions {
-		s.Add(one.of)
-	}
-}
 
 // A wait is one turn of a session in a line, or its part in one vote, from the request that begins it.
 // While it lasts, each notification is judged by what the session does next: it has waited again if
@@ -96,7 +13,7 @@ type wait struct {
 	dir   *place // the node whose children the line or the votes are, or of the notification
 	other bool   // it is for neither
 	tree  bool   // it is for whatever changes below dir
-	stage standing
+	stage pattern.Standing
 	last  *wake   // the latest notification that the session has taken notice of
 	newer []*wake // those after that, oldest first
 }
@@ -110,8 +27,8 @@ const (
 
 // begin begins a wait at the node, and ends the one before it there. It also ends the newest one if the
 // session was leaving, or if both are votes: a session takes part in one vote at a time.
-func (s *session) begin(a *Analysis, dir *place, stage standing) {
-	if w := s.newest; w != nil && (w.stage == leaving || w.stage == voted && stage == voted) {
+func (s *session) begin(a *Analysis, dir *place, stage pattern.Standing) {
+	if w := s.newest; w != nil && (w.stage == pattern.Leaving || w.stage == pattern.Voted && stage == pattern.Voted) {
 		s.endWait(a, w)
 	}
 	if w := s.waits[dir.path]; w != nil {
@@ -143,7 +60,7 @@ func (p *place) votes() bool {
 // takes reports whether a notification belongs to the wait: one for votes is about what was set once.
 func (w *wait) takes(event drivers.EventType, p *place) bool {
 	vote := event == drivers.DataChanged || event == drivers.Deleted && p.sets > 0
-	return w != nil && (w.stage != voted || vote && p.votes())
+	return w != nil && (w.stage != pattern.Voted || vote && p.votes())
 }
 
 // inLine returns the wait in a line or for votes to which a notification or a read at the place
@@ -189,7 +106,7 @@ func (s *session) treeOver(p *place) *place {
 // waitsFor returns the waits to which a read at the place belongs.
 func (s *session) waitsFor(p *place) (all []*wait) {
 	if w := s.inLine(p); w != nil {
-		if all = append(all, w); w.stage != voted {
+		if all = append(all, w); w.stage != pattern.Voted {
 			return all
 		}
 	}
@@ -253,11 +170,11 @@ func (s *session) readsFor(p *place) *wake {
 
 // notified adds a notification.
 func (w *wait) notified(a *Analysis, s *session, n *wake) {
-	if w.stage == turned && w.last != nil && w.last.standing == waiting && w == s.waitAt(w.last.place) {
+	if w.stage == pattern.Turned && w.last != nil && w.last.standing == pattern.Waiting && w == s.waitAt(w.last.place) {
 		w.finishLast(a, s) // it led to the turn
 	}
 	if len(w.newer) == maxNewer {
-		s.finish(a, w.newer[0], waited)
+		s.finish(a, w.newer[0], pattern.Waited)
 		w.newer = w.newer[1:]
 	}
 	switch end := len(w.newer) - 1; { // the last of several at once stands for all
@@ -268,7 +185,7 @@ func (w *wait) notified(a *Analysis, s *session, n *wake) {
 		w.last.further, n.further = true, w.last.further
 	}
 	w.newer = append(w.newer, n)
-	if n.tells() && (w.stage != voted || w != s.waitAt(n.place)) { // the removal of a site is no vote
+	if n.tells() && (w.stage != pattern.Voted || w != s.waitAt(n.place)) { // the removal of a site is no vote
 		w.answered(a, s)
 	}
 }
@@ -282,7 +199,7 @@ func (w *wait) answered(a *Analysis, s *session) {
 	end := len(w.newer) - 1
 	w.again(a, s)
 	for _, n := range w.newer[:end] {
-		s.finish(a, n, waited)
+		s.finish(a, n, pattern.Waited)
 	}
 	w.last, w.newer = w.newer[end], nil
 }
@@ -297,14 +214,14 @@ func (w *wait) again(a *Analysis, s *session) {
 	case w.other:
 		s.finish(a, n, s.superseded(n))
 	default:
-		s.finish(a, n, waited)
+		s.finish(a, n, pattern.Waited)
 	}
 }
 
 // finishLast ends what the session has done so far: the latest notification that it noticed led to it.
 func (w *wait) finishLast(a *Analysis, s *session) {
 	if w.last != nil {
-		s.finish(a, w.last, acted)
+		s.finish(a, w.last, pattern.Acted)
 		w.last = nil
 	}
 }
@@ -322,10 +239,10 @@ func (w *wait) wins(a *Analysis, s *session) {
 }
 
 // enters begins another stage.
-func (w *wait) enters(a *Analysis, s *session, next standing) {
+func (w *wait) enters(a *Analysis, s *session, next pattern.Standing) {
 	w.wins(a, s)
 	for _, n := range w.newer {
-		s.finish(a, n, unread)
+		s.finish(a, n, pattern.Unread)
 	}
 	w.newer, w.stage = nil, next
 }
@@ -349,8 +266,8 @@ func (s *session) waitsElsewhere(a *Analysis, m *drivers.Message, p *place) {
 		return
 	}
 	for _, w := range s.waits {
-		inLine := w.stage == waiting || w.stage == turned
-		if inLine && w.last != nil && w != s.waitAt(p) && !armed.at.Before(w.last.at) && (w.dir.holds(p) || p.pattern.lined && w.isAbout(p)) {
+		inLine := w.stage == pattern.Waiting || w.stage == pattern.Turned
+		if inLine && w.last != nil && w != s.waitAt(p) && !armed.at.Before(w.last.at) && (w.dir.holds(p) || p.pattern.Lined && w.isAbout(p)) {
 			w.again(a, s)
 		}
 	}

@@ -53,7 +53,7 @@ func (s *session) givesUp(a *Analysis, m *drivers.Message) bool {
 // owned returns the patterns of the session's nodes.
 func (s *session) owned() (all []string) {
 	for _, c := range s.children {
-		all = append(all, c.place.pattern.name)
+		all = append(all, c.place.pattern.Name)
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
@@ -68,7 +68,7 @@ func (t *tap) tag(m *drivers.Message, r request, before time.Time) {
 	}
 	for _, p := range m.Parts {
 		if p.Op.IsWrite() {
-			if name := t.a.lookUp(p.Path).pattern.name; !slices.Contains(c.Paths, name) {
+			if name := t.a.lookUp(p.Path).pattern.Name; !slices.Contains(c.Paths, name) {
 				c.Paths = append(c.Paths, name)
 			}
 		}
@@ -79,7 +79,7 @@ func (t *tap) tag(m *drivers.Message, r request, before time.Time) {
 // eventOf returns the event that a change belongs to, which it may begin.
 func (a *Analysis) eventOf(n fanout.Notified, c *change) *causality.Trace {
 	by, _ := n.Tag.(*causality.Cause)
-	begun := causality.Change{At: c.first, Op: c.op.String(), Paths: []string{cmp.Or(c.written, c.pattern.name)}}
+	begun := causality.Change{At: c.first, Op: c.op.String(), Paths: []string{cmp.Or(c.written, c.pattern.Name)}}
 	if s := a.byMeter[n.Writer]; s != nil {
 		begun.Session = s.serial
 	}

@@ -54,7 +54,7 @@ func TestSessionExpiresAfterItsTimeout(t *testing.T) {
 		c := a.Open(traffic.Connection{ID: uint64(seconds), Client: "192.0.2.2:7", At: time.Unix(seconds, 0)})
 		c.Close(time.Unix(seconds, 0))
 	}
-	lost := func() (lost, watches int64) { return a.all.lost, a.watches.now }
+	lost := func() (lost, watches int64) { return a.all.lost, a.watches.Now }
 	pass(70)
 	if n, w := lost(); n != 0 || w != 1 {
 		t.Errorf("after 50 s of 60: %d lost, %d watches; want 0 and 1", n, w)

@@ -49,7 +49,7 @@ func (a *Analysis) retained(t *testing.T) {
 		name      string
 		n, atMost int
 	}{
-		{"patterns", len(a.patterns), a.limits.Patterns},
+		{"patterns", patterns(a), a.limits.Patterns},
 		{"paths", len(a.paths), a.limits.Paths},
 		{"watches", watches, a.limits.Watches},
 		{"changes", len(a.changes), a.limits.Changes},
@@ -67,8 +67,8 @@ func (a *Analysis) retained(t *testing.T) {
 			t.Fatalf("%d %s are kept, want at most %d", of.n, of.name, of.atMost)
 		}
 	}
-	if children != a.children || int64(watches) != a.watches.now {
-		t.Fatalf("%d children and %d watches are kept, but %d and %d are counted", children, watches, a.children, a.watches.now)
+	if children != a.children || int64(watches) != a.watches.Now {
+		t.Fatalf("%d children and %d watches are kept, but %d and %d are counted", children, watches, a.children, a.watches.Now)
 	}
 }
 
@@ -111,7 +111,7 @@ func TestHostilePaths(t *testing.T) {
 		s.call(drivers.Message{Op: drivers.OpGet, Path: fmt.Appendf(nil, "/a%[1]c/b%[1]c/c/d/e/f/g/h", 'g'+i), Pos: 1})
 		a.retained(t)
 	}
-	if got := a.others.ops[drivers.OpGet].requests; got != hostile { // the nodes above the first path take all rows
+	if got := a.patterns.Named("/beyond", nil).Ops[drivers.OpGet].Requests; got != hostile { // the nodes above the first path take all rows
 		t.Errorf("the row for other patterns has %d reads, want %d", got, hostile)
 	}
 }
@@ -133,8 +133,8 @@ func TestLongPathsAreNotFollowed(t *testing.T) {
 	}
 	writer.call(drivers.Message{Op: drivers.OpMulti, Parts: both, Pos: 30})
 	s.Message(time.Unix(10, 0), drivers.Message{Kind: drivers.Notification, Event: drivers.DataChanged, Path: []byte("/v"), Pos: 30})
-	if len(a.paths) > 3 || a.watches.now != 0 || a.children != 0 || a.requests != 0 || len(both[0].Path) == 0 {
-		t.Errorf("%d paths, %d watches, %d nodes and %d requests are kept", len(a.paths), a.watches.now, a.children, a.requests)
+	if len(a.paths) > 3 || a.watches.Now != 0 || a.children != 0 || a.requests != 0 || len(both[0].Path) == 0 {
+		t.Errorf("%d paths, %d watches, %d nodes and %d requests are kept", len(a.paths), a.watches.Now, a.children, a.requests)
 	}
 	r := a.Report()
 	if got, want := r.Traffic.Beyond.Paths, int64(20*7+2); got != want || r.Traffic.Reads != 21 || r.Traffic.Writes != 21 || r.Traffic.Notifications != 21 {
@@ -275,7 +275,7 @@ func TestSessionOnTwoConnections(t *testing.T) {
 	second.call(drivers.Message{Op: drivers.OpGet, Path: []byte("/v"), Watch: true, Pos: 2})
 	a.retained(t)
 	second.Close(time.Unix(11, 0))
-	if len(a.byMeter) != 0 || a.watches.now != 0 {
-		t.Errorf("%d sessions with %d watches are kept, want none", len(a.byMeter), a.watches.now)
+	if len(a.byMeter) != 0 || a.watches.Now != 0 {
+		t.Errorf("%d sessions with %d watches are kept, want none", len(a.byMeter), a.watches.Now)
 	}
 }

@@ -3,10 +3,10 @@ package observe
 import (
 	"cmp"
 	"maps"
-	"regexp"
 	"slices"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/metrics/pattern"
 )
 
 // A waitingLine is the sequential children of one node, in the order of their creation. Clients that
@@ -42,9 +42,6 @@ type child struct {
 // too. Names alone, as of a lock on reading something, say nothing.
 func (c *child) shares(o *child) bool { return c.reads && o.reads && c.line.writers }
 
-// reader matches the name of a reader's child: "read-", "a-read-", "__READ__". A thread is none.
-var reader = regexp.MustCompile(`(?i)(^|[^a-z])read`)
-
 // maxGone is how many removed children a line remembers: a list that is answered before the
 // removal is seen may be older than the removal or not.
 const maxGone = 64
@@ -71,13 +68,13 @@ func (a *Analysis) created(s *session, m *drivers.Message, p *place) {
 		s.children[p.path] = a.keep(&child{line: &waitingLine{place: p}, place: p, owner: s.activity, pos: m.Pos, own: true, turn: true})
 		return
 	}
-	p.parent.pattern.lined = true
+	p.parent.pattern.Lined = true
 	l := a.line(p.parent)
 	if l == nil {
 		a.all.beyond.Nodes++
 		return
 	}
-	c := &child{line: l, place: p, owner: s.activity, pos: m.Pos, own: m.Mode&drivers.Ephemeral != 0, reads: reader.MatchString(p.path[len(p.parent.path):])}
+	c := &child{line: l, place: p, owner: s.activity, pos: m.Pos, own: m.Mode&drivers.Ephemeral != 0, reads: pattern.IsReader(p.path[len(p.parent.path):])}
 	l.writers = l.writers || !c.reads
 	i, _ := slices.BinarySearchFunc(l.live, c, func(x, y *child) int { return int(min(max(x.pos-y.pos, -1), 1)) })
 	l.live = slices.Insert(l.live, i, a.keep(c))
@@ -159,11 +156,11 @@ func (a *Analysis) deleted(s *session, pos int64, p *place) {
 	if c.own && s != nil {
 		switch {
 		case s.activity != c.owner:
-			p.pattern.deletedByOthers++
+			p.pattern.DeletedByOthers++
 		case i == 0:
-			p.pattern.deletedFirst++
+			p.pattern.DeletedFirst++
 		default:
-			p.pattern.deletedLater++
+			p.pattern.DeletedLater++
 		}
 	}
 	delete(c.owner.children, p.path)
@@ -237,12 +234,12 @@ func (c *child) first(pos int64) bool {
 // late, was not known then.
 func (c *child) giveBack() {
 	w := c.owner.waits[c.line.place.path]
-	if !c.turn || w == nil || w.stage != turned {
+	if !c.turn || w == nil || w.stage != pattern.Turned {
 		return
 	}
-	c.turn, w.stage, c.owner.lists = false, waiting, cmp.Or(c.owner.lists, &listing{c.line, c.listed})
+	c.turn, w.stage, c.owner.lists = false, pattern.Waiting, cmp.Or(c.owner.lists, &listing{c.line, c.listed})
 	for _, n := range w.newer {
-		n.standing = waiting
+		n.standing = pattern.Waiting
 	}
 }
 
@@ -261,7 +258,7 @@ func (s *session) takeTurn(a *Analysis) {
 	case c != nil && !c.turn && c.first(l.pos):
 		c.turn, c.listed = true, l.pos
 		if w != nil {
-			w.stage = turned
+			w.stage = pattern.Turned
 		}
 	}
 }
@@ -293,7 +290,7 @@ func (s *session) lookAhead(a *Analysis, m *drivers.Message, p *place) {
 	if l == nil {
 		return
 	}
-	f := &p.pattern.ahead
+	f := &p.pattern.Ahead
 	own, live := s.own(l), l.present()
 	i := slices.IndexFunc(live, func(c *child) bool { return c.place.path == p.path })
 	if i >= 0 { // of several nodes the session waits with the next one
@@ -303,11 +300,11 @@ func (s *session) lookAhead(a *Analysis, m *drivers.Message, p *place) {
 	}
 	switch {
 	case i < 0:
-		f.missing++
+		f.Missing++
 	case own == live[i]:
-		f.own++
+		f.Own++
 	case own == nil, own.told:
-		f.none++
+		f.None++
 	default:
 		j := slices.Index(live, own)
 		blocking := 0 // between the two
@@ -318,15 +315,15 @@ func (s *session) lookAhead(a *Analysis, m *drivers.Message, p *place) {
 		}
 		switch {
 		case i > j:
-			f.behind++
+			f.Behind++
 		case i == 0 && blocking == 0:
-			f.only++
+			f.Only++
 		case blocking == 0:
-			f.next++
+			f.Next++
 		case i == 0 || lowestBlocking(live, own) == i:
-			f.lowest++
+			f.Lowest++
 		default:
-			f.other++
+			f.Other++
 		}
 	}
 }

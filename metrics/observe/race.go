@@ -2,11 +2,10 @@ package observe
 
 import (
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/metrics/observation"
+	"github.com/stampede-bench/stampede/metrics/pattern"
 )
 
 // A change can be a signal to race for another node, which nobody watches: a claim below a task, a lock beside the
@@ -75,7 +74,7 @@ func (s *session) loses(a *Analysis, m *drivers.Message, p *place) {
 		return
 	}
 	w := s.contends(a)
-	if p.pattern.tried(w); w == nil {
+	if p.pattern.Tried(w != nil); w == nil {
 		return
 	}
 	r := &w.race
@@ -88,7 +87,7 @@ func (s *session) loses(a *Analysis, m *drivers.Message, p *place) {
 	case by != nil && by.of != s.of:
 		r.winner, by.race.beaten = by, append(by.race.beaten, w)
 	default: // the winner's reply may come later
-		if len(p.losers) == maxSessions || len(p.losers) > 0 && a.now.Sub(p.losers[0].at) > longestRace {
+		if len(p.losers) == pattern.MaxSessions || len(p.losers) > 0 && a.now.Sub(p.losers[0].at) > longestRace {
 			p.losers = nil // of an earlier race, which nobody has won
 		}
 		p.losers = append(p.losers, w)
@@ -109,7 +108,7 @@ func (s *session) alsoTold(w *wake) *wake {
 func (s *session) wins(a *Analysis, m *drivers.Message, p *place, atWork bool) {
 	w := s.contends(a)
 	if m.Op == drivers.OpCreate && m.Mode&drivers.Ephemeral != 0 {
-		p.pattern.tried(w)
+		p.pattern.Tried(w != nil)
 	}
 	if w != nil && (atWork || w.race.place == p) {
 		w.race.acted = true
@@ -145,56 +144,13 @@ func (w *wake) known() {
 // has woken.
 func (w *wake) outdone() {
 	r := &w.race
-	if !r.over || !r.waits || r.acted || r.tries != 1 || r.winner == nil || w.change == nil || r.winner.change != w.change || r.place.pattern.watched() > 0 {
+	if !r.over || !r.waits || r.acted || r.tries != 1 || r.winner == nil || w.change == nil || r.winner.change != w.change || r.place.pattern.Watched() > 0 {
 		return
 	}
 	if r.tries = 0; r.instead != nil {
-		w.pattern.unclear++
-		r.instead.pattern.unclear++
+		w.pattern.MaybeOutdone()
+		r.instead.pattern.MaybeOutdone()
 		return
 	}
-	if w.pattern.races == nil {
-		w.pattern.races = map[*pattern]int64{}
-	}
-	w.pattern.races[r.place.pattern]++
+	w.pattern.Outdone(r.place.pattern)
 }
-
-// tried counts a try to win a node of the pattern, by whether a notification came before it.
-func (p *pattern) tried(w *wake) {
-	if w == nil {
-		p.unprompted++
-	} else {
-		p.prompted++
-	}
-}
-
-// outdone returns how many notifications at the pattern were a signal for a race that the session lost. Sessions that
-// race as often without a signal do so by a clock of their own.
-func (p *pattern) outdone() (n int64) {
-	for raced, times := range p.races {
-		if raced.prompted >= 2*raced.unprompted {
-			n += times
-		}
-	}
-	return n
-}
-
-// signals reports whether most notifications at the pattern were a signal to race for another node, and maySignal
-// whether they may have been.
-func (p *pattern) signals() bool { return 2*p.outdone() > p.notifications() }
-func (p *pattern) maySignal() bool {
-	return !p.signals() && 2*(p.outdone()+p.unclear) > p.notifications()
-}
-
-// signals recognises a node whose changes make sessions race for another node, which they do not watch.
-func signals(p *pattern) observation.Form {
-	if !p.signals() {
-		return observation.Form{}
-	}
-	return observation.Form{Name: "signal before a race", Forms: []string{}, WaitFor: observation.Turn,
-		Evidence: fmt.Sprintf("after %d of %d notifications the session tried once to write a node, lost to another one that was woken too, and waited for the next",
-			p.outdone(), p.notifications())}
-}
-
-// signalsBelow recognises a node whose changed list makes sessions race for other nodes.
-func signalsBelow(g group) (observation.Form, []*pattern) { return signals(g.dir), []*pattern{g.dir} }

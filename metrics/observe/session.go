@@ -9,6 +9,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/traffic"
 	"github.com/stampede-bench/stampede/metrics/client"
 	"github.com/stampede-bench/stampede/metrics/fanout"
+	"github.com/stampede-bench/stampede/metrics/pattern"
 	"github.com/stampede-bench/stampede/metrics/polling"
 )
 
@@ -59,7 +60,7 @@ func (s *session) fires(p *place) (further bool) {
 			continue
 		case !w.fired:
 			w.fired = true
-			w.pattern.ops[k.lastingOp()].fired++
+			w.pattern.Ops[k.lastingOp()].Fired++
 		case w.read:
 			w.read, w.reused = false, true
 		default:
@@ -86,7 +87,7 @@ func (w standingWatch) spends(k watchKey) *int64 {
 	if !k.lasting || !w.fired || w.reused {
 		return nil
 	}
-	return &w.pattern.ops[k.lastingOp()].spent
+	return &w.pattern.Ops[k.lastingOp()].Spent
 }
 
 // lastingOp returns the operation that arms the lasting watch.
@@ -100,20 +101,12 @@ func (k watchKey) lastingOp() drivers.Op {
 // A standingWatch is a watch that is armed.
 type standingWatch struct {
 	at      time.Time
-	pattern *pattern
+	pattern *pattern.Pattern
 	more    int64 // further watches of the session on the path
 	fired   bool  // the session was told of a change by it
 	read    bool  // and has read since
 	reused  bool  // and was told of another change by it then
 	dead    bool  // it was set on a sequential node that was gone, whose name will not come again
-}
-
-// A level is a number that rises and falls.
-type level struct{ now, most int64 }
-
-func (l *level) add(n int64) {
-	l.now += n
-	l.most = max(l.most, l.now)
 }
 
 // maxRaces is how many nodes are remembered for each session that it could not create.
@@ -270,13 +263,13 @@ func (s *session) ownsNoMore(a *Analysis, lease, pos int64) {
 
 // countRequest counts a request.
 func (s *session) countRequest(a *Analysis, m *drivers.Message, p *place) {
-	o := &p.pattern.ops[m.Op]
-	o.requests++
+	o := &p.pattern.Ops[m.Op]
+	o.Requests++
 	if m.Op.IsWrite() || m.Op.IsRead() || m.Op.IsWatch() {
-		addTo(&p.pattern.ops[m.Op].by, s)
+		pattern.AddTo(&p.pattern.Ops[m.Op].By, s.of)
 	}
 	if m.Op == drivers.OpCreate {
-		p.pattern.modes[m.Mode&3]++
+		p.pattern.Modes[m.Mode&3]++
 	}
 	if m.Op == drivers.OpCreate || m.Op == drivers.OpSet {
 		s.tried[p.pattern] = true
@@ -285,7 +278,7 @@ func (s *session) countRequest(a *Analysis, m *drivers.Message, p *place) {
 		c.leaving = true
 		if w := s.waits[c.line.place.path]; w != nil {
 			s.takeTurn(a)
-			w.enters(a, s, leaving)
+			w.enters(a, s, pattern.Leaving)
 		}
 	}
 	s.beginsToWait(a, m, p)
@@ -300,7 +293,7 @@ func (s *session) beginsToWait(a *Analysis, m *drivers.Message, p *place) {
 			s.race(p)
 		}
 		for _, w := range s.waits {
-			if w.stage == turned {
+			if w.stage == pattern.Turned {
 				w.finishLast(a, s)
 			}
 		}
@@ -311,34 +304,34 @@ func (s *session) beginsToWait(a *Analysis, m *drivers.Message, p *place) {
 	switch m.Op {
 	case drivers.OpCreate:
 		if m.Mode == drivers.Ephemeral|drivers.Sequential {
-			s.begin(a, p.parent, waiting)
+			s.begin(a, p.parent, pattern.Waiting)
 		}
 	case drivers.OpSet:
 		p.sets++
 		w := s.waits[p.parent.path]
 		switch {
-		case w != nil && w.stage == voted && !p.votes():
+		case w != nil && w.stage == pattern.Voted && !p.votes():
 			s.endWait(a, w)
 		case a.lines[p.path] == nil && a.lines[p.parent.path] == nil && p.votes():
-			s.begin(a, p.parent, voted)
+			s.begin(a, p.parent, pattern.Voted)
 		}
 	}
 }
 
 // answered counts a reply and follows what the session does after a notification.
 func (s *session) answered(a *Analysis, m *drivers.Message, p *place, r *request) {
-	o := &p.pattern.ops[m.Op]
-	o.latency.Add(a.now.Sub(r.at))
+	o := &p.pattern.Ops[m.Op]
+	o.Latency.Add(a.now.Sub(r.at))
 	if armed(m) {
-		o.watched++
+		o.Watched++
 	}
 	atWork := r.work != nil
 	switch {
 	case m.Op.IsWrite() && m.Err != nil:
-		o.failed++
+		o.Failed++
 		s.loses(a, m, p)
 		if errors.Is(m.Err, drivers.ErrNodeExists) {
-			o.lost++
+			o.Lost++
 			p.raced = p.raced || s.children[p.path] == nil
 			if m.Mode&drivers.Sequential == 0 && len(s.races) < maxRaces {
 				s.races[p.path] = true
@@ -384,7 +377,7 @@ func (s *session) wrote(a *Analysis, m *drivers.Message, p *place, r *request) {
 	if m.Op != drivers.OpDelete {
 		p.author = s.serial
 	} else if p.author != s.serial {
-		addTo(&p.pattern.takers, s)
+		pattern.AddTo(&p.pattern.Takers, s.of)
 	}
 	switch m.Op {
 	case drivers.OpCreate:
@@ -409,7 +402,7 @@ func (s *session) set(a *Analysis, p *place) {
 		if c := s.own(l); c != nil {
 			c.entered = true
 			if w := s.waits[p.path]; w != nil {
-				w.enters(a, s, inside)
+				w.enters(a, s, pattern.Inside)
 			}
 		}
 	}
@@ -417,7 +410,7 @@ func (s *session) set(a *Analysis, p *place) {
 
 func (s *session) read(a *Analysis, m *drivers.Message, p *place, atWork bool) {
 	if m.Err != nil {
-		p.pattern.ops[m.Op].failed++
+		p.pattern.Ops[m.Op].Failed++
 	}
 	gone := false // whether what it waited for is
 	if w := s.readsFor(p); w != nil {
@@ -456,14 +449,14 @@ func (s *session) polled(a *Analysis, m *drivers.Message, p *place) {
 	}
 	r := s.polls.Add(a.now, p.path, m.Op, digest, polling.Done{Notified: s.told, Written: s.writes})
 	if r.Polls {
-		o := &p.pattern.ops[m.Op]
-		o.repeats++
-		o.looped = o.looped || o.again[s.of]
-		addTo(&o.again, s)
+		o := &p.pattern.Ops[m.Op]
+		o.Repeats++
+		o.Looped = o.Looped || o.Again[s.of]
+		pattern.AddTo(&o.Again, s.of)
 	}
 	if r.Unchanged {
-		p.pattern.unchanged++
-		p.pattern.interval.Add(r.After)
+		p.pattern.Unchanged++
+		p.pattern.Interval.Add(r.After)
 	}
 }
 
@@ -477,7 +470,7 @@ func (a *Analysis) arm(s *session, k watchKey, p *place, m *drivers.Message) {
 			s.rearmedOne(a)
 		}
 		return
-	case a.watches.now >= int64(a.limits.Watches):
+	case a.watches.Now >= int64(a.limits.Watches):
 		a.all.unfollowed++
 		return
 	case again:
@@ -487,10 +480,10 @@ func (a *Analysis) arm(s *session, k watchKey, p *place, m *drivers.Message) {
 		}
 		w.fired, w.read, w.reused = false, false, false
 	default:
-		w = standingWatch{at: a.now, pattern: p.pattern, dead: missing(m) && p.pattern.sequential() > 0}
+		w = standingWatch{at: a.now, pattern: p.pattern, dead: missing(m) && p.pattern.Sequential() > 0}
 		s.rearmedBroken(a, k, a.now)
-		addTo(&p.pattern.watchers, s)
-		p.pattern.audited = p.pattern.audited || s.audited
+		pattern.AddTo(&p.pattern.Watchers, s.of)
+		p.pattern.Audited = p.pattern.Audited || s.audited
 	}
 	s.watches[k] = w
 	a.stand(s, k, 1)
@@ -526,11 +519,11 @@ func (a *Analysis) endedWatch(s *session, m *drivers.Message) bool {
 // stand counts watches of the session that begin or end to stand.
 func (a *Analysis) stand(s *session, k watchKey, n int64) {
 	w := s.watches[k]
-	w.pattern.watches.add(n)
-	a.watches.add(n)
+	w.pattern.Watches.Add(n)
+	a.watches.Add(n)
 	if !w.dead {
-		w.pattern.live.add(n)
-		a.live.add(n)
+		w.pattern.Live.Add(n)
+		a.live.Add(n)
 	}
 	s.keeps += int(n)
 	a.all.mostOfSession = max(a.all.mostOfSession, s.keeps)
@@ -558,6 +551,6 @@ func (k *stock) tried(item *place) {
 // took records that the consumer has removed an item.
 func (k *stock) took(item *place) {
 	if k.queue != nil && item.parent == k.queue && k.tries > 1 {
-		k.queue.pattern.keptLists++
+		k.queue.pattern.KeptLists++
 	}
 }

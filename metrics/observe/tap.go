@@ -256,7 +256,7 @@ func (t *tap) request(at time.Time, m *drivers.Message) {
 		m = inserted(m)
 	}
 	if m.Alone && r.place != nil {
-		t.s.of.WatchAlone(r.place.pattern.op(m.Op).by)
+		t.s.of.WatchAlone(r.place.pattern.Op(m.Op).By)
 		a.unite(t.s)
 	}
 	t.goOn(m.Op)
@@ -333,7 +333,7 @@ func (t *totals) count(m *drivers.Message) {
 func (t *tap) bounded(m drivers.Message) drivers.Message {
 	a := t.a
 	_, again := t.s.watches[watchKey{string(m.Path), m.Op == drivers.OpChildren || m.Op == drivers.OpWatchTree, m.Op.IsWatch()}]
-	if m.Watch && a.watches.now >= int64(a.limits.Watches) && !again {
+	if m.Watch && a.watches.Now >= int64(a.limits.Watches) && !again {
 		m.Watch = false
 		if m.Op.IsWatch() {
 			m.Op = drivers.OpOther

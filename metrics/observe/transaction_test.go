@@ -40,8 +40,8 @@ func TestTransactionIsCountedAtEachPath(t *testing.T) {
 		op               drivers.Op
 		requests, failed int64
 	}{"/x/value": {drivers.OpSet, 2, 1}, "/items/i#": {drivers.OpDelete, 3, 1}} {
-		if o := a.patterns[pattern].op(want.op); o.requests != want.requests || o.failed != want.failed {
-			t.Errorf("%s: %d requests, %d failed; want %d and %d", pattern, o.requests, o.failed, want.requests, want.failed)
+		if o := a.patterns.Named(pattern, nil).Op(want.op); o.Requests != want.requests || o.Failed != want.failed {
+			t.Errorf("%s: %d requests, %d failed; want %d and %d", pattern, o.Requests, o.Failed, want.requests, want.failed)
 		}
 	}
 	if len(r.Largest) != 1 || r.Largest[0].Op != "delete" || r.Largest[0].Path != "/items/i#" {

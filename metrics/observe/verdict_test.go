@@ -548,15 +548,6 @@ func TestVerdictsFollowFromWhatWasMeasured(t *testing.T) {
 	}
 }
 
-// TestAThreadIsNoReader checks which names are those of readers in a line.
-func TestAThreadIsNoReader(t *testing.T) {
-	for name, want := range map[string]bool{"/thread-1": false, "/read-1": true, "/x-read-1": true, "/__READ__1": true, "/spreader-1": false} {
-		if got := reader.MatchString(name); got != want {
-			t.Errorf("%s: %v, want %v", name, got, want)
-		}
-	}
-}
-
 // TestWhatNobodyWatchesIsReported has sessions that create one node, and set one by its version: most of these writes fail, and no
 // watch is armed.
 func TestWhatNobodyWatchesIsReported(t *testing.T) {
@@ -622,8 +613,8 @@ func TestWatchesThatCannotFireAreNotLive(t *testing.T) {
 	}
 	other.Message(time.Unix(10, 0), drivers.Message{Kind: drivers.Request, Op: drivers.OpClose})
 	other.Message(time.Unix(10, 0), drivers.Message{Kind: drivers.Reply, Op: drivers.OpClose, Pos: 5})
-	if a.watches.now != 0 || a.live.now != 0 {
-		t.Errorf("%d watches, of which %d can fire, after the session has closed; want none", a.watches.now, a.live.now)
+	if a.watches.Now != 0 || a.live.Now != 0 {
+		t.Errorf("%d watches, of which %d can fire, after the session has closed; want none", a.watches.Now, a.live.Now)
 	}
 }
 

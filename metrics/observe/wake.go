@@ -13,36 +13,12 @@ import (
 	"github.com/stampede-bench/stampede/metrics/fanout"
 	"github.com/stampede-bench/stampede/metrics/observation"
 	"github.com/stampede-bench/stampede/metrics/pathname"
-)
-
-// An outcome is what a session did after a notification.
-type outcome int
-
-const (
-	acted  outcome = iota // wrote, or had its turn, or asked for nothing more
-	waited                // asked again and waited again
-	read                  // read what had changed, and watches on
-	unread                // went on without it: it was waiting for something else, or for nothing
-	outcomes
-)
-
-// A standing is the session's own place where it is notified.
-type standing int
-
-const (
-	waiting   standing = iota // it has a node in the line, or there is no line
-	turned                    // it has its turn: the lock, the lead
-	inside                    // it has set the line's node, and waits for nothing
-	outside                   // it has no node in the line
-	voted                     // it has set a sibling of the node that changed
-	leaving                   // it gives its node up, or has
-	following                 // it has never tried to get what the others wait for
-	standings
+	"github.com/stampede-bench/stampede/metrics/pattern"
 )
 
 // A wake is one notification of a session and what came of it.
 type wake struct {
-	pattern  *pattern
+	pattern  *pattern.Pattern
 	place    *place
 	event    drivers.EventType
 	at       time.Time
@@ -55,7 +31,7 @@ type wake struct {
 	failed   bool    // it has lost a race since
 	rearmed  bool    // armed a watch again
 	fresh    bool    // read what the notification reported as changed
-	standing standing
+	standing pattern.Standing
 	over     *place // the node with the recursive watch that fired, nil for another watch
 	ofLine   bool   // it came by a recursive watch of the line in which the session stands
 	inLine   bool   // it is about the line or the votes of which the session is a part
@@ -65,7 +41,7 @@ type wake struct {
 	late     bool   // the session had done what it waited for
 	raced    bool   // the session has asked for a single node there since
 	ended    bool   // the outcome is known
-	outcome  outcome
+	outcome  pattern.Outcome
 	work     *causality.Work // of the session, which it begins
 	race     race
 }
@@ -89,7 +65,7 @@ func (s *session) notified(a *Analysis, m *drivers.Message, p *place) {
 	if s.of.Told() {
 		a.unite(s)
 		a.lone.Add(s.of)
-		p.pattern.lone.Add(s.of)
+		p.pattern.Lone.Add(s.of)
 	}
 	if w := s.waits[p.path]; w != nil && m.Event == drivers.Deleted { // where it waited is gone
 		s.endWait(a, w)
@@ -104,13 +80,13 @@ func (s *session) notified(a *Analysis, m *drivers.Message, p *place) {
 		w.over = in.dir
 	}
 	w.inLine, w.writes = !in.other, s.writes
-	w.ofLine = w.inLine && in.stage != voted && s.treeOver(p) == in.dir
+	w.ofLine = w.inLine && in.stage != pattern.Voted && s.treeOver(p) == in.dir
 	w.further = s.fires(p)
 	in.notified(a, s, w)
 	s.wakes(a, w)
 	s.unassigned[s.notifications] = w
-	p.pattern.events[m.Event]++
-	if m.Event == drivers.Created && w.over == nil && !w.ofLine && p.pattern.ops[drivers.OpWatchNode].requests == 0 && !s.races[p.path] { // what it waited for exists
+	p.pattern.Events[m.Event]++
+	if m.Event == drivers.Created && w.over == nil && !w.ofLine && p.pattern.Ops[drivers.OpWatchNode].Requests == 0 && !s.races[p.path] { // what it waited for exists
 		in.finishLast(a, s)
 	}
 	for _, k := range []watchKey{{path: p.path}, {path: p.path, children: true}} { // not those that last
@@ -143,34 +119,34 @@ func (a *Analysis) deletedUnseen(pos int64, p *place) {
 }
 
 // standing returns the session's own place where it is notified.
-func (s *session) standing(a *Analysis, event drivers.EventType, p *place) standing {
+func (s *session) standing(a *Analysis, event drivers.EventType, p *place) pattern.Standing {
 	if w := s.inLine(p); w.takes(event, p) {
 		return w.stage
 	}
 	for _, c := range s.children {
 		if c.turn && (c.place.path == p.path || c.line.place == c.place && c.place.parent != nil && c.place.parent.path == p.path) {
-			return turned // it has the node, or the one below that it won
+			return pattern.Turned // it has the node, or the one below that it won
 		}
 	}
 	if p.path == s.before {
-		return outside
+		return pattern.Outside
 	}
 	l := a.lines[p.path]
 	if l == nil && p.parent != nil {
 		l = a.lines[p.parent.path]
 	}
 	if l == nil {
-		return waiting
+		return pattern.Waiting
 	}
 	switch c := s.own(l); {
 	case c == nil, c.leaving:
-		return outside
+		return pattern.Outside
 	case c.entered:
-		return inside
+		return pattern.Inside
 	case c.turn:
-		return turned
+		return pattern.Turned
 	}
-	return waiting
+	return pattern.Waiting
 }
 
 // read counts a read after the notification. What its session does when it is at rest says what it waits
@@ -189,39 +165,39 @@ func (w *wake) read(a *Analysis, m *drivers.Message, atWork bool) {
 }
 
 // superseded returns the outcome of a notification after which the session has read, and was notified again.
-func (s *session) superseded(w *wake) outcome {
+func (s *session) superseded(w *wake) pattern.Outcome {
 	switch {
 	case w.rearmed, w.failed, s.races[w.place.path]: // it has not won the node since
-		return waited
+		return pattern.Waited
 	case w.fresh:
-		return read
+		return pattern.Read
 	case !w.asked && !w.beside && w.over != nil: // another one came before it did anything, and it waits on
-		return waited
+		return pattern.Waited
 	}
 	return w.done()
 }
 
 // done returns the outcome of a notification after which the session waits no more.
-func (w *wake) done() outcome {
+func (w *wake) done() pattern.Outcome {
 	if !w.asked && !w.tells() {
-		return unread
+		return pattern.Unread
 	}
-	return acted
+	return pattern.Acted
 }
 
-func (s *session) finish(a *Analysis, w *wake, o outcome) {
+func (s *session) finish(a *Analysis, w *wake, o pattern.Outcome) {
 	if w.late {
-		o = unread
+		o = pattern.Unread
 	}
 	w.ended, w.outcome = true, o
 	p := w.pattern
 	if s.follows(w) {
-		w.standing = following
-		addTo(&p.followers, s)
+		w.standing = pattern.Following
+		pattern.AddTo(&p.Followers, s.of)
 	}
-	p.woken[w.standing][o]++
+	p.Woken[w.standing][o]++
 	if w.further {
-		p.further[w.standing][o]++
+		p.Further[w.standing][o]++
 	}
 	w.close(a)
 }
@@ -229,11 +205,11 @@ func (s *session) finish(a *Analysis, w *wake, o outcome) {
 // follows reports whether the session has tried to get nothing of what the notification is about: it has not written the
 // node, and had none in the line. What others win and lose there is news to it.
 func (s *session) follows(w *wake) bool {
-	if w.inLine || w.standing != waiting && w.standing != outside {
+	if w.inLine || w.standing != pattern.Waiting && w.standing != pattern.Outside {
 		return false
 	}
 	for p := range s.tried {
-		if p == w.pattern || p.parent == w.pattern || p.parent == w.pattern.parent && w.pattern.sequential() > 0 {
+		if p == w.pattern || p.Parent == w.pattern || p.Parent == w.pattern.Parent && w.pattern.Sequential() > 0 {
 			return false
 		}
 	}
@@ -254,15 +230,15 @@ func (w *wake) close(a *Analysis) {
 // A change is one write with the notifications that it caused.
 type change struct {
 	trigger fanout.Trigger
-	pattern *pattern // of the path that the first notification named
-	by      []share
+	pattern *pattern.Pattern // of the path that the first notification named
+	by      []pattern.Share
 	n       int64 // notifications
 	first   time.Time
 	rest    time.Time // the last of the sessions that it woke came to rest then
 	reads   int64
 	lost    int64
-	waited  client.Set // sessions that waited again after one of its notifications
-	effects []*effect  // that it was added to
+	waited  client.Set        // sessions that waited again after one of its notifications
+	effects []*pattern.Effect // that it was added to
 	op      drivers.Op
 	writer  *session // nil if it is not known
 	written string   // pattern
@@ -271,17 +247,11 @@ type change struct {
 	counted bool // no further notification comes
 }
 
-// A share is the part of a change's notifications that named paths of one pattern.
-type share struct {
-	pattern *pattern
-	woken   client.Set
-}
-
 // woken returns the sessions that got the notifications.
 func (c *change) woken() client.Set {
 	all := client.Set{}
 	for _, s := range c.by {
-		maps.Copy(all, s.woken)
+		maps.Copy(all, s.Woken)
 	}
 	return all
 }
@@ -290,7 +260,7 @@ func (c *change) woken() client.Set {
 func (c *change) ended(w *wake) {
 	c.reads += w.reads
 	c.lost += w.lost
-	if w.outcome == waited {
+	if w.outcome == pattern.Waited {
 		c.waited.Add(w.of)
 	}
 	if w.rest.After(c.rest) {
@@ -321,16 +291,16 @@ func (l listener) Caused(n fanout.Notified) {
 	c.n++
 	w.change = c
 	w.known()
-	c.event.Notify(s.serial, w.at, w.pattern.name, w.work)
+	c.event.Notify(s.serial, w.at, w.pattern.Name, w.work)
 	if w.at.Before(c.first) {
 		c.first = w.at
 	}
-	i := slices.IndexFunc(c.by, func(s share) bool { return s.pattern == w.pattern })
+	i := slices.IndexFunc(c.by, func(s pattern.Share) bool { return s.Pattern == w.pattern })
 	if i < 0 {
-		c.by = append(c.by, share{w.pattern, client.Set{}})
+		c.by = append(c.by, pattern.Share{Pattern: w.pattern, Woken: client.Set{}})
 		i = len(c.by) - 1
 	}
-	c.by[i].woken.Add(s.of)
+	c.by[i].Woken.Add(s.of)
 	c.open++
 	w.close(a)
 }
@@ -375,14 +345,14 @@ func (l listener) Undelivered(v delivery.Violation) {
 	if a.all.unfollowed > 0 {
 		return
 	}
-	for _, u := range []*undelivered{&a.all.undelivered, &a.place([]byte(v.Path)).pattern.undelivered} {
+	for _, u := range []*pattern.Undelivered{&a.all.Undelivered, &a.place([]byte(v.Path)).pattern.Undelivered} {
 		switch v.Kind {
 		case delivery.Missing, delivery.Late:
-			u.missed++
+			u.Missed++
 		case delivery.Undecided:
-			u.unproven++
+			u.Unproven++
 		case delivery.Unasked, delivery.Twice, delivery.WrongType:
-			u.unasked++
+			u.Unasked++
 		}
 	}
 }
@@ -409,7 +379,10 @@ func (a *Analysis) flush(c *change) {
 	woken := c.woken()
 	woken.WokenTogether()
 	a.all.fanout[int64(woken.Count())]++
-	a.affect(c)
+	apart := false
+	if c.effects, apart = a.patterns.Affect(c.by); apart {
+		a.all.beyond.Early++
+	}
 	if c.open == 0 {
 		a.rested(c)
 	}
@@ -418,8 +391,7 @@ func (a *Analysis) flush(c *change) {
 // rested adds a change of which everything is known.
 func (a *Analysis) rested(c *change) {
 	for _, e := range c.effects {
-		e.reads, e.lost = e.reads+c.reads, e.lost+c.lost
-		e.settle.Add(c.rest.Sub(c.first))
+		e.Rested(c.reads, c.lost, c.rest.Sub(c.first))
 	}
 	a.rank(c)
 }
@@ -443,7 +415,7 @@ func (a *Analysis) rank(c *change) {
 		}
 	}
 	r := observation.Change{
-		At: c.first, Path: cmp.Or(c.written, c.pattern.name), Woke: woke, Notifications: c.n,
+		At: c.first, Path: cmp.Or(c.written, c.pattern.Name), Woke: woke, Notifications: c.n,
 		Waited: int64(c.waited.Count()),
 		Reads:  c.reads, Lost: c.lost, Settled: c.rest.Sub(c.first),
 	}

@@ -1,4 +1,4 @@
-package observe
+package pattern
 
 import (
 	"fmt"
@@ -14,26 +14,26 @@ import (
 )
 
 // queues recognises a node whose children are items that consumers take.
-func queues(g group) (observation.Form, []*pattern) {
-	i := slices.IndexFunc(g.kids, func(k *pattern) bool { return k.modes[drivers.Sequential] > 0 && k.op(drivers.OpDelete).requests > 0 })
+func queues(g group) (observation.Form, []*Pattern) {
+	i := slices.IndexFunc(g.kids, func(k *Pattern) bool { return k.Modes[drivers.Sequential] > 0 && k.Op(drivers.OpDelete).Requests > 0 })
 	watchedLists, plain := g.dir.lists()
 	if i < 0 || watchedLists+plain == 0 {
 		return observation.Form{}, nil
 	}
 	item := g.kids[i]
-	f := observation.Form{WaitFor: observation.Item, Evidence: fmt.Sprintf("sessions create items (%d), and consumers list, read and delete them (%d)", item.op(drivers.OpCreate).requests, item.op(drivers.OpDelete).requests)}
+	f := observation.Form{WaitFor: observation.Item, Evidence: fmt.Sprintf("sessions create items (%d), and consumers list, read and delete them (%d)", item.Op(drivers.OpCreate).Requests, item.Op(drivers.OpDelete).Requests)}
 	recipe := "queue"
-	if prioritised.MatchString(item.name) {
+	if prioritised.MatchString(item.Name) {
 		recipe = "priority-queue"
 	}
 	words := strings.ReplaceAll(recipe, "-", " ")
-	of := []*pattern{g.dir, item}
+	of := []*Pattern{g.dir, item}
 	if locks := g.locksOf(item); len(locks) > 0 {
 		f.Name, f.Forms = "queue, items locked by consumers", []string{}
 		f.Evidence += "; a consumer watches both lists and creates a node with the name of its item, to lock it"
 		return f, append(of, locks...)
 	}
-	watching, taking := g.dir.watchers, item.op(drivers.OpDelete).by
+	watching, taking := g.dir.Watchers, item.Op(drivers.OpDelete).By
 	switch {
 	case watching.Count() > 1 && taking.Common(watching) < 2: // they want to know what is there
 		return observation.Form{}, nil
@@ -41,7 +41,7 @@ func queues(g group) (observation.Form, []*pattern) {
 		f.Name, f.Forms = words+", one watcher", []string{recipe + "/one-watcher"}
 	case recipe == "priority-queue":
 		f.Name, f.Forms = words+", listed for each item", []string{"priority-queue/invalidate", "priority-queue/relist"}
-	case g.dir.keptLists > 0:
+	case g.dir.KeptLists > 0:
 		f.Name, f.Forms = words+", cached list", []string{"queue/cached-list"}
 	default:
 		f.Name, f.Forms = words+", all consumers watch", []string{"queue/cached-list", "queue/relist"}
@@ -54,11 +54,11 @@ func queues(g group) (observation.Form, []*pattern) {
 
 // locksOf returns a node beside the queue with ephemeral nodes that have the names of its items, and
 // those.
-func (g group) locksOf(item *pattern) []*pattern {
+func (g group) locksOf(item *Pattern) []*Pattern {
 	for _, other := range g.siblings {
 		for _, k := range other.kids {
-			if k.modes[drivers.Ephemeral] > 0 && k.isNamedAs(item) {
-				return []*pattern{other.dir, k}
+			if k.Modes[drivers.Ephemeral] > 0 && k.isNamedAs(item) {
+				return []*Pattern{other.dir, k}
 			}
 		}
 	}
@@ -67,41 +67,47 @@ func (g group) locksOf(item *pattern) []*pattern {
 
 // meetings recognises sessions that have a node each, of any name, and wait until one more node
 // is created.
-func meetings(g group) (observation.Form, []*pattern) {
-	var ready, members *pattern
+func meetings(g group) (observation.Form, []*Pattern) {
+	var ready, members *Pattern
 	for _, k := range g.kids {
 		switch {
-		case k.events[drivers.Created] > 0 && !k.contended():
+		case k.Events[drivers.Created] > 0 && !k.contended():
 			ready = k
-		case k.modes[drivers.Ephemeral] > 0 && k.places > 1:
+		case k.Modes[drivers.Ephemeral] > 0 && k.Places > 1:
 			members = k
 		}
 	}
-	if ready == nil || members == nil || !ready.watchers.IsSubsetOf(members.op(drivers.OpCreate).by) {
+	if ready == nil || members == nil || !ready.Watchers.IsSubsetOf(members.Op(drivers.OpCreate).By) {
 		return observation.Form{}, nil
 	}
 	return observation.Form{Name: "double barrier, ready node", Forms: []string{"double-barrier/ready"}, WaitFor: observation.Meeting,
-		Evidence: "sessions create a node each and wait for one more node, which the last of them creates"}, []*pattern{ready, members, g.dir}
+		Evidence: "sessions create a node each and wait for one more node, which the last of them creates"}, []*Pattern{ready, members, g.dir}
 }
 
 // prioritised matches the pattern of an item's name with a priority before the sequence number.
 var prioritised = regexp.MustCompile(`#-#$`)
 
+// reader matches the name of a reader's node in a line: "read-", "a-read-", "__READ__". A thread is none.
+var reader = regexp.MustCompile(`(?i)(^|[^a-z])read`)
+
+// IsReader reports whether the name of a node in a line says that it is a reader's.
+func IsReader(name string) bool { return reader.MatchString(name) }
+
 // lines recognises a node whose children are the places of sessions that wait.
-func lines(g group) (observation.Form, []*pattern) {
-	var places []*pattern
-	var ahead ahead
+func lines(g group) (observation.Form, []*Pattern) {
+	var places []*Pattern
+	var ahead Ahead
 	var watches, byOthers int64
 	readers := 0
 	for _, k := range g.kids {
-		if k.modes[drivers.Ephemeral|drivers.Sequential] == 0 {
+		if k.Modes[drivers.Ephemeral|drivers.Sequential] == 0 {
 			continue
 		}
 		places = append(places, k)
-		ahead.add(k.ahead)
-		watches += k.watched()
-		byOthers += k.deletedByOthers
-		if reader.MatchString(k.name[len(g.dir.name):]) {
+		ahead.add(k.Ahead)
+		watches += k.Watched()
+		byOthers += k.DeletedByOthers
+		if IsReader(k.Name[len(g.dir.Name):]) {
 			readers++
 		}
 	}
@@ -117,16 +123,16 @@ func lines(g group) (observation.Form, []*pattern) {
 // A lineGroup is a node with sequential ephemeral children.
 type lineGroup struct {
 	group
-	ahead             ahead
+	ahead             Ahead
 	watches, byOthers int64
 	shared            bool // names tell readers from writers
 }
 
 // ready returns the nodes beside the line that waited-for clients create. A lock on one node, whose
 // path may be of the same pattern, is none: watches that last see it created again and again.
-func (l lineGroup) ready() (r []*pattern) {
+func (l lineGroup) ready() (r []*Pattern) {
 	for _, k := range l.kids {
-		if k.sequential() == 0 && k.events[drivers.Created] > 0 && !k.contended() {
+		if k.Sequential() == 0 && k.Events[drivers.Created] > 0 && !k.contended() {
 			r = append(r, k)
 		}
 	}
@@ -136,17 +142,17 @@ func (l lineGroup) ready() (r []*pattern) {
 func (l lineGroup) form() observation.Form {
 	watched, plain := l.dir.lists()
 	pollers := l.dir.pollers(drivers.OpChildren, drivers.OpGet)
-	asks := slices.ContainsFunc(l.kids, func(k *pattern) bool { return k.op(drivers.OpSet).requests > 0 })
-	switch gets, grants := l.dir.op(drivers.OpGet), asks && l.dir.op(drivers.OpSet).requests > 0; {
-	case grants && gets.requests > 0 && l.dir.watchedReads() == 0 && watched > plain:
+	asks := slices.ContainsFunc(l.kids, func(k *Pattern) bool { return k.Op(drivers.OpSet).Requests > 0 })
+	switch gets, grants := l.dir.Op(drivers.OpGet), asks && l.dir.Op(drivers.OpSet).Requests > 0; {
+	case grants && gets.Requests > 0 && l.dir.watchedReads() == 0 && watched > plain:
 		return observation.Form{Name: "priority lock, children watch", Forms: []string{"priority-lock/children-watch"}, Instead: "nearest", Wakes: 2, WaitFor: observation.Turn, Evidence: "sessions write the holders in the node of the line, and watch all of it"}
-	case grants && gets.requests > 0 && l.dir.watchedReads() == 0:
+	case grants && gets.Requests > 0 && l.dir.watchedReads() == 0:
 		return observation.Form{Name: "priority lock, nearest", Forms: []string{"priority-lock/nearest", "priority-lock/laser-beams"}, WaitFor: observation.Turn, Evidence: "sessions write the holders in the node of the line"}
 	case len(l.ready()) > 0:
 		return l.doubleBarrier()
 	case l.dir.lasting(drivers.OpWatchTree) > 0:
 		return l.recursiveWatch()
-	case watched > 0 && l.ahead.behind > 0: // a ring watches what is ahead
+	case watched > 0 && l.ahead.Behind > 0: // a ring watches what is ahead
 		return observation.Form{Name: "group, each watches each", Forms: []string{"mutual-watch/watch-each"}, Instead: "one-watch", WaitFor: observation.News, Evidence: "each session watches the nodes of the others, and the group"}
 	case watched > 0 && l.watches > 0:
 		return observation.Form{Name: "group, ring", Forms: []string{"group/ring"}, WaitFor: observation.News,
@@ -155,10 +161,10 @@ func (l lineGroup) form() observation.Form {
 		return l.childrenWatch()
 	case l.dir.watchedReads() > 0 || l.dir.lasting(drivers.OpWatchNode) > 0:
 		return observation.Form{Name: "revocable lock, shared flag", Forms: []string{"revocable-lock/shared-flag"}, Instead: "own-node", Wakes: 2, WaitFor: observation.Turn,
-			Evidence: fmt.Sprintf("%d sessions wait in line, and all of them watch the lock's own node for requests to release", gets.by.Count())}
-	case l.ahead.own > 0:
+			Evidence: fmt.Sprintf("%d sessions wait in line, and all of them watch the lock's own node for requests to release", gets.By.Count())}
+	case l.ahead.Own > 0:
 		return l.revocable()
-	case l.watches+l.dir.op(drivers.OpWatchTree).requests == 0 && pollers > 0:
+	case l.watches+l.dir.Op(drivers.OpWatchTree).Requests == 0 && pollers > 0:
 		return observation.Form{Name: "lock, polled", Forms: []string{"lock/poll"}, Instead: "predecessor", Wakes: 1, WaitFor: observation.Turn, Evidence: fmt.Sprintf("%d sessions repeatedly list the line without arming a watch", pollers)}
 	case l.watches > 0:
 		return l.aheadWatch()
@@ -170,9 +176,9 @@ func (l lineGroup) doubleBarrier() observation.Form {
 	f := observation.Form{Name: "double barrier", Forms: []string{"double-barrier/ready", "double-barrier/sequential"}, WaitFor: observation.Meeting,
 		Evidence: "sessions create a node each and wait for one more node, which the last of them creates"}
 	switch a := l.ahead; {
-	case a.none+a.behind > a.next+a.only:
+	case a.None+a.Behind > a.Next+a.Only:
 		f.Name, f.Forms = "double barrier, ready node", f.Forms[:1]
-	case a.next+a.only > 0:
+	case a.Next+a.Only > 0:
 		f.Name, f.Forms = "double barrier, ready node, left in order", f.Forms[1:]
 	}
 	return f
@@ -183,9 +189,9 @@ func (l lineGroup) doubleBarrier() observation.Form {
 func (l lineGroup) recursiveWatch() observation.Form {
 	created := client.Set{}
 	for _, k := range l.kids {
-		maps.Copy(created, k.op(drivers.OpCreate).by)
+		maps.Copy(created, k.Op(drivers.OpCreate).By)
 	}
-	members := l.dir.op(drivers.OpWatchTree).by.Common(created)
+	members := l.dir.Op(drivers.OpWatchTree).By.Common(created)
 	if members < 2 || l.takesTurns() {
 		return observation.Form{}
 	}
@@ -195,9 +201,9 @@ func (l lineGroup) recursiveWatch() observation.Form {
 
 // childrenWatch recognises sessions that watch the whole line.
 func (l lineGroup) childrenWatch() observation.Form {
-	lists, created := l.dir.op(drivers.OpChildren).by, client.Set{}
+	lists, created := l.dir.Op(drivers.OpChildren).By, client.Set{}
 	for _, k := range l.kids {
-		maps.Copy(created, k.op(drivers.OpCreate).by)
+		maps.Copy(created, k.Op(drivers.OpCreate).By)
 	}
 	sessions, members := lists.Count(), lists.Common(created)
 	if 2*members < sessions {
@@ -206,11 +212,11 @@ func (l lineGroup) childrenWatch() observation.Form {
 	evidence := fmt.Sprintf("%d sessions have a node in the line and watch all of it", members)
 	// Most holders of a lock leave notifications unread. A member of a group reads all, also while it is the first: its
 	// share is that of any other.
-	first, others := l.woken(turned), l.woken(waiting)
-	heeded := first[acted] + first[read] + first[waited]
-	heeds := heeded*4 > heeded+first[unread] && 2*heeded*int64(members) >= others[acted]+others[waited]
+	first, others := l.woken(Turned), l.woken(Waiting)
+	heeded := first[Acted] + first[Read] + first[Waited]
+	heeds := heeded*4 > heeded+first[Unread] && 2*heeded*int64(members) >= others[Acted]+others[Waited]
 	switch {
-	case l.dir.op(drivers.OpSet).requests > 0:
+	case l.dir.Op(drivers.OpSet).Requests > 0:
 		return observation.Form{Name: "double barrier, children watch", Forms: []string{"double-barrier/children-watch"}, Instead: "ready", WaitFor: observation.Meeting,
 			Evidence: fmt.Sprintf("%d sessions have a node and watch all nodes, to enter and to leave", members)}
 	case l.shared:
@@ -226,8 +232,8 @@ func (l lineGroup) childrenWatch() observation.Form {
 
 // woken returns the notifications of the line by their outcome: ZooKeeper's protocol names the node above it, etcd's what
 // has changed in it.
-func (l lineGroup) woken(at standing) (n [outcomes]int64) {
-	for _, p := range append([]*pattern{l.dir}, l.kids...) {
+func (l lineGroup) woken(at Standing) (n [outcomes]int64) {
+	for _, p := range append([]*Pattern{l.dir}, l.kids...) {
 		for o, times := range p.outcomes()[at] {
 			n[o] += times
 		}
@@ -240,9 +246,9 @@ func (l lineGroup) takesTurns() bool {
 	var first, later, creates int64
 	by := client.Set{}
 	for _, k := range l.kids {
-		if k.sequential() > 0 {
-			first, later, creates = first+k.deletedFirst, later+k.deletedLater, creates+k.op(drivers.OpCreate).requests
-			maps.Copy(by, k.op(drivers.OpCreate).by)
+		if k.Sequential() > 0 {
+			first, later, creates = first+k.DeletedFirst, later+k.DeletedLater, creates+k.Op(drivers.OpCreate).Requests
+			maps.Copy(by, k.Op(drivers.OpCreate).By)
 		}
 	}
 	return first > 9*later && 2*first > creates && creates >= 2*int64(by.Count())
@@ -261,20 +267,20 @@ func (l lineGroup) revocable() observation.Form {
 func (l lineGroup) aheadWatch() observation.Form {
 	candidates := client.Set{}
 	for _, k := range l.kids {
-		if k.sequential() > 0 {
-			maps.Copy(candidates, k.op(drivers.OpCreate).by)
+		if k.Sequential() > 0 {
+			maps.Copy(candidates, k.Op(drivers.OpCreate).By)
 		}
 	}
-	acknowledged := slices.ContainsFunc(l.kids, func(k *pattern) bool {
-		creates := k.op(drivers.OpCreate)
-		return k.modes[drivers.Ephemeral] > 0 && creates.lost == 0 && creates.by.IsSubsetOf(candidates)
+	acknowledged := slices.ContainsFunc(l.kids, func(k *Pattern) bool {
+		creates := k.Op(drivers.OpCreate)
+		return k.Modes[drivers.Ephemeral] > 0 && creates.Lost == 0 && creates.By.IsSubsetOf(candidates)
 	})
-	lowest := l.ahead.lowest > l.ahead.next
-	certain := l.ahead.lowest+l.ahead.next > 0
-	evidence := fmt.Sprintf("each session watches the node ahead of its own in %s", l.dir.name)
-	lowestEvidence := fmt.Sprintf("all waiting sessions watch the first node in %s", l.dir.name)
+	lowest := l.ahead.Lowest > l.ahead.Next
+	certain := l.ahead.Lowest+l.ahead.Next > 0
+	evidence := fmt.Sprintf("each session watches the node ahead of its own in %s", l.dir.Name)
+	lowestEvidence := fmt.Sprintf("all waiting sessions watch the first node in %s", l.dir.Name)
 	switch {
-	case l.shared && l.ahead.lowest*10 > l.ahead.next: // writers watch the node ahead in either form
+	case l.shared && l.ahead.Lowest*10 > l.ahead.Next: // writers watch the node ahead in either form
 		return observation.Form{Name: "shared lock, lowest writer", Forms: []string{"shared-lock/lowest-write"}, Instead: "nearest", Wakes: 1, WaitFor: observation.Turn, Evidence: lowestEvidence}
 	case l.shared && !certain:
 		return observation.Form{Name: "shared lock, nearest or lowest writer", Forms: []string{"shared-lock/nearest", "shared-lock/lowest-write"}, WaitFor: observation.Turn, Evidence: evidence}
@@ -292,84 +298,84 @@ func (l lineGroup) aheadWatch() observation.Form {
 		Most: 1, WaitFor: observation.Turn, Evidence: evidence}
 }
 
-func (a *ahead) add(b ahead) {
-	a.next += b.next
-	a.only += b.only
-	a.lowest += b.lowest
-	a.other += b.other
-	a.behind += b.behind
-	a.own += b.own
-	a.none += b.none
-	a.missing += b.missing
+func (a *Ahead) add(b Ahead) {
+	a.Next += b.Next
+	a.Only += b.Only
+	a.Lowest += b.Lowest
+	a.Other += b.Other
+	a.Behind += b.Behind
+	a.Own += b.Own
+	a.None += b.None
+	a.Missing += b.Missing
 }
 
 // transactions recognises nodes in which sessions vote.
-func transactions(g group) (observation.Form, []*pattern) {
-	i := slices.IndexFunc(g.kids, func(k *pattern) bool {
-		sets := k.op(drivers.OpSet) // each site votes once in a node of its own
-		return sets.by.Count() > 1 && sets.requests <= k.places && k.watchedReads() > 0 && k.sequential() == 0 && k.places > 1
+func transactions(g group) (observation.Form, []*Pattern) {
+	i := slices.IndexFunc(g.kids, func(k *Pattern) bool {
+		sets := k.Op(drivers.OpSet) // each site votes once in a node of its own
+		return sets.By.Count() > 1 && sets.Requests <= k.Places && k.watchedReads() > 0 && k.Sequential() == 0 && k.Places > 1
 	})
 	if i < 0 {
 		return observation.Form{}, nil
 	}
 	site := g.kids[i]
-	sites, readers := site.op(drivers.OpSet).by.Count(), site.op(drivers.OpGet).by.Count()
+	sites, readers := site.Op(drivers.OpSet).By.Count(), site.Op(drivers.OpGet).By.Count()
 	switch {
 	case readers > 1:
 		return observation.Form{Name: "two-phase commit, all watch all", Forms: []string{"two-phase-commit/all-watch-all"}, Instead: "coordinator", Wakes: 1, WaitFor: observation.Votes,
-			Evidence: fmt.Sprintf("%d sessions vote in a node each, and %d watch all votes", sites, readers)}, []*pattern{site}
-	case site.modes[drivers.Ephemeral] > 0:
+			Evidence: fmt.Sprintf("%d sessions vote in a node each, and %d watch all votes", sites, readers)}, []*Pattern{site}
+	case site.Modes[drivers.Ephemeral] > 0:
 		return observation.Form{Name: "two-phase commit, coordinator, ephemeral sites", Forms: []string{"two-phase-commit/ephemeral-sites"}, WaitFor: observation.News,
-			Evidence: fmt.Sprintf("%d sessions vote in an ephemeral node each, and one watches the votes", sites)}, []*pattern{site, g.dir}
+			Evidence: fmt.Sprintf("%d sessions vote in an ephemeral node each, and one watches the votes", sites)}, []*Pattern{site, g.dir}
 	}
 	return observation.Form{Name: "two-phase commit, coordinator", Forms: []string{"two-phase-commit/coordinator"}, WaitFor: observation.News,
-		Evidence: fmt.Sprintf("%d sessions vote in a node each, and one watches the votes", sites)}, []*pattern{site, g.dir}
+		Evidence: fmt.Sprintf("%d sessions vote in a node each, and one watches the votes", sites)}, []*Pattern{site, g.dir}
 }
 
 // racesBelow recognises one ephemeral node for which sessions race that watch the node above it.
-func racesBelow(g group) (observation.Form, []*pattern) {
-	i := slices.IndexFunc(g.kids, func(k *pattern) bool {
-		return k.places == 1 && k.modes[drivers.Ephemeral] > 0 && k.op(drivers.OpCreate).lost > 0 && k.watched() == 0
+func racesBelow(g group) (observation.Form, []*Pattern) {
+	i := slices.IndexFunc(g.kids, func(k *Pattern) bool {
+		return k.Places == 1 && k.Modes[drivers.Ephemeral] > 0 && k.Op(drivers.OpCreate).Lost > 0 && k.Watched() == 0
 	})
 	if watched, _ := g.dir.lists(); i < 0 || watched == 0 {
 		return observation.Form{}, nil
 	}
 	node := g.kids[i]
-	creates := node.op(drivers.OpCreate)
-	racers := g.dir.op(drivers.OpChildren).by.Common(creates.by)
+	creates := node.Op(drivers.OpCreate)
+	racers := g.dir.Op(drivers.OpChildren).By.Common(creates.By)
 	if racers < 2 {
 		return observation.Form{}, nil
 	}
 	return observation.Form{Name: "lock or election, one node, watched from above", Forms: []string{}, Instead: "predecessor", Wakes: 1, WaitFor: observation.Turn,
-		Evidence: fmt.Sprintf("%d sessions watch the list of nodes and race to create %s: %d of %d creates failed", racers, node.name, creates.lost, creates.requests)}, []*pattern{g.dir, node}
+		Evidence: fmt.Sprintf("%d sessions watch the list of nodes and race to create %s: %d of %d creates failed", racers, node.Name, creates.Lost, creates.Requests)}, []*Pattern{g.dir, node}
 }
 
 // lists recognises a node whose children sessions watch and leave to others: they neither race to
 // create them nor take them away.
-func lists(g group) (observation.Form, []*pattern) {
+func lists(g group) (observation.Form, []*Pattern) {
 	if watched, _ := g.dir.lists(); watched == 0 || fanoutOf(g.dir).Max() < 2 || g.dir.maySignal() || (lineGroup{group: g}).takesTurns() { // one that waits may want its turn
 		return observation.Form{}, nil
 	}
-	watching, created := g.dir.op(drivers.OpChildren).by, client.Set{}
+	watching, created := g.dir.Op(drivers.OpChildren).By, client.Set{}
 	for _, k := range g.kids {
 		if g.locks(k) {
 			return observation.Form{}, nil
 		}
-		takers := k.takers.Common(watching)
-		if k.modes[drivers.Ephemeral] > 0 {
-			takers = int(k.deletedByOthers) // a member may remove its own node
+		takers := k.Takers.Common(watching)
+		if k.Modes[drivers.Ephemeral] > 0 {
+			takers = int(k.DeletedByOthers) // a member may remove its own node
 		}
-		if creates := k.op(drivers.OpCreate); 2*creates.lost > creates.requests || takers > 1 {
+		if creates := k.Op(drivers.OpCreate); 2*creates.Lost > creates.Requests || takers > 1 {
 			return observation.Form{}, nil
 		}
-		maps.Copy(created, k.op(drivers.OpCreate).by)
+		maps.Copy(created, k.Op(drivers.OpCreate).By)
 	}
 	members := watching.Common(created)
 	name := "list of nodes, watched from outside"
 	if 2*members >= watching.Count() {
 		name = "group, children watch"
 	}
-	return newsOfList(name, watching.Count(), members), []*pattern{g.dir}
+	return newsOfList(name, watching.Count(), members), []*Pattern{g.dir}
 }
 
 // newsOfList returns the form of a list of which all that watch it want to know.
@@ -382,41 +388,41 @@ func newsOfList(name string, watching, members int) observation.Form {
 }
 
 // isNamedAs reports whether nodes of both patterns have the same names, below different nodes.
-func (p *pattern) isNamedAs(o *pattern) bool { return path.Base(p.name) == path.Base(o.name) }
+func (p *Pattern) isNamedAs(o *Pattern) bool { return path.Base(p.Name) == path.Base(o.Name) }
 
 // locks reports whether the nodes of the pattern have the names of a queue's items beside them, which they
 // lock.
-func (g group) locks(k *pattern) bool {
+func (g group) locks(k *Pattern) bool {
 	return slices.ContainsFunc(g.siblings, func(other group) bool {
-		return slices.ContainsFunc(other.kids, func(item *pattern) bool {
-			return item.sequential() > 0 && k.isNamedAs(item)
+		return slices.ContainsFunc(other.kids, func(item *Pattern) bool {
+			return item.Sequential() > 0 && k.isNamedAs(item)
 		})
 	})
 }
 
 // trees recognises recursive watches.
-func trees(g group) (observation.Form, []*pattern) {
-	w := g.dir.op(drivers.OpWatchTree)
-	if w.requests == 0 {
+func trees(g group) (observation.Form, []*Pattern) {
+	w := g.dir.Op(drivers.OpWatchTree)
+	if w.Requests == 0 {
 		return observation.Form{}, nil
 	}
-	of := append([]*pattern{g.dir}, g.below...)
+	of := append([]*Pattern{g.dir}, g.below...)
 	takers, readers := client.Set{}, client.Set{}
 	for _, k := range g.below {
-		maps.Copy(readers, k.op(drivers.OpGet).by)
-		maps.Copy(readers, k.op(drivers.OpChildren).by)
-		if k.modes[drivers.Ephemeral] == 0 {
-			maps.Copy(takers, k.takers)
+		maps.Copy(readers, k.Op(drivers.OpGet).By)
+		maps.Copy(readers, k.Op(drivers.OpChildren).By)
+		if k.Modes[drivers.Ephemeral] == 0 {
+			maps.Copy(takers, k.Takers)
 		}
 	}
-	if n := takers.Common(w.by); n > 1 {
+	if n := takers.Common(w.By); n > 1 {
 		return observation.Form{Name: "queue, all consumers watch", Forms: []string{"queue/cached-list", "queue/relist"}, Instead: "one-watcher", Wakes: 1, WaitFor: observation.Item,
-			Evidence: fmt.Sprintf("%d sessions keep a recursive watch on the node, and %d of them delete what is below it", w.by.Count(), n)}, of
+			Evidence: fmt.Sprintf("%d sessions keep a recursive watch on the node, and %d of them delete what is below it", w.By.Count(), n)}, of
 	}
 	f := observation.Form{Name: "names, recursive watch", Forms: []string{"names/recursive", "mirror/recursive"}, WaitFor: observation.News,
-		Evidence: client.Say(w.by.Count(), "keeps", "keep") + " a recursive watch on the node"}
-	if readers.Common(w.by) > 0 {
-		f.Evidence += ", and " + client.Say(readers.Common(w.by), "reads", "read") + " what changes below it"
+		Evidence: client.Say(w.By.Count(), "keeps", "keep") + " a recursive watch on the node"}
+	if readers.Common(w.By) > 0 {
+		f.Evidence += ", and " + client.Say(readers.Common(w.By), "reads", "read") + " what changes below it"
 	}
 	return f, of
 }
