@@ -78,6 +78,7 @@ func Rows() []Row {
 
 		{Part: "observe", Packages: "drivers/traffic/...", Raced: true},
 		{Part: "observe", Packages: "metrics/observe", Raced: true},
+		{Part: "observe", Packages: "metrics/pattern", Raced: true},
 		{Part: "observe", Packages: "metrics/recovery", Raced: true},
 		{Part: "observe", Packages: "metrics/delivery/...", Raced: true},
 

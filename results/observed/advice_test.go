@@ -39,7 +39,7 @@ func TestAdvise(t *testing.T) {
 
 // TestAdviceHasAPage reads the forms that are recommended: each is described on the page of the recipe.
 func TestAdviceHasAPage(t *testing.T) {
-	files, err := filepath.Glob("../../metrics/observe/form*.go")
+	files, err := filepath.Glob("../../metrics/pattern/form*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
