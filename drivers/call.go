@@ -164,7 +164,8 @@ type Message struct {
 	// then on.
 	Watch, Alone bool
 	// Number tells the watches of a connection to etcd apart, from 1: several may be on the same path, and each of them
-	// notifies. The reply that arms a watch and the one that ends it have it. It is 0 where a path has one watch.
+	// notifies. Its notifications have it, the reply that arms it, and the one that ends it. It is 0 where a path has one
+	// watch.
 	Number int
 	// Mode is the mode of the node that a Create makes.
 	Mode Mode

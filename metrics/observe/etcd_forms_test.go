@@ -17,12 +17,12 @@ import (
 
 // otherShare says of which forms another share is wasted than the run counts. Their verdict is the run's all the same.
 var otherShare = map[string]string{
+	"queue/etcd-recipes":          "its watch tells of changes that came while it was being ended, as many as timing decides",
+	"priority-queue/etcd-recipes": "as queue/etcd-recipes",
 	"double-barrier/sequential":   "who leaves in order is told by the node ahead, and counts as waiting again",
 	"revocable-lock/shared-flag":  "a request to release and a release both come by the watch of one node",
 	"queue/one-watcher":           "the consumer that watches is told of more changes than the driver passes on, and its lock counts too",
 	"priority-queue/one-watcher":  "as queue/one-watcher",
-	"queue/etcd-recipes":          "its watch tells of changes that came while it was being ended, as many as timing decides",
-	"priority-queue/etcd-recipes": "as queue/etcd-recipes",
 }
 
 // TestEveryFormOnEtcdHasItsVerdict runs each form of the catalogue on etcd, at rest between its steps, through a proxy
@@ -58,7 +58,7 @@ func TestEveryFormOnEtcdHasItsVerdict(t *testing.T) {
 				t.Errorf("not known: %+v", r.Undecided())
 			}
 			if otherShare[f.String()] == "" {
-				checkWasted(t, s.Counts, r)
+				checkWasted(t, s.Counts, r, 0.03)
 			}
 		})
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stampede-bench/stampede/metrics"
@@ -49,7 +50,7 @@ func TestEveryFormIsCountedAndRecognised(t *testing.T) {
 				if f.String() != "lock/poll" || clients > 2 { // of two one waits, and repeats one read: it may not poll
 					checkForm(t, f, s.Counts, s.Largest, r)
 				}
-				checkWasted(t, s.Counts, r)
+				checkWasted(t, s.Counts, r, 0.02)
 			})
 		}
 	}
@@ -76,17 +77,18 @@ func checkForm(t *testing.T, f workloads.Form, counts metrics.Counts, largest in
 	}
 }
 
-// checkWasted checks the share of wasted notifications, to two points or to one notification.
-func checkWasted(t *testing.T, counts metrics.Counts, r observation.Report) {
+// checkWasted checks the share of wasted notifications, to most or to one notification. The driver for etcd watches keys of
+// its own sessions, which the run does not count.
+func checkWasted(t *testing.T, counts metrics.Counts, r observation.Report, most float64) {
 	t.Helper()
 	var useful, wasted int64
 	for _, p := range r.Places {
-		if p.Wasted != nil {
+		if p.Wasted != nil && !strings.HasPrefix(p.Path, "/stampede/sessions/") {
 			useful, wasted = useful+*p.Useful, wasted+*p.Wasted
 		}
 	}
 	got, want := share(wasted, useful), share(counts.Wasted, counts.Useful)
-	if one := share(1, counts.Wasted+counts.Useful-1); math.Abs(got-want) > max(0.02, one) {
+	if one := share(1, counts.Wasted+counts.Useful-1); math.Abs(got-want) > max(most, one) {
 		t.Errorf("observed %d useful and %d wasted notifications; the run counted %d and %d: %s",
 			useful, wasted, counts.Useful, counts.Wasted, recognised(r))
 	}

@@ -48,7 +48,7 @@ func TestEveryFormIsRecognisedWhileItRuns(t *testing.T) {
 					t.Errorf("observed %d notifications, at most %d; the run counted %d, %d", r.Traffic.Notifications, r.Traffic.FanoutMax, rec.Whole.Notifications, rec.Herd.Largest)
 				}
 				checkForm(t, f, rec.Whole, rec.Herd.Largest, r)
-				checkWasted(t, rec.Whole, r)
+				checkWasted(t, rec.Whole, r, 0.02)
 			})
 		}
 	}

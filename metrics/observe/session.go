@@ -50,20 +50,23 @@ func (s *session) lastingOver(p *place) []watchKey {
 	return []watchKey{{p.path, false, true}, {s.treeOver(p).path, true, true}}
 }
 
-// fires records that a notification of the node came by a lasting watch, if there is one, and reports whether that has
-// fired before, and the session has not read since.
-func (s *session) fires(p *place) (further bool) {
+// fires records that a notification of the node came by a lasting watch with the number, if there is one, and reports
+// whether that has fired before.
+func (s *session) fires(p *place, number int) (further bool) {
 	for _, k := range s.lastingOver(p) {
 		w, stands := s.watches[k]
-		switch {
-		case !stands:
+		if !stands {
 			continue
-		case !w.fired:
-			w.fired = true
+		}
+		switch told := w.fired[number]; {
+		case told == nil:
+			if w.fired == nil {
+				w.fired = map[int]*firing{}
+			}
+			w.fired[number] = &firing{}
 			w.pattern.Ops[k.lastingOp()].Fired++
-		case w.read:
-			w.read, w.reused = false, true
 		default:
+			told.reused = told.reused || told.read
 			further = true
 		}
 		s.watches[k] = w
@@ -74,19 +77,20 @@ func (s *session) fires(p *place) (further bool) {
 // readsAfter records a read of what lasting watches that have fired cover.
 func (s *session) readsAfter(p *place) {
 	for _, k := range append(s.lastingOver(p), watchKey{p.path, true, true}) {
-		if w, stands := s.watches[k]; stands && w.fired {
-			w.read = true
-			s.watches[k] = w
+		for _, told := range s.watches[k].fired {
+			told.read = true
 		}
 	}
 }
 
-// spends returns where to count that the session has ended a lasting watch that told it once, nil if it told it never or
-// more often.
-func (w standingWatch) spends(k watchKey) *int64 {
-	if !k.lasting || !w.fired || w.reused {
+// spends returns where to count that the session has ended the lasting watch with the number, which told it once, nil if
+// that told it never or more often, or is counted already.
+func (w standingWatch) spends(k watchKey, number int) *int64 {
+	told := w.fired[number]
+	if !k.lasting || told == nil || told.reused || told.spent {
 		return nil
 	}
+	told.spent = true
 	return &w.pattern.Ops[k.lastingOp()].Spent
 }
 
@@ -103,10 +107,16 @@ type standingWatch struct {
 	at      time.Time
 	pattern *pattern.Pattern
 	more    int64 // further watches of the session on the path
-	fired   bool  // the session was told of a change by it
-	read    bool  // and has read since
-	reused  bool  // and was told of another change by it then
 	dead    bool  // it was set on a sequential node that was gone, whose name will not come again
+	// fired has those that last and have told of a change, by their numbers.
+	fired map[int]*firing
+}
+
+// A firing is what came after a lasting watch told of a change.
+type firing struct {
+	read   bool // the session has read since
+	reused bool // and was told of another change by it then
+	spent  bool // the session has given it up
 }
 
 // maxRaces is how many nodes are remembered for each session that it could not create.
@@ -475,10 +485,11 @@ func (a *Analysis) arm(s *session, k watchKey, p *place, m *drivers.Message) {
 		return
 	case again:
 		w.more++
-		if spent := w.spends(k); spent != nil { // it stands until the service has confirmed its end
-			*spent++
+		for number := range w.fired { // they stand until the service has confirmed their end
+			if spent := w.spends(k, number); spent != nil {
+				*spent++
+			}
 		}
-		w.fired, w.read, w.reused = false, false, false
 	default:
 		w = standingWatch{at: a.now, pattern: p.pattern, dead: missing(m) && p.pattern.Sequential() > 0}
 		s.rearmedBroken(a, k, a.now)
@@ -511,6 +522,7 @@ func (a *Analysis) endedWatch(s *session, m *drivers.Message) bool {
 		return false
 	}
 	w.more--
+	delete(w.fired, m.Number)
 	s.watches[k] = w
 	a.stand(s, k, -1)
 	return true

@@ -442,7 +442,7 @@ const maxGaveUp = 1 << 10
 // givesUp records the end of a lasting watch. The client has given it up if its connection goes on.
 func (t *tap) givesUp(m *drivers.Message) {
 	k := endedKey(m)
-	if spent := t.s.watches[k].spends(k); spent != nil && len(t.gaveUp) < maxGaveUp {
+	if spent := t.s.watches[k].spends(k, m.Number); spent != nil && len(t.gaveUp) < maxGaveUp {
 		t.gaveUp = append(t.gaveUp, spent)
 	}
 }

@@ -81,7 +81,7 @@ func (s *session) notified(a *Analysis, m *drivers.Message, p *place) {
 	}
 	w.inLine, w.writes = !in.other, s.writes
 	w.ofLine = w.inLine && in.stage != pattern.Voted && s.treeOver(p) == in.dir
-	w.further = s.fires(p)
+	w.further = s.fires(p, m.Number)
 	in.notified(a, s, w)
 	s.wakes(a, w)
 	s.unassigned[s.notifications] = w

@@ -297,7 +297,9 @@ func (r *reporter) watchReply(e *exchange, m drivers.Message, t text) (missing t
 		return missing
 	}
 	m.Pos = a.GetHeader().GetRevision()
-	switch w, standing := e.watches.standing[a.WatchId]; {
+	w, standing := e.watches.standing[a.WatchId]
+	of := w.number
+	switch {
 	case a.Created && len(e.watches.creating) > 0:
 		w, e.watches.creating = e.watches.creating[0], e.watches.creating[1:]
 		r.watches++
@@ -323,7 +325,7 @@ func (r *reporter) watchReply(e *exchange, m drivers.Message, t text) (missing t
 	for _, event := range a.Events {
 		r.tell(drivers.Message{
 			Kind: drivers.Notification, Event: calls.Change(event), Path: event.GetKv().GetKey(),
-			Pos: event.GetKv().GetModRevision(), Size: m.Size,
+			Pos: event.GetKv().GetModRevision(), Size: m.Size, Number: of,
 		})
 		m.Size = 0 // all came in one message
 	}
