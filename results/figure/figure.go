@@ -42,6 +42,7 @@ type Figure struct {
 	run         func(results.Run) (float64, bool)
 	count       func(results.Settled) results.Exact
 	path        func(observation.Place) (float64, bool)
+	across      bool // its value over all paths is not that of one of them: see Across
 	observation func(results.Observation) (float64, bool)
 }
 
@@ -144,6 +145,10 @@ func (f Figure) ObservationValue(o results.Observation) (value float64, known bo
 	}
 	return f.observation(o)
 }
+
+// Across reports whether the figure over all paths can be beyond that of each path: a transaction wakes other sessions at
+// each of several.
+func (f Figure) Across() bool { return f.across }
 
 // OfPaths reports whether observed paths have the figure.
 func (f Figure) OfPaths() bool { return f.path != nil }

@@ -161,6 +161,7 @@ func addFanout(f *Figure) {
 	var value func(observation.Place) int64
 	switch f.Name {
 	case "fanout.max":
+		f.across = true
 		value = func(p observation.Place) int64 { return p.FanoutMax }
 	case "fanout.p50":
 		f.unseen = Either

@@ -104,6 +104,9 @@ func (t PathThreshold) measured(o results.Observation) (at string, value float64
 		worst, err := t.worst(o)
 		if t.pattern != "" || !errors.Is(err, errNotWatched) {
 			value, _ = t.Figure.PathValue(worst)
+			if all, known := t.Figure.ObservationValue(o); t.pattern == "" && t.Figure.Across() && known && t.further(all, value) {
+				return results.AllPaths, all, err
+			}
 			return worst.Path, value, err
 		}
 	}

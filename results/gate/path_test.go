@@ -52,6 +52,24 @@ func TestPathThresholds(t *testing.T) {
 	}
 }
 
+// TestAChangeAtSeveralPathsIsJudgedAsAWhole has a transaction wake 30 sessions, at most 23 of them at one path: the limit on
+// any change sees all of them, and that on a path those which wait there.
+func TestAChangeAtSeveralPathsIsJudgedAsAWhole(t *testing.T) {
+	o := resulttest.Observation()
+	o.Observed.Traffic.FanoutMax = 30
+	for text, want := range map[string]results.Verdict{
+		"fanout.max <= 29":              results.Fail,
+		"fanout.max <= 30":              results.Pass,
+		"fanout.max >= 2":               results.Fail, // of the path that is furthest from it
+		"/controller: fanout.max <= 23": results.Pass,
+	} {
+		gates, verdict := gate.JudgePaths([]gate.PathThreshold{parsedPath(t, text)}, o)
+		if verdict != want {
+			t.Errorf("%s: got %s (%+v), want %s", text, verdict, gates, want)
+		}
+	}
+}
+
 func TestInvalidPathThresholds(t *testing.T) {
 	for text, want := range map[string]string{
 		"fanout.max":              `threshold "fanout.max": want METRIC < LIMIT`,
