@@ -11,8 +11,9 @@ import (
 
 // A session is at rest after a notification once it pauses for longer than shortPause. Where a session
 // has ended or given up its turn, others take over, and pause for up to longPause, all pauses together:
-// they ask each other who is ahead, or start a server, as Patroni's members do. So may each session
-// before it reads what has changed.
+// they ask each other who is ahead, or start a server, as Patroni's members do, before they ask for what was given up or
+// take it. So may each session before it reads what has changed. Who ends its session after a pause, or asks for something
+// elsewhere, was at rest.
 const (
 	shortPause = 50 * time.Millisecond
 	longPause  = 2 * time.Second
@@ -134,19 +135,28 @@ func (w *Work) End() {
 	}
 }
 
-// atRest reports whether the session is at rest when it sends a request, which may read what has changed.
-func (w *Work) atRest(now time.Time, reads bool) bool {
+// atRest reports whether the session is at rest when it sends a request.
+func (w *Work) atRest(now time.Time, to Purpose) bool {
 	pause := w.pause(now)
-	patient := !w.asked && reads || w.trace != nil && w.trace.begun.HandsOver
+	patient := !w.asked && to == Reads || to != Elsewhere && w.trace != nil && w.trace.begun.HandsOver
 	return pause > shortPause && !patient || w.idle+pause > longPause || w.trace != nil && w.trace.done
 }
 
+// A Purpose says what a request has to do with what its session was notified of last.
+type Purpose int
+
+// The purposes.
+const (
+	Elsewhere Purpose = iota // nothing
+	Nearby                   // it is about a node beside it
+	Reads                    // it asks for what has changed
+)
+
 // Ask counts a request that a session sends, and returns its work, nil if it is at rest. What a session
 // does to hand its turn over is always a cause of its own: it did not do it because it had once been
-// woken. Else a busy lock would be one event without end. The request reads if it asks for what has
-// changed.
-func (t *Tracer) Ask(w *Work, now time.Time, op drivers.Op, handsOver, reads bool) *Work {
-	if w == nil || handsOver || w.atRest(now, reads) {
+// woken. Else a busy lock would be one event without end.
+func (t *Tracer) Ask(w *Work, now time.Time, op drivers.Op, handsOver bool, to Purpose) *Work {
+	if w == nil || handsOver || w.atRest(now, to) {
 		w.End()
 		t.CountAtRest(op)
 		return nil

@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -47,6 +48,35 @@ func TestAftermathEndsAtRest(t *testing.T) {
 		}
 		if p.SettledP90 == nil || time.Duration(*p.SettledP90).Round(time.Millisecond) != settled {
 			t.Errorf("pause %v: settled.p90 %v, want %v", pause, p.SettledP90, settled)
+		}
+	}
+}
+
+// TestTheEndOfAProgramIsNoPartOfItsLastTurn has two sessions take turns at a lock. Half a second after the last turn
+// one asks for something else, or closes: it was at rest until then.
+func TestTheEndOfAProgramIsNoPartOfItsLastTurn(t *testing.T) {
+	for name, end := range map[string]func(actor){
+		"close": func(c actor) { c.do(drivers.OpClose, "", 0, false, nil) },
+		"read":  func(c actor) { c.get("/elsewhere/x") },
+		"write": func(c actor) { c.set("/elsewhere/x") },
+	} {
+		s := newStage()
+		first, second := s.session(1), s.session(2)
+		place := func(n int) string { return fmt.Sprintf("/app/locks/lock-%010d", n) }
+		first.do(drivers.OpCreate, place(1), drivers.Ephemeral|drivers.Sequential, false, nil)
+		second.do(drivers.OpCreate, place(2), drivers.Ephemeral|drivers.Sequential, false, nil)
+		second.watch(place(1))
+		first.remove(place(1))
+		second.Message(s.now, drivers.Message{Kind: drivers.Notification, Event: drivers.Deleted, Path: []byte(place(1)), Pos: s.pos})
+		second.do(drivers.OpChildren, "/app/locks", 0, false, nil)
+		s.pass(500 * time.Millisecond)
+		end(second)
+		r := s.a.Report()
+		if all := r.Events.Largest; len(all) != 1 || all[0].Lasted != time.Millisecond || all[0].Requests != 2 {
+			t.Errorf("%s: %+v, want one event of a removal and a read, which lasted 1 ms", name, all)
+		}
+		if all := r.Largest; len(all) != 1 || all[0].Settled != time.Millisecond || all[0].Reads != 1 {
+			t.Errorf("%s: %+v, want one change that settled after 1 ms with one read", name, all)
 		}
 	}
 }

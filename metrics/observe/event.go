@@ -18,9 +18,34 @@ func (s *session) asks(a *Analysis, m *drivers.Message, r *request) {
 	}
 	givesUp := s.givesUp(a, m)
 	r.handsOver = givesUp || m.Op == drivers.OpClose
-	reads := r.place != nil && !m.Op.IsWrite() && s.pending(r.place) != nil
-	s.work = a.tracer.Ask(s.work, a.now, m.Op, givesUp, reads)
+	s.work = a.tracer.Ask(s.work, a.now, m.Op, givesUp, s.purpose(a, m, r.place))
 	r.work = s.work
+}
+
+// purpose returns what a request has to do with what the session was notified of last. The place is nil for a
+// transaction.
+func (s *session) purpose(a *Analysis, m *drivers.Message, p *place) causality.Purpose {
+	near := p != nil && s.near(p)
+	for _, part := range m.Parts {
+		near = near || s.near(a.lookUp(part.Path))
+	}
+	switch {
+	case !near:
+		return causality.Elsewhere
+	case p != nil && !m.Op.IsWrite() && s.pending(p) != nil:
+		return causality.Reads
+	}
+	return causality.Nearby
+}
+
+// near reports whether the place is beside the one that the session was notified of last, or below it. Those of the root
+// have nothing in common.
+func (s *session) near(p *place) bool {
+	if s.woke == nil {
+		return false
+	}
+	up := s.woke.place.parent
+	return s.woke.isAbout(p) || up != nil && up.parent != nil && up.isAbove(p)
 }
 
 // givesUp reports whether the request gives up a turn: it deletes a node of a line, or one that sessions
