@@ -187,15 +187,18 @@ func (a *Analysis) remove(c *child, pos int64) {
 }
 
 // tell records that a notification has told the removal of the node. The reply to the request that removed
-// it may come later. pos is 0 if the notification has none.
+// it may come later. pos is 0 if the notification has none. One of an earlier node of the same name says nothing of this one.
 func (l *waitingLine) tell(path string, pos int64) {
 	i := slices.IndexFunc(l.live, func(c *child) bool { return c.place.path == path })
-	if i < 0 || l.live[i].told {
+	if i < 0 || l.live[i].told || l.live[i].isYounger(pos) {
 		return
 	}
 	l.live[i].told, l.live[i].removed = true, pos
 	l.told++
 }
+
+// isYounger reports whether the child was created after position pos, if that is known.
+func (c *child) isYounger(pos int64) bool { return pos > 0 && c.pos > pos }
 
 // toldBy reports whether a notification has told that the child was removed at position pos or before.
 func (c *child) toldBy(pos int64) bool { return c.told && c.removed > 0 && c.removed <= pos }

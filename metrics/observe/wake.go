@@ -108,7 +108,7 @@ func (a *Analysis) deletedUnseen(pos int64, p *place) {
 	}
 	if l := a.lines[p.parent.path]; l != nil {
 		for _, c := range l.live {
-			if c.place.path == p.path && c.owner.gone() {
+			if c.place.path == p.path && c.owner.gone() && !c.isYounger(pos) {
 				delete(c.owner.children, p.path)
 				a.remove(c, pos)
 				return
