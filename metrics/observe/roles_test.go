@@ -105,8 +105,8 @@ func counts(p observation.Place) string {
 
 // prefixLine has clients of etcd with a key each below a prefix, that list it and watch all of it from there until they are
 // told, and then list it again. They leave in the order in which they came, or, as members of a group, in any, and come
-// again.
-func prefixLine(put, group bool) observation.Report {
+// again. Their keys are named after leases, or after the clients.
+func prefixLine(put, group, named bool) observation.Report {
 	const clients, turns = 6, 24
 	a := New(DefaultLimits)
 	pos, number := int64(1), 0
@@ -145,12 +145,15 @@ func prefixLine(put, group bool) observation.Report {
 	}
 	join := func(i int) {
 		pos++
-		key[i] = fmt.Sprintf("/app/line/%016x", 1<<40+pos)
+		mode := drivers.Ephemeral | drivers.Sequential
+		if key[i] = fmt.Sprintf("/app/line/%016x", 1<<40+pos); named {
+			key[i], mode = fmt.Sprintf("/app/line/worker-%c", 'a'+i), drivers.Ephemeral
+		}
 		all[i].Lease(time.Unix(10, 0), int64(100+i))
 		if put {
-			all[i].call(drivers.Message{Op: drivers.OpSet, Mode: drivers.Ephemeral | drivers.Sequential, Path: []byte(key[i]), Pos: pos})
+			all[i].call(drivers.Message{Op: drivers.OpSet, Mode: mode, Path: []byte(key[i]), Pos: pos})
 		} else {
-			all[i].create(key[i], drivers.Ephemeral|drivers.Sequential, pos, nil)
+			all[i].create(key[i], mode, pos, nil)
 		}
 		line = append(line, i)
 		tell(drivers.Created, key[i])
@@ -184,12 +187,111 @@ func prefixLine(put, group bool) observation.Report {
 // and a group whose members do: one is a herd, and all members want to know.
 func TestPrefixIsTheNodeAbove(t *testing.T) {
 	for _, put := range []bool{false, true} {
-		if p := placeAt(t, prefixLine(put, false), "/app/line/#"); p.Form == nil || p.Form.Name != "lock or election, children watch" || !p.Herd() || *p.Useful != 24 {
+		if p := placeAt(t, prefixLine(put, false, false), "/app/line/#"); p.Form == nil || p.Form.Name != "lock or election, children watch" || !p.Herd() || *p.Useful != 24 {
 			t.Errorf("a lock, put %v: %+v with %s; want a herd, 24 turns", put, p.Form, counts(p))
 		}
-		if p := placeAt(t, prefixLine(put, true), "/app/line/#"); p.Form == nil || p.Form.WaitFor != observation.News || p.Herd() || *p.Wasted != 0 {
+		if p := placeAt(t, prefixLine(put, true, false), "/app/line/#"); p.Form == nil || p.Form.WaitFor != observation.News || p.Herd() || *p.Wasted != 0 {
 			t.Errorf("a group, put %v: %+v with %s; want that all want to know", put, p.Form, counts(p))
 		}
+	}
+}
+
+// TestWhoComesAgainMayWaitForATurn has sessions with a node each, whose names tell no order, watch all nodes, delete their
+// own and come again: it may be a lock, and so it is not said that all want to know.
+func TestWhoComesAgainMayWaitForATurn(t *testing.T) {
+	for _, put := range []bool{false, true} {
+		if p := placeAt(t, prefixLine(put, false, true), "/app/line"); p.Form == nil || p.Form.Name != "lock or group" || !p.Undecided() {
+			t.Errorf("etcd, put %v: %+v with %s; want that it is not known", put, p.Form, counts(p))
+		}
+	}
+	for _, recursive := range []bool{false, true} {
+		s := newStage()
+		all := s.sessions(4)
+		mine := func(i int) string { return fmt.Sprintf("/app/line/host-%c", 'a'+i) }
+		for i, c := range all {
+			if c.create(mine(i), nil); recursive {
+				c.do(drivers.OpWatchTree, "/app/line", 0, true, nil)
+			}
+		}
+		for turn := range 12 {
+			for _, c := range all {
+				c.do(drivers.OpChildren, "/app/line", 0, !recursive, nil)
+			}
+			i := turn % len(all)
+			all[i].remove(mine(i))
+			for _, c := range all {
+				if recursive {
+					c.told(drivers.Deleted, mine(i))
+				} else {
+					c.told(drivers.ChildrenChanged, "/app/line")
+				}
+			}
+			all[i].create(mine(i), nil)
+		}
+		if p := placeAt(t, s.a.Report(), "/app/line"); p.Form == nil || p.Form.Name != "lock or group" || !p.Undecided() {
+			t.Errorf("ZooKeeper, recursive %v: %+v with %s; want that it is not known", recursive, p.Form, counts(p))
+		}
+	}
+}
+
+// TestALineWhoseMembersWatchThemselvesIsNoRing has sessions wait in line by a watch on the whole of it, which watch their
+// own nodes for requests to release, too, and write the holders in the node above. Nobody asks for a release.
+func TestALineWhoseMembersWatchThemselvesIsNoRing(t *testing.T) {
+	const node = "/app/lock"
+	s := newStage()
+	all := s.sessions(5)
+	mine := make([]string, len(all))
+	join := func(i, n int) {
+		mine[i] = fmt.Sprintf("%s/lock-%010d", node, n)
+		all[i].do(drivers.OpCreate, mine[i], drivers.Ephemeral|drivers.Sequential, false, nil)
+		all[i].watch(mine[i])
+		all[i].get(node)
+		all[i].list(node)
+	}
+	for i := range all {
+		join(i, i)
+	}
+	for turn := range 15 {
+		i := turn % len(all)
+		all[i].set(node)
+		all[i].remove(mine[i])
+		for j, c := range all {
+			if j != i {
+				c.told(drivers.ChildrenChanged, node)
+			}
+		}
+		for j, c := range all {
+			if j != i {
+				c.get(node)
+				c.list(node)
+			}
+		}
+		join(i, len(all)+turn)
+	}
+	if p := placeAt(t, s.a.Report(), node); p.Form == nil || p.Form.WaitFor != observation.Turn || !p.Herd() {
+		t.Errorf("%+v with %s, want a lock that is a herd", p.Form, counts(p))
+	}
+}
+
+// TestANotificationOfAnEarlierNodeRemovesNoLaterOne has a client delete its node of a line and create it again under the
+// same name, before another one is told of the removal: the later node stands.
+func TestANotificationOfAnEarlierNodeRemovesNoLaterOne(t *testing.T) {
+	a := New(DefaultLimits)
+	owner, other := newScript(a, 1), newScript(a, 2)
+	other.list("/app/line", 1)
+	for pos := int64(2); pos <= 4; pos += 2 {
+		owner.create("/app/line/0000000001", drivers.Ephemeral|drivers.Sequential, pos, nil)
+		if pos == 2 {
+			owner.remove("/app/line/0000000001", 3)
+		}
+	}
+	other.event(drivers.Deleted, "/app/line/0000000001", 3)
+	if n := len(a.lines["/app/line"].present()); n != 1 {
+		t.Errorf("%d nodes stand in the line, want 1", n)
+	}
+	other.event(drivers.Deleted, "/app/line/0000000001", 5)
+	if n := len(a.lines["/app/line"].present()); n != 0 {
+		t.Errorf("%d nodes stand in the line after its end, want 0", n)
 	}
 }
 

@@ -456,7 +456,7 @@ func TestVerdictsFollowFromWhatWasMeasured(t *testing.T) {
 		}, "/app/lock/n-#", "lock or election, predecessor", false, 4, 1, 4, 4, 0, 4},
 		"a lock whose holder goes on watching the line": {func(all []script) {
 			inLine(all, true)
-		}, "/locks/a", "", false, 5, 4, 130, -1, -1, 130},
+		}, "/locks/a", "lock or group", false, 5, 4, 130, -1, -1, 130},
 		"a group whose members leave in their order": {func(all []script) {
 			inLine(all, false)
 		}, "/locks/a", "group, children watch", false, 5, 4, 20, 20, 0, 20},

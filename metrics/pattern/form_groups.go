@@ -143,7 +143,8 @@ func (l lineGroup) form() observation.Form {
 	watched, plain := l.dir.lists()
 	pollers := l.dir.pollers(drivers.OpChildren, drivers.OpGet)
 	asks := slices.ContainsFunc(l.kids, func(k *Pattern) bool { return k.Op(drivers.OpSet).Requests > 0 })
-	switch gets, grants := l.dir.Op(drivers.OpGet), asks && l.dir.Op(drivers.OpSet).Requests > 0; {
+	// The holders are written only where somebody asks for the lock, or may: each watches its own node then.
+	switch gets, grants := l.dir.Op(drivers.OpGet), (asks || l.ahead.Own > 0) && l.dir.Op(drivers.OpSet).Requests > 0; {
 	case grants && gets.Requests > 0 && l.dir.watchedReads() == 0 && watched > plain:
 		return observation.Form{Name: "priority lock, children watch", Forms: []string{"priority-lock/children-watch"}, Instead: "nearest", Wakes: 2, WaitFor: observation.Turn, Evidence: "sessions write the holders in the node of the line, and watch all of it"}
 	case grants && gets.Requests > 0 && l.dir.watchedReads() == 0:
@@ -154,7 +155,7 @@ func (l lineGroup) form() observation.Form {
 		return l.recursiveWatch()
 	case watched > 0 && l.ahead.Behind > 0: // a ring watches what is ahead
 		return observation.Form{Name: "group, each watches each", Forms: []string{"mutual-watch/watch-each"}, Instead: "one-watch", WaitFor: observation.News, Evidence: "each session watches the nodes of the others, and the group"}
-	case watched > 0 && l.watches > 0:
+	case watched > 0 && l.ahead.Next+l.ahead.Only > 0 && l.ahead.Own == 0:
 		return observation.Form{Name: "group, ring", Forms: []string{"group/ring"}, WaitFor: observation.News,
 			Evidence: "each session watches the node ahead of its own, and the first watches the group"}
 	case watched > plain:
@@ -192,8 +193,11 @@ func (l lineGroup) recursiveWatch() observation.Form {
 		maps.Copy(created, k.Op(drivers.OpCreate).By)
 	}
 	members := l.dir.Op(drivers.OpWatchTree).By.Common(created)
-	if members < 2 || l.takesTurns() {
+	if members < 2 {
 		return observation.Form{}
+	}
+	if l.takesTurns() {
+		return unclear(fmt.Sprintf("%d sessions have a node and keep a recursive watch on all; they leave in the order in which they came, and come again", members))
 	}
 	return observation.Form{Name: "group, recursive watch", Forms: []string{"group/recursive", "mutual-watch/recursive"}, WaitFor: observation.News,
 		Evidence: fmt.Sprintf("%d sessions have a node and keep a recursive watch on the group", members)}
@@ -222,12 +226,42 @@ func (l lineGroup) childrenWatch() observation.Form {
 	case l.shared:
 		return observation.Form{Name: "shared lock, children watch", Forms: []string{"shared-lock/children-watch"}, Instead: "nearest", Wakes: 1, WaitFor: observation.Turn, Evidence: evidence + ", readers and writers"}
 	case heeds && l.takesTurns(): // a lock whose holder goes on watching, or a group
-		return observation.Form{}
+		return unclear(evidence + "; they leave it in the order in which they came, and come again")
 	case heeds:
 		return observation.Form{Name: "group, children watch", Forms: []string{"group/children-watch", "mutual-watch/one-watch"}, WaitFor: observation.News, Evidence: evidence + ", also those that are first in it"}
 	}
 	return observation.Form{Name: "lock or election, children watch", Forms: []string{"lock/children-watch", "election/children-watch"},
 		Instead: "predecessor", Wakes: 1, WaitFor: observation.Turn, Evidence: evidence}
+}
+
+// unclear returns the form of sessions that may wait for their turn, or may want to know who is there.
+func unclear(evidence string) observation.Form {
+	return observation.Form{Name: "lock or group", Forms: []string{}, WaitFor: observation.Unknown, Evidence: evidence}
+}
+
+// comeAgain returns how many of the sessions have nodes in the group which they delete themselves and create again: they
+// may wait for their turn, whatever their nodes are called, and 0 if fewer than two do.
+func (g group) comeAgain(watching client.Set) int {
+	var creates, deletes int64
+	by, away := client.Set{}, client.Set{}
+	for _, k := range g.kids {
+		for _, op := range []drivers.Op{drivers.OpCreate, drivers.OpSet} { // a put of etcd creates, too
+			creates += k.Op(op).Requests - k.Op(op).Failed
+			maps.Copy(by, k.Op(op).By)
+		}
+		deletes += k.Op(drivers.OpDelete).Requests - k.Op(drivers.OpDelete).Failed - k.DeletedByOthers
+		maps.Copy(away, k.Op(drivers.OpDelete).By)
+	}
+	again := 0
+	for s := range by {
+		if away[s] && watching[s] {
+			again++
+		}
+	}
+	if again < 2 || creates < 2*int64(by.Count()) || 2*deletes < creates {
+		return 0
+	}
+	return again
 }
 
 // woken returns the notifications of the line by their outcome: ZooKeeper's protocol names the node above it, etcd's what
@@ -370,6 +404,9 @@ func lists(g group) (observation.Form, []*Pattern) {
 		}
 		maps.Copy(created, k.Op(drivers.OpCreate).By)
 	}
+	if n := g.comeAgain(watching); n > 0 {
+		return unclear(fmt.Sprintf("%d sessions have a node and watch the list; they delete it and come again", n)), []*Pattern{g.dir}
+	}
 	members := watching.Common(created)
 	name := "list of nodes, watched from outside"
 	if 2*members >= watching.Count() {
@@ -418,6 +455,9 @@ func trees(g group) (observation.Form, []*Pattern) {
 	if n := takers.Common(w.By); n > 1 {
 		return observation.Form{Name: "queue, all consumers watch", Forms: []string{"queue/cached-list", "queue/relist"}, Instead: "one-watcher", Wakes: 1, WaitFor: observation.Item,
 			Evidence: fmt.Sprintf("%d sessions keep a recursive watch on the node, and %d of them delete what is below it", w.By.Count(), n)}, of
+	}
+	if n := g.comeAgain(w.By); n > 0 {
+		return unclear(fmt.Sprintf("%d sessions have a node and watch all below the node above; they delete it and come again", n)), of
 	}
 	f := observation.Form{Name: "names, recursive watch", Forms: []string{"names/recursive", "mirror/recursive"}, WaitFor: observation.News,
 		Evidence: client.Say(w.By.Count(), "keeps", "keep") + " a recursive watch on the node"}

@@ -164,8 +164,11 @@ func AtRest(r observation.Report) string {
 func unknownForms(r observation.Report) (all []string) {
 	for _, p := range r.Undecided() {
 		why := "its form is not recognised"
-		if p.Unjoined > 0 {
+		switch {
+		case p.Unjoined > 0:
 			why = "what they do then is not known"
+		case p.Form != nil:
+			why = fmt.Sprintf("whether they wait for their turn, or want to know, is not known (%s: %s)", p.Form.Name, p.Form.Evidence)
 		}
 		all = append(all, fmt.Sprintf("NOT KNOWN: one change of %s wakes up to %s of %s; %s.",
 			p.Path, units.Count(p.FanoutMax), units.Plural(p.Sessions, "session"), why))
