@@ -25,9 +25,9 @@ func (s *session) asks(a *Analysis, m *drivers.Message, r *request) {
 // purpose returns what a request has to do with what the session was notified of last. The place is nil for a
 // transaction.
 func (s *session) purpose(a *Analysis, m *drivers.Message, p *place) causality.Purpose {
-	near := p != nil && s.near(p)
+	near := p != nil && s.isNear(p)
 	for _, part := range m.Parts {
-		near = near || s.near(a.lookUp(part.Path))
+		near = near || s.isNear(a.lookUp(part.Path))
 	}
 	switch {
 	case !near:
@@ -38,9 +38,9 @@ func (s *session) purpose(a *Analysis, m *drivers.Message, p *place) causality.P
 	return causality.Nearby
 }
 
-// near reports whether the place is beside the one that the session was notified of last, or below it. Those of the root
+// isNear reports whether the place is beside the one that the session was notified of last, or below it. Those of the root
 // have nothing in common.
-func (s *session) near(p *place) bool {
+func (s *session) isNear(p *place) bool {
 	if s.woke == nil {
 		return false
 	}
