@@ -10,25 +10,33 @@
 //   - A read with a watch arms it as of the zxid of its reply. It is one of two kinds: exists and
 //     getData watch the node, getChildren watches the list of its children. Only exists arms a watch
 //     on a missing node, which fires when the node is created.
+//
 //   - A watch fires once, for the first change after it was armed. A deletion fires both kinds of
 //     watches on the node, with one packet for a session that has both, and the watch on the children
 //     of the parent. Arming a watch that is armed changes nothing.
+//
 //   - A persistent watch fires for every change of its node and of the list of its children, a
 //     recursive one for every change of its node and all below it, but not for lists of children. Both
 //     stay until they are removed, or until the session ends. One-shot watches on the same path as a
 //     persistent watch depend on the version of the server, so none of their notifications is owed.
+//
 //   - All operations of a transaction have one zxid. Each has its notifications.
+//
 //   - A connection that breaks takes the watches with it. The client arms them again with setWatches
 //     and the zxid that it has seen. The server compares: it sends a notification immediately, before
 //     its reply, if the node or its list of children has changed since or is gone, and arms the watch
 //     otherwise. It does so for each watch: of a node that is gone, both kinds of watches are notified.
 //     A node that was missing, and is again, has not changed. Persistent watches do not catch up.
+//
 //   - The end of the session ends its watches. The reply to the request to close it is a reply like any other: they
 //     are owed what has changed before.
 //
+//   - A request to remove watches is a request like any other: what has changed before its reply is owed. What changes
+//     later is not, if the reply says that they were removed.
+//
 // Notifications carry the zxid of the change from ZooKeeper 3.9 on and with the native server. Older
-// servers send none: then nothing is owed to persistent watches, since it is not known which change their
-// notifications report, and notifications in the wrong order are not found.
+// servers send none: then a notification of a persistent watch counts for one change that it can report, whichever,
+// and notifications in the wrong order are not found. On these servers a one-shot watch ends a persistent one on its path.
 //
 // # What etcd promises
 //
@@ -60,6 +68,11 @@
 // heartbeat or to the request to close the session. Nothing is decided from a lack of
 // knowledge: writes of other processes make no notification wrong.
 //
-// If a connection ends, or the audit of its session, while a notification is owed and no such reply has come, it is
-// not known whether the notification was lost or on its way. That is [Undecided].
+// If a connection ends, or the audit of its session, or a watch of a stream, while a notification is owed and no such
+// reply has come, it is not known whether the notification was lost or on its way. That is [Undecided]. So is what was
+// owed when the session armed another watch on the path, or removed one of several, and has not come by such a reply:
+// what the server makes of them depends on its version.
+//
+// What is owed ends in one of these ways: it comes, is reported, or is shown not to be due, by the reply that closes
+// the session or removes the watch.
 package delivery

@@ -15,7 +15,8 @@ type lasting struct {
 	at      int64 // position from which it reports changes
 	stale   bool  // it was armed on an earlier connection
 	again   bool  // a request to arm it again is in flight
-	excused bool  // nothing is owed to it: it is being removed, or others on its path overlap
+	excused bool  // nothing more is owed to it: it may have been removed, or others on its path overlap
+	beside  bool  // a one-shot watch was armed on its path
 }
 
 // maxEarly is how many notifications a session keeps that came before the reply to their write. Those of other
@@ -77,6 +78,17 @@ func (s *Session) persists(n *node) bool {
 	return slices.ContainsFunc(n.lasting, func(k *lasting) bool { return k.session == s })
 }
 
+// standsBeside enters a one-shot watch on the node, and reports whether the session has a persistent watch there.
+func (s *Session) standsBeside(n *node) (lasts bool) {
+	for _, k := range n.lasting {
+		if k.session == s {
+			lasts, k.beside = true, true
+			k.excused = k.excused || s.blind
+		}
+	}
+	return lasts
+}
+
 func (s *Session) againLasting(n *node, tree bool) {
 	if !s.persists(n) { // the client believes that it has one, of an earlier session
 		s.addLasting(&lasting{session: s, node: n, tree: tree, excused: true})
@@ -89,13 +101,25 @@ func (s *Session) againLasting(n *node, tree bool) {
 	}
 }
 
+// excuseLasting makes the session's persistent watches on the node owe nothing more.
 func (s *Session) excuseLasting(n *node) {
 	for _, k := range n.lasting {
 		if k.session == s {
 			k.excused = true
 		}
 	}
-	s.expected = slices.DeleteFunc(s.expected, func(c change) bool { return !s.owes(c) })
+}
+
+// resolve ends what persistent watches owe where done says so. It is reported as the kind says, 0 if it has come or is
+// known not to be due. Nothing else ends such a debt.
+func (s *Session) resolve(done func(change) (k Kind, over bool)) {
+	s.expected = slices.DeleteFunc(s.expected, func(c change) bool {
+		k, over := done(c)
+		if over && k != 0 && !s.counted(c) {
+			s.violated(k, c)
+		}
+		return over
+	})
 }
 
 // owes reports whether a persistent watch of the session must report the change.
@@ -106,14 +130,24 @@ func (s *Session) owes(c change) (owes bool) {
 	return owes
 }
 
+// removeLasting ends the persistent watches on the node, and what only they owe.
 func (s *Session) removeLasting(n *node) {
+	var over []change
+	for _, c := range s.expected {
+		s.checker.eachOver(c.node, c.event, func(k *lasting) {
+			if k.session == s && k.node == n {
+				over = append(over, c)
+			}
+		})
+	}
 	s.lasting = slices.DeleteFunc(s.lasting, func(k *lasting) bool {
-		if k.node != n || !k.excused {
+		if k.node != n {
 			return false
 		}
 		k.leave()
 		return true
 	})
+	s.resolve(func(c change) (Kind, bool) { return 0, slices.Contains(over, c) && !s.owes(c) })
 }
 
 // changeLasting makes the sessions whose persistent watches cover the change owe its notification.
@@ -122,11 +156,21 @@ func (c *Checker) changeLasting(n *node, e drivers.EventType, pos int64) {
 	c.told = c.told[:0]
 	c.eachOver(n, e, func(k *lasting) {
 		s := k.session
-		if !s.blind && !k.stale && !k.excused && k.at < pos && !slices.Contains(c.told, s) {
+		if !k.stale && !k.excused && k.at < pos && !slices.Contains(c.told, s) {
 			c.told = append(c.told, s)
 			s.expect(is)
 		}
 	})
+}
+
+// counted takes one notification without a position from those that have come, if there is one that may report the change.
+// Which of several it reports is not known, but of the changes before a reply there cannot be more.
+func (s *Session) counted(c change) bool {
+	i := slices.Index(s.early, change{c.node, c.event, 0})
+	if i >= 0 {
+		s.early = slices.Delete(s.early, i, i+1)
+	}
+	return i >= 0
 }
 
 // expect enters a change that the session must be notified of, or has been.
@@ -158,27 +202,49 @@ func (s *Session) fireLasting(is change) (covered bool) {
 			judged = judged || !k.stale && !k.excused
 		}
 	})
-	if !judged {
-		return covered
-	}
-	if is.pos == 0 { // then it is not known which change it reports
-		s.blind, s.expected = true, s.expected[:0]
-		return true
-	}
-	if i := slices.Index(s.expected, is); i >= 0 {
+	switch {
+	case !covered:
+	case is.pos == 0:
+		s.old()
+		s.keepEarly(is)
+	case slices.Contains(s.expected, is):
 		s.did(is)
-		s.expected = slices.Delete(s.expected, i, i+1)
-		return true
-	}
-	if slices.Contains(s.done[:], is) {
+		paid := false
+		s.resolve(func(c change) (Kind, bool) {
+			pays := !paid && c == is
+			paid = paid || pays
+			return 0, pays
+		})
+	case !judged:
+	case slices.Contains(s.done[:], is):
 		s.violated(Twice, is)
-		return true
+	default:
+		s.keepEarly(is)
 	}
+	return covered
+}
+
+// keepEarly keeps a notification until its write is known.
+func (s *Session) keepEarly(is change) {
 	if len(s.early) == maxEarly {
 		s.early = slices.Delete(s.early, 0, maxEarly/2)
 	}
 	s.early = append(s.early, is)
-	return true
+}
+
+// old records that the service tells no positions. It then is one whose one-shot watches end persistent ones on their
+// path, so that what only these owe is not due.
+func (s *Session) old() {
+	if s.blind {
+		return
+	}
+	s.blind = true
+	owed := slices.Clone(s.expected)
+	owed = slices.DeleteFunc(owed, func(c change) bool { return !s.owes(c) })
+	for _, k := range s.lasting {
+		k.excused = k.excused || k.beside
+	}
+	s.resolve(func(c change) (Kind, bool) { return 0, slices.Contains(owed, c) && !s.owes(c) })
 }
 
 // verifyLasting finds notifications that came more often than the write at the position has changed the node.
@@ -201,13 +267,15 @@ func (c *Checker) verifyLasting(n *node, pos int64) {
 // after it at which they owe something.
 func (s *Session) settleLasting(last int64) (low int64) {
 	low = unbounded
-	s.expected = slices.DeleteFunc(s.expected, func(c change) bool {
-		if c.pos <= last {
-			s.violated(Missing, c)
-			return true
+	s.resolve(func(c change) (Kind, bool) {
+		switch {
+		case c.pos > last:
+			low = min(low, c.pos)
+			return 0, false
+		case s.owes(c):
+			return Missing, true
 		}
-		low = min(low, c.pos)
-		return false
+		return Undecided, true // what the server does is not promised
 	})
 	return low
 }

@@ -2,7 +2,6 @@ package delivery
 
 import (
 	"errors"
-	"slices"
 	"sync/atomic"
 
 	"github.com/stampede-bench/stampede/drivers"
@@ -24,15 +23,14 @@ type Session struct {
 	owing   []*watch            // some of which owe nothing any more
 	spare   *watch              // for the next watch: most sessions arm one again when it has fired
 	rearms  [][]*watch          // in requests to arm them again that are in flight
-	unarms  []*node             // of requests in flight that remove watches
 
 	streams  map[int64]*streamed // by the watch's number, on the current connection; nil before the first
 	now      int64               // from which on the latest watch from now must report events
 	lasting  []*lasting
-	expected []change   // owed by persistent watches
+	expected []change   // owed by persistent watches, see resolve
 	early    []change   // notifications of persistent watches whose write is not known
 	done     [16]change // latest notifications of persistent watches whose write is known
-	blind    bool       // these have no positions
+	blind    bool       // notifications have no positions
 	nextDone int
 }
 
@@ -57,9 +55,8 @@ func (s *Session) Audit() {
 // Abandon ends the audit: a part of what the session sends or gets is not seen.
 func (s *Session) Abandon() {
 	if s != nil {
-		s.undecided()
 		s.audited = false
-		s.forget()
+		s.forget(Undecided)
 	}
 }
 
@@ -102,10 +99,6 @@ func (s *Session) request(m *drivers.Message) {
 		if s.audited {
 			s.asksAgain(m)
 		}
-	case drivers.OpUnwatch:
-		if s.audited {
-			s.unarm(s.checker.node(m.Path))
-		}
 	}
 }
 
@@ -116,30 +109,28 @@ func (s *Session) reply(m *drivers.Message) {
 			s.checker.wrote(m)
 		}
 	case m.Op == drivers.OpClose && s.closing && m.Err == nil:
-		s.Reach(m.Pos)
-		s.settle()
-		s.forget() // what changes later is not owed any more
+		s.reached(m.Pos)
+		s.forget(0) // what changes later is not owed any more
 	case m.Op == drivers.OpOpen && m.Err != nil, m.Op == drivers.OpClose && s.closing:
-		s.undecided()
-		s.forget()
+		s.forget(Undecided)
 	case !s.audited:
 	case m.Op == drivers.OpRearm:
 		s.rearmed(m)
-	case m.Op == drivers.OpUnwatch:
-		if len(s.unarms) == 0 { // the request was not seen
-			s.unarm(s.checker.node(m.Path))
-		}
-		n := s.unarms[0]
-		s.unarms = s.unarms[1:]
-		if m.Err == nil {
-			s.removeLasting(n)
-		}
+	case m.Op == drivers.OpUnwatch && m.Err == nil && len(m.Path) > 0:
+		s.reached(m.Pos)
+		s.removed(s.checker.node(m.Path))
 	case m.Op.IsWatch() && m.Err == nil:
+		s.reached(m.Pos)
 		s.armLasting(m)
 	case m.Watch && m.Op.IsRead() && (m.Err == nil || missing(m)):
 		s.arm(m)
 	}
-	s.Reach(m.Pos)
+	s.reached(m.Pos)
+}
+
+// reached reports what was owed up to the position of a reply and has not come.
+func (s *Session) reached(pos int64) {
+	s.Reach(pos)
 	s.settle()
 }
 
@@ -149,40 +140,35 @@ func missing(m *drivers.Message) bool {
 }
 
 func (s *Session) cut() {
-	s.endStreams()
-	s.undecided()
 	if s.closing {
-		s.forget()
+		s.forget(Undecided)
 		return
 	}
+	s.disconnect(Undecided)
 	for _, watches := range s.watches {
 		for _, w := range watches {
-			w.stale, w.owed = true, 0
+			w.stale = true
 		}
 	}
 	for _, k := range s.lasting {
 		k.stale = true
 	}
-	s.expected, s.early = s.expected[:0], s.early[:0]
-	s.rearms, s.unarms, s.event, s.latest = nil, nil, 0, change{}
+}
+
+// disconnect ends what is owed on the connection: no further answer can come on it.
+func (s *Session) disconnect(k Kind) {
+	s.endStreams()
+	for _, w := range s.owing {
+		w.resolve(k)
+	}
+	s.resolve(func(change) (Kind, bool) { return k, true })
+	s.early, s.rearms, s.event, s.latest = s.early[:0], nil, 0, change{}
 	s.settle()
 }
 
-// undecided reports what is owed when no further answer can come on the connection.
-func (s *Session) undecided() {
-	for _, w := range s.owing {
-		if w.owed != 0 {
-			s.violated(Undecided, change{w.node, w.event, w.owed})
-		}
-	}
-	for _, c := range s.expected {
-		s.violated(Undecided, c)
-	}
-}
-
-// forget ends all watches.
-func (s *Session) forget() {
-	s.endStreams()
+// forget ends all watches, and what is owed to them as the kind says.
+func (s *Session) forget(k Kind) {
+	s.disconnect(k)
 	for _, watches := range s.watches {
 		for _, w := range watches {
 			w.leave()
@@ -191,9 +177,7 @@ func (s *Session) forget() {
 	for _, k := range s.lasting {
 		k.leave()
 	}
-	s.lasting, s.expected, s.early, s.rearms, s.unarms = nil, nil, nil, nil, nil
-	s.event, s.latest = 0, change{}
-	s.settle()
+	s.lasting = nil
 }
 
 func (s *Session) violated(k Kind, c change) {
@@ -209,10 +193,10 @@ type watch struct {
 	at         int64             // position of the reply that armed it
 	absent     bool              // the node did not exist then
 	stale      bool              // it was armed on an earlier connection
-	lapsed     bool              // nothing is owed to it: it has been reported, or what the server does is not promised
+	lapsed     bool              // nothing more is owed to it: it has been reported, or what the server does is not promised
 	over       bool              // it has fired
 	owing      bool              // it is in the session's list
-	owed       int64             // position of the earliest change that it must report, 0 for none
+	owed       int64             // position of the earliest change that it must report, 0 for none: see resolve
 	event      drivers.EventType // of that change
 }
 
@@ -233,7 +217,7 @@ func (s *Session) watch(n *node, kind int) *watch {
 	return w
 }
 
-// leave ends the watch.
+// leave ends the watch, to which nothing is owed any more.
 func (w *watch) leave() {
 	n := w.node
 	if w.prev != nil {
@@ -244,7 +228,7 @@ func (w *watch) leave() {
 	if w.next != nil {
 		w.next.prev = w.prev
 	}
-	w.prev, w.next, w.owed, w.over = nil, nil, 0, true
+	w.prev, w.next, w.over = nil, nil, true
 	s := w.session
 	delete(s.watches[w.kind], n)
 	s.checker.tidy(n)
@@ -258,10 +242,19 @@ func (w *watch) release() {
 	}
 }
 
-// lapse ends what is owed to the watch. Its notification may still come.
+// resolve ends what is owed to the watch. That is reported as the kind says, 0 if it has come or is known not to be
+// due. Nothing else ends a debt.
+func (w *watch) resolve(k Kind) {
+	if k != 0 && w.owed != 0 {
+		w.session.violated(k, change{w.node, w.event, w.owed})
+	}
+	w.owed = 0
+}
+
+// lapse makes the watch owe nothing more. What it owes already may still come; if it does not, that proves nothing.
 func (w *watch) lapse() {
 	if w != nil {
-		w.lapsed, w.owed = true, 0
+		w.lapsed = true
 	}
 }
 
@@ -277,8 +270,9 @@ func (s *Session) arm(m *drivers.Message) {
 		if w == nil {
 			w = s.watch(n, kind)
 		}
-		w.at, w.absent, w.owed, w.stale = m.Pos, m.Err != nil, 0, false
-		w.lapsed = len(s.unarms) > 0 && slices.Contains(s.unarms, n) || len(n.lasting) > 0 && s.persists(n)
+		s.reached(m.Pos)
+		w.at, w.absent, w.stale = m.Pos, m.Err != nil, false
+		w.lapsed = len(n.lasting) > 0 && s.standsBeside(n)
 		if pos := n.changed[kind]; pos > m.Pos {
 			w.owe(pos, n.latest(kind))
 		}
@@ -368,7 +362,12 @@ func (s *Session) settle() {
 			w.release()
 		case w.owed <= last:
 			w.owing = false
-			w.miss(Missing)
+			if w.lapsed {
+				w.resolve(Undecided)
+			} else {
+				w.miss(Missing)
+			}
+			w.release()
 		default:
 			low = min(low, w.owed)
 			owing = append(owing, w)
@@ -382,11 +381,18 @@ func (s *Session) settle() {
 // miss reports that the watch has not fired. If the same packet was owed to the session's other watch on the
 // node, that is reported with it.
 func (w *watch) miss(k Kind) {
-	w.session.violated(k, change{w.node, w.event, w.owed})
-	if o := w.session.watches[1-w.kind][w.node]; o != nil && w.event == drivers.Deleted && o.at < w.owed {
+	if o := w.session.watches[1-w.kind][w.node]; o != nil && w.event == drivers.Deleted && o.at < w.owed && !o.owesBefore(w) {
+		o.resolve(0)
 		o.lapse()
 	}
+	w.resolve(k)
 	w.lapse()
+}
+
+// owesBefore reports whether the watch owes another packet than that of the deletion of its node which the other owes. The
+// positions of a deletion that replies have shown differ.
+func (w *watch) owesBefore(other *watch) bool {
+	return w.owed != 0 && (w.owed <= other.at || w.event != drivers.Deleted && w.owed < other.owed)
 }
 
 // notified checks a notification.
@@ -452,6 +458,7 @@ func (s *Session) fire(is change) (fired, judged bool) {
 			judged = true
 			w.match(is)
 		}
+		w.resolve(0)
 		w.leave()
 		s.latest = is
 	}
@@ -462,8 +469,7 @@ func (s *Session) fire(is change) (fired, judged bool) {
 func (w *watch) match(is change) {
 	if w.kind == data && (is.event == drivers.Created) != w.absent {
 		w.session.violated(WrongType, is)
-	} else if earlier := is.node.changed[w.kind]; w.at < earlier && earlier < is.pos {
-		w.owed, w.event = earlier, is.node.latest(w.kind)
+	} else if w.owed != 0 && w.owed < is.pos {
 		w.miss(Missing)
 	}
 }
@@ -524,11 +530,22 @@ func (s *Session) rearmed(m *drivers.Message) {
 	}
 }
 
-// unarm ends what is owed to the watches on the node, which the session asks to remove.
-func (s *Session) unarm(n *node) {
-	s.unarms = append(s.unarms, n)
+// removed enters that the service has removed watches on the node at the position that the session has reached. What
+// changes later is not owed to them. Of several kinds of watches there it is not known which it has removed.
+func (s *Session) removed(n *node) {
+	var once []*watch
 	for _, watches := range s.watches {
-		watches[n].lapse()
+		if w := watches[n]; w != nil {
+			w.lapse()
+			once = append(once, w)
+		}
 	}
-	s.excuseLasting(n)
+	switch lasts := s.persists(n); {
+	case lasts && len(once) > 0:
+		s.excuseLasting(n)
+	case lasts:
+		s.removeLasting(n)
+	case len(once) == 1:
+		once[0].resolve(0)
+	}
 }

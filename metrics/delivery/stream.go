@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/stampede-bench/stampede/drivers"
@@ -78,7 +79,7 @@ func (s *Session) Stream(e drivers.StreamEvent) {
 			s.checker.catchUp(w)
 		}
 	case drivers.StreamDisarmed:
-		delete(s.streams, e.Watch)
+		s.endStream(e.Watch)
 	case drivers.StreamEnded:
 		s.endStreams()
 	case drivers.StreamProgress:
@@ -185,6 +186,19 @@ func (s *Session) misses(k Kind, is event) {
 
 // endStreams ends all watches of streams.
 func (s *Session) endStreams() {
+	for _, number := range slices.Sorted(maps.Keys(s.streams)) {
+		s.endStream(number)
+	}
 	s.streams, s.now = nil, 0
 	delete(s.checker.streaming, s)
+}
+
+// endStream ends a watch of a stream. Whether what it owes was on its way is not known.
+func (s *Session) endStream(number int64) {
+	if w := s.streams[number]; w != nil {
+		for _, is := range w.expected {
+			s.misses(Undecided, is)
+		}
+	}
+	delete(s.streams, number)
 }

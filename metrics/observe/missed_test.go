@@ -8,7 +8,7 @@ import (
 )
 
 // TestALostNotificationIsMissedOrInDoubt loses the notifications of some of twelve watchers, which then close, answer a
-// heartbeat, are killed, or are silent until the observation ends. An answer that shows the change proves the loss, and
+// heartbeat, remove their watches, are killed, or are silent until the observation ends. An answer that shows the change proves the loss, and
 // without one each watch that stood over it is in doubt. Nothing is either where all were told.
 func TestALostNotificationIsMissedOrInDoubt(t *testing.T) {
 	const watchers, lost = 12, 7
@@ -16,9 +16,14 @@ func TestALostNotificationIsMissedOrInDoubt(t *testing.T) {
 		end              func(actor)
 		missed, unproven int64
 	}{
-		"close":     {func(p actor) { p.do(drivers.OpClose, "", 0, false, nil); p.Close(p.now) }, lost, 0},
-		"heartbeat": {func(p actor) { p.do(drivers.OpPing, "", 0, false, nil); p.Close(p.now) }, lost, 0},
-		"killed":    {func(p actor) { p.Close(p.now) }, 0, lost},
+		"close":             {func(p actor) { p.do(drivers.OpClose, "", 0, false, nil); p.Close(p.now) }, lost, 0},
+		"heartbeat":         {func(p actor) { p.do(drivers.OpPing, "", 0, false, nil); p.Close(p.now) }, lost, 0},
+		"removes its watch": {func(p actor) { p.do(drivers.OpUnwatch, "/w", 0, false, nil); p.Close(p.now) }, lost, 0},
+		"has none to remove": {func(p actor) {
+			p.do(drivers.OpUnwatch, "/w", 0, false, drivers.ErrUnsupported)
+			p.Close(p.now)
+		}, lost, 0},
+		"killed": {func(p actor) { p.Close(p.now) }, 0, lost},
 		"killed while it closes": {func(p actor) {
 			p.Message(p.now, drivers.Message{Kind: drivers.Request, Op: drivers.OpClose})
 			p.Close(p.now)

@@ -347,7 +347,7 @@ func (l listener) Undelivered(v delivery.Violation) {
 	}
 	for _, u := range []*pattern.Undelivered{&a.all.Undelivered, &a.place([]byte(v.Path)).pattern.Undelivered} {
 		switch v.Kind {
-		case delivery.Missing, delivery.Late:
+		case delivery.Missing, delivery.Forgotten, delivery.Late:
 			u.Missed++
 		case delivery.Undecided:
 			u.Unproven++
