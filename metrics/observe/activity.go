@@ -37,6 +37,7 @@ type activity struct {
 	orphan   *orphan                   // nil if it has a connection
 	broken   map[watchKey]bool         // watches that ended with their connection and were not armed again
 	brokenAt time.Time
+	answers  []answered // the latest, of a client of etcd
 }
 
 func (a *Analysis) newActivity() *activity {
@@ -70,7 +71,7 @@ func (s *session) leave(a *Analysis) {
 	}
 	a.forget(s.activity)
 	// Removed children and items of queues refer to their owner.
-	s.children, s.waits, s.others, s.races, s.polls, s.lists = nil, nil, nil, nil, polling.Reads{}, nil
+	s.children, s.waits, s.others, s.races, s.polls, s.lists, s.answers = nil, nil, nil, nil, polling.Reads{}, nil, nil
 }
 
 func (a *Analysis) forget(c *activity) {
@@ -154,6 +155,8 @@ func (s *session) join(a *Analysis, to *activity) {
 	maps.Copy(to.others, from.others)
 	maps.Copy(to.races, from.races)
 	maps.Copy(to.tried, from.tried)
+	to.answers = append(to.answers, from.answers...)
+	to.answers = to.answers[max(0, len(to.answers)-maxAnswered):]
 	to.told, to.writes = to.told+from.told, to.writes+from.writes
 	to.newest = cmp.Or(to.newest, from.newest)
 	to.lists = cmp.Or(to.lists, from.lists)

@@ -66,10 +66,11 @@ type Analysis struct {
 	serials  int64              // sessions that were numbered
 	watches  pattern.Level      // as of each pattern
 	live     pattern.Level
-	children int       // that are kept
-	followed int       // open connections that are followed
-	requests int       // without a reply
-	idled    time.Time // when empty lines were last dropped
+	children int        // that are kept
+	followed int        // open connections that are followed
+	requests int        // without a reply
+	idled    time.Time  // when empty lines were last dropped
+	parted   []playback // watches with a number that have ended, the latest last
 }
 
 // totals are the counts over all patterns and sessions.

@@ -3,6 +3,7 @@ package observe
 import (
 	"errors"
 	"iter"
+	"maps"
 	"slices"
 	"time"
 
@@ -17,13 +18,14 @@ type tap struct {
 	a       *Analysis
 	c       traffic.Connection
 	of      *client.Connection
-	lease   int64           // that the next request names, 0 for none
-	s       *session        // nil until it is known
-	opening []message       // the packets that open the session, while it is not known
-	asked   []request       // without an answer
-	gaveUp  []*int64        // where to count the watches that have ended since the last request, see spends
-	out     bool            // it is not followed: its messages are only counted
-	causes  []traffic.Cause // why some of its bytes were not decoded
+	lease   int64             // that the next request names, 0 for none
+	s       *session          // nil until it is known
+	opening []message         // the packets that open the session, while it is not known
+	asked   []request         // without an answer
+	gaveUp  []*int64          // where to count the watches that have ended since the last request, see spends
+	out     bool              // it is not followed: its messages are only counted
+	causes  []traffic.Cause   // why some of its bytes were not decoded
+	playing map[int]*playback // by the numbers of its watches
 }
 
 // maxAsked is how many requests without an answer a tap keeps: of further ones the latency and
@@ -47,6 +49,7 @@ type request struct {
 	work      *causality.Work // that its session was at, nil if at rest
 	handsOver bool            // it ends its session, or gives up a turn
 	inserts   bool            // it is a put that creates
+	from      int64           // revision from which on it asks for changes, 0 for what comes
 }
 
 // Session reports the session of the connection.
@@ -180,6 +183,9 @@ func (t *tap) Message(at time.Time, m drivers.Message) {
 
 // handle counts a packet that came at the time, and follows it.
 func (t *tap) handle(at time.Time, m drivers.Message) {
+	if t.playsBack(&m) {
+		return
+	}
 	t.count(&m)
 	if t.out {
 		return
@@ -247,6 +253,9 @@ func (t *tap) shortened(m drivers.Message) drivers.Message {
 func (t *tap) request(at time.Time, m *drivers.Message) {
 	a := t.a
 	r := request{op: m.Op, at: at, lease: t.lease}
+	if m.Op.IsWatch() {
+		r.from = m.Pos
+	}
 	t.lease = 0
 	if len(m.Parts) == 0 && len(m.Path) > 0 {
 		r.place = a.requestPlace(m)
@@ -365,6 +374,7 @@ func (a *Analysis) requestPlace(m *drivers.Message) *place {
 func (t *tap) reply(m *drivers.Message) {
 	if m.Op == drivers.OpUnwatch && m.Watch {
 		t.givesUp(m)
+		t.part(m.Number)
 		if t.a.endedWatch(t.s, m) {
 			return
 		}
@@ -378,6 +388,12 @@ func (t *tap) reply(m *drivers.Message) {
 		}
 	} else {
 		t.s.probe.Tag(nil)
+	}
+	switch {
+	case m.Op.IsWatch() && m.Err == nil:
+		t.plays(m, r.from)
+	case t.s.anonymous && m.Pos > 0 && (m.Op.IsRead() || m.Op.IsWrite()):
+		t.s.knows(m, r.place)
 	}
 	t.s.probe.Message(t.bounded(t.goesOn(*m, r)))
 	switch {
@@ -496,6 +512,9 @@ func (t *tap) Close(at time.Time) {
 	t.of.Close(at)
 	if t.s == nil {
 		return
+	}
+	for _, number := range slices.Sorted(maps.Keys(t.playing)) {
+		t.part(number)
 	}
 	t.s.linked(-1)
 	t.s.probe.Message(drivers.Message{Kind: drivers.Cut})
