@@ -285,6 +285,19 @@ func (o Op) IsWrite() bool {
 	return o == OpCreate || o == OpDelete || o == OpSet || o == OpMulti
 }
 
+// Change returns the change that the operation alone makes of its node, 0 if it makes none.
+func (o Op) Change() EventType {
+	switch o {
+	case OpCreate:
+		return Created
+	case OpSet:
+		return DataChanged
+	case OpDelete:
+		return Deleted
+	}
+	return 0
+}
+
 // IsWatch reports whether the operation arms a persistent watch and does nothing else.
 func (o Op) IsWatch() bool { return o == OpWatchNode || o == OpWatchTree }
 

@@ -163,22 +163,9 @@ func (c *Checker) wrote(m *drivers.Message) {
 	}
 }
 
-// eventOf returns the change that an operation makes, 0 if it makes none.
-func eventOf(op drivers.Op) drivers.EventType {
-	switch op {
-	case drivers.OpCreate:
-		return drivers.Created
-	case drivers.OpSet:
-		return drivers.DataChanged
-	case drivers.OpDelete:
-		return drivers.Deleted
-	}
-	return 0
-}
-
 func (c *Checker) apply(op drivers.Op, path []byte, pos int64) {
 	c.stream(op, path, pos)
-	e := eventOf(op)
+	e := op.Change()
 	if e == 0 || len(path) == 0 {
 		return
 	}
@@ -234,7 +221,7 @@ func kindsOf(e drivers.EventType) (first, last int) {
 // its reply.
 func (c *Checker) verify(op drivers.Op, path []byte, pos int64) {
 	n := c.nodes[string(path)]
-	if eventOf(op) == 0 || n == nil {
+	if op.Change() == 0 || n == nil {
 		return
 	}
 	if n.told.pos == pos && n.changed[data] == pos && n.events[data]&(1<<n.told.event) == 0 {

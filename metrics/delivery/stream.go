@@ -141,10 +141,10 @@ func (s *Session) advance(w *streamed, pos int64) {
 
 // stream makes the watches of streams expect the event of a write.
 func (c *Checker) stream(op drivers.Op, path []byte, pos int64) {
-	if eventOf(op) == 0 || len(c.streaming) == 0 {
+	if op.Change() == 0 || len(c.streaming) == 0 {
 		return
 	}
-	is := event{string(path), pos, eventOf(op)}
+	is := event{string(path), pos, op.Change()}
 	for s := range c.streaming {
 		for _, w := range s.streams {
 			if pos < w.from || pos <= w.forgot || !w.includes(is.path) {

@@ -37,8 +37,14 @@ type table struct {
 // A tableChange is one write as the watchers of one table see it.
 type tableChange struct {
 	*write
-	event drivers.EventType
-	times int // number of changes: a session's end may remove several children
+	event  drivers.EventType // of its first change, which fires a one-shot watch
+	events uint8             // of all its changes, a bit each: a transaction may create a node and delete it
+	times  int               // number of changes: a session's end may remove several children
+}
+
+// fires reports whether the write can have fired a watch with the event. A persistent one reports each of its changes.
+func (c tableChange) fires(e drivers.EventType, persistent bool) bool {
+	return c.event == e || persistent && c.events&(1<<e) != 0
 }
 
 func newNode(path string) *node {
@@ -77,14 +83,15 @@ func (t *table) indexAfter(pos int64) int {
 	return i
 }
 
-// enter puts w in the table's log once, and counts repeated changes.
+// enter puts w in the table's log once, and counts further changes.
 func (t *table) enter(w *write, e drivers.EventType) {
 	i := t.indexAfter(w.pos - 1)
 	if i < len(t.log) && t.log[i].write == w {
 		t.log[i].times++
+		t.log[i].events |= 1 << e
 		return
 	}
-	t.log = slices.Insert(t.log, i, tableChange{w, e, 1})
+	t.log = slices.Insert(t.log, i, tableChange{w, e, 1 << e, 1})
 	w.tables = append(w.tables, t)
 	w.refs++
 }
@@ -168,7 +175,7 @@ func (l *ledger) releaseEphemerals(s *sessionState) {
 func (n *node) changed(after, before int64) bool {
 	t := n.tables[data]
 	return slices.ContainsFunc(t.log[t.indexAfter(after):], func(e tableChange) bool {
-		return e.pos < before && e.event != drivers.DataChanged
+		return e.pos < before && e.events&^(1<<drivers.DataChanged) != 0
 	})
 }
 

@@ -95,10 +95,10 @@ func (l *ledger) causeOf(n *notification) *write {
 		return nil
 	}
 	t := log[i]
-	// The first change after the arming fires the watch with its own event type, unless the
+	// The first write after the arming fires the watch with the event type of its change, unless the
 	// server compared states after a reconnect. Its position is at most that of the next reply.
 	// If either does not hold, another change fired the watch earlier.
-	if t.event != n.event && !n.rearmed || n.before > 0 && t.pos > n.before {
+	if !t.fires(n.event, len(n.persistent) > 0) && !n.rearmed || n.before > 0 && t.pos > n.before {
 		return nil
 	}
 	return t.write

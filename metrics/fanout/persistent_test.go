@@ -103,3 +103,41 @@ func TestPersistentWatchIsNoRead(t *testing.T) {
 		t.Errorf("%d persistent watches and %d nodes are kept of a session that has ended", l.persistent, len(l.nodes))
 	}
 }
+
+// A transaction that creates a node and deletes it, or sets it in between, is one trigger, whichever of its changes the
+// persistent watches report, in their order, and so is the next one.
+func TestPersistentWatchesReportATransaction(t *testing.T) {
+	events := map[drivers.Op]drivers.EventType{drivers.OpCreate: drivers.Created, drivers.OpSet: drivers.DataChanged, drivers.OpDelete: drivers.Deleted}
+	for _, ops := range [][]drivers.Op{
+		{drivers.OpCreate, drivers.OpDelete}, {drivers.OpDelete, drivers.OpCreate}, {drivers.OpCreate, drivers.OpSet}, {drivers.OpSet, drivers.OpSet},
+		{drivers.OpCreate, drivers.OpSet, drivers.OpDelete},
+	} {
+		m, h, writer, tree, node := listening()
+		tree.arm(drivers.OpWatchTree, "/l", 5, nil)
+		node.arm(drivers.OpWatchNode, "/l/a", 5, nil)
+		const transactions = 3
+		for i := range transactions {
+			writer.ask(drivers.OpMulti, "")
+			reply := drivers.Message{Kind: drivers.Reply, Op: drivers.OpMulti, Pos: int64(6 + i)}
+			for _, op := range ops {
+				reply.Parts = append(reply.Parts, drivers.TxnOp{Op: op, Path: []byte("/l/a")})
+				tree.notify(events[op], "/l/a")
+				node.notify(events[op], "/l/a")
+			}
+			writer.Message(reply)
+		}
+		m.Finish()
+		triggers := map[Trigger]bool{}
+		for _, n := range h.caused {
+			triggers[n.Trigger] = true
+		}
+		if all := 2 * transactions * len(ops); len(triggers) != transactions || len(h.caused) != all {
+			t.Errorf("%v: %d triggers with %d notifications, want %d with %d", ops, len(triggers), len(h.caused), transactions, all)
+		}
+		for i, n := range h.caused {
+			if op := ops[i/2%len(ops)]; n.Writer != writer.Session || n.Op != op {
+				t.Errorf("%v: notification %d is of a write of %v, by the writer %v; want its %v", ops, i, n.Op, n.Writer == writer.Session, op)
+			}
+		}
+	}
+}

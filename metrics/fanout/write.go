@@ -216,19 +216,24 @@ func (l *ledger) caused(w *trigger, n *notification) {
 	l.listener.Caused(told)
 }
 
-// changed returns the operation of the write that the notification reports, the whole write if
-// that is none of a transaction.
+// changed returns the operation of the write that the notification reports: of a transaction the first that makes that
+// change, or else the first at that path, or the whole write.
 func (w *trigger) changed(n *notification) drivers.TxnOp {
+	found, at := w.made[0], false
 	for _, p := range w.made {
-		named := p.Path
+		named, makes := p.Path, p.Op.Change() == n.event
 		if n.event == drivers.ChildrenChanged {
-			named = pathname.Parent(p.Path)
+			named, makes = pathname.Parent(p.Path), p.Op == drivers.OpCreate || p.Op == drivers.OpDelete
 		}
-		if string(named) == n.path {
+		switch {
+		case string(named) != n.path:
+		case makes:
 			return p
+		case !at:
+			found, at = p, true
 		}
 	}
-	return w.made[0]
+	return found
 }
 
 // wroteBy records the writer of a write for the listener.
