@@ -242,3 +242,50 @@ func TestReadsOfTwoKindsRepeatNothing(t *testing.T) {
 		t.Errorf("got %+v, want one row without a repeated read", p)
 	}
 }
+
+// TestJoinedSessionsWatchWhatTheySetAgain has twelve sessions that were opened before the observation set their watches again. Each
+// stands, once, until it fires: a change wakes as many as watch. What has changed meanwhile is told before the reply.
+func TestJoinedSessionsWatchWhatTheySetAgain(t *testing.T) {
+	for op, event := range map[drivers.Op]drivers.EventType{
+		drivers.OpGet: drivers.DataChanged, drivers.OpExists: drivers.Created, drivers.OpChildren: drivers.ChildrenChanged,
+		drivers.OpWatchNode: drivers.DataChanged, drivers.OpWatchTree: drivers.DataChanged,
+	} {
+		for _, meanwhile := range []bool{false, true} {
+			s := newStage()
+			s.session(99).get("/re")
+			var all []actor
+			for id := range int64(12) {
+				c := s.a.Open(traffic.Connection{ID: uint64(id), Client: fmt.Sprintf("192.0.2.%d:5", id), At: s.now})
+				c.Session(s.now, traffic.Session{ID: id + 1, Timeout: 10 * time.Second, Ordered: true, Resumed: true})
+				p := actor{s, c, id + 1}
+				m := drivers.Message{Kind: drivers.Request, Op: drivers.OpRearm, Parts: []drivers.TxnOp{{Op: op, Path: []byte("/re")}}}
+				for range 2 { // twice changes nothing
+					p.Message(s.now, m)
+				}
+				if meanwhile {
+					p.told(event, "/re")
+				}
+				for range 2 {
+					p.Message(s.now, drivers.Message{Kind: drivers.Reply, Op: drivers.OpRearm, Pos: 1})
+				}
+				all = append(all, p)
+			}
+			stands := int64(12)
+			if meanwhile && !op.IsWatch() {
+				stands = 0
+			}
+			if p := s.a.SoFar().Places[0]; p.Sessions != 12 || p.Watches != stands || p.Most != 12 && !meanwhile {
+				t.Errorf("%v, told meanwhile %v: %d sessions, %d watches, at most %d; want 12 sessions and %d watches", op, meanwhile, p.Sessions, p.Watches, p.Most, stands)
+			}
+			if meanwhile {
+				continue
+			}
+			for _, p := range all {
+				p.told(event, "/re")
+			}
+			if p := s.a.Report().Places[0]; p.Sessions != 12 || p.FanoutMax != 12 || p.Watches != 0 && !op.IsWatch() {
+				t.Errorf("%v: a change wakes %d of %d sessions, %d watches stand; want 12 of 12", op, p.FanoutMax, p.Sessions, p.Watches)
+			}
+		}
+	}
+}

@@ -1,6 +1,10 @@
 package observe
 
-import "time"
+import (
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+)
 
 // soon is how long after a reconnect a client arms its watches again.
 const soon = time.Second
@@ -22,6 +26,17 @@ func (s *session) rearmedAll(a *Analysis) {
 	first := r.n == 0
 	r.all, r.n = true, len(s.watches)
 	a.all.rearming.Add(a.now, first, int64(rest))
+}
+
+// setAgain enters the watches that a packet sets again and that the session was not seen to arm, as before it was joined. They
+// stand from the request on: the service tells of what has changed meanwhile before it replies.
+func (s *session) setAgain(a *Analysis, m *drivers.Message) {
+	for one := range parts(m) {
+		k := watchKey{string(one.Path), one.Op == drivers.OpChildren || one.Op == drivers.OpWatchTree, one.Op.IsWatch()}
+		if _, stands := s.watches[k]; !stands && len(k.path) > 0 {
+			a.arm(s, k, a.requestPlace(one), one)
+		}
+	}
 }
 
 // rearmedOne counts a watch that the session had and has asked for again.

@@ -282,6 +282,7 @@ func (t *tap) request(at time.Time, m *drivers.Message) {
 	switch {
 	case m.Op == drivers.OpRearm:
 		t.s.rearmedAll(a)
+		t.s.setAgain(a, m)
 	case m.Op.IsWrite():
 		t.s.writes++
 	}
