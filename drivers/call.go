@@ -173,7 +173,8 @@ type Message struct {
 	Mode Mode
 	// Event is the change that a notification reports. The reply to a library's watch
 	// (OpOther) has ChildrenChanged if the watch waits for that. So has the reply (OpUnwatch with Watch) that
-	// ends one watch, if the watch is on all paths below its own.
+	// ends one watch, if the watch is on all paths below its own. That reply has an error if the service could not send the
+	// changes asked for: a watch of etcd from a revision that was compacted is confirmed and then refused.
 	Event EventType
 	// Digest is equal for two replies to the same read if they returned the same; 0 where it is
 	// unknown. Only sources of other programs' traffic set it. It means nothing outside the

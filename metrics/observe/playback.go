@@ -1,8 +1,10 @@
 package observe
 
 import (
+	"bytes"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
 )
@@ -120,4 +122,70 @@ func (t *tap) part(number int) {
 		t.a.parted = slices.Delete(t.a.parted, 0, maxParted/2)
 	}
 	t.a.parted = append(t.a.parted, *b)
+}
+
+// A held is a watch that the service has confirmed and may still refuse: it confirms one from an earlier revision, and ends it
+// if that was compacted. It is not counted until it is known to stand.
+type held struct {
+	tap   *tap
+	reply drivers.Message
+	r     request
+	at    time.Time
+}
+
+// refusedWithin is how soon after the confirmation a service is taken to refuse. etcd looks every tenth of a second.
+const refusedWithin = time.Second
+
+// holds reports whether it holds back a confirmation. A revision that is compacted is older than that of the confirmation.
+func (t *tap) holds(m *drivers.Message, r request) bool {
+	if m.Number == 0 || r.from == 0 || r.from >= m.Pos || len(t.a.held) >= t.a.limits.Requests {
+		return false
+	}
+	reply := *m
+	reply.Path = bytes.Clone(m.Path)
+	t.a.held = append(t.a.held, &held{t, reply, r, t.a.now})
+	return true
+}
+
+// confirm counts the watch with the number if it is held back: it stands, or has stood.
+func (t *tap) confirm(number int) {
+	t.a.confirm(func(h *held) bool { return h.tap == t && h.reply.Number == number })
+}
+
+// confirmOld counts the watches that were not refused in time.
+func (a *Analysis) confirmOld() {
+	if len(a.held) > 0 && a.now.Sub(a.held[0].at) > refusedWithin {
+		a.confirm(func(h *held) bool { return a.now.Sub(h.at) > refusedWithin })
+	}
+}
+
+// confirm counts those of the watches that are held back.
+func (a *Analysis) confirm(those func(*held) bool) {
+	for _, h := range a.takeHeld(those) {
+		h.tap.replied(&h.reply, h.r)
+	}
+}
+
+// takeHeld returns those of the watches that are held back, which are not any more.
+func (a *Analysis) takeHeld(those func(*held) bool) (taken []*held) {
+	a.held = slices.DeleteFunc(a.held, func(h *held) bool {
+		its := those(h)
+		if its {
+			taken = append(taken, h)
+		}
+		return its
+	})
+	return taken
+}
+
+// refuse records that a watch is refused. It reports false if that has stood.
+func (t *tap) refuse(m *drivers.Message) bool {
+	all := t.a.takeHeld(func(h *held) bool { return h.tap == t && h.reply.Number == m.Number })
+	for _, h := range all {
+		t.a.all.armed--
+		delete(t.playing, m.Number)
+		h.reply.Err = m.Err
+		t.replied(&h.reply, h.r)
+	}
+	return len(all) > 0
 }

@@ -125,3 +125,51 @@ func TestHistoryWakesNobody(t *testing.T) {
 		}
 	}
 }
+
+// TestARefusedWatchNeverStood has three clients of etcd watch a key, and three that ask for its changes from a revision that
+// was compacted, whose watches are confirmed and then refused. Those that ask from a revision that was not compacted stand,
+// whatever shows it, and one that has been told of a change and is refused later has stood.
+func TestARefusedWatchNeverStood(t *testing.T) {
+	const stands = 21
+	key := []byte("/k/x")
+	end := drivers.Message{Kind: drivers.Reply, Op: drivers.OpUnwatch, Path: key, Watch: true, Number: 1}
+	refusal := end
+	refusal.Err = drivers.ErrUnsupported
+	told := drivers.Message{Kind: drivers.Notification, Event: drivers.DataChanged, Path: key, Pos: 20, Number: 1}
+	for name, c := range map[string]struct {
+		then                     func(s script, at time.Time)
+		watches, armed, sessions int64 // most that stand, those that were armed, and sessions that had one at once
+	}{
+		"refused":                 {func(s script, at time.Time) { s.Message(at, refusal) }, 3, 3, 3},
+		"silent":                  {func(script, time.Time) {}, 6, 6, 6},
+		"told":                    {func(s script, at time.Time) { s.Message(at, told) }, 6, 6, 6},
+		"told, and refused later": {func(s script, at time.Time) { s.Message(at, told); s.Message(at, refusal) }, 4, 6, 6},
+		"ended":                   {func(s script, at time.Time) { s.Message(at, end) }, 4, 6, 6},
+		"its connection ends":     {func(s script, at time.Time) { s.Close(at) }, 4, 6, 4},
+		"refused too late": {func(s script, at time.Time) {
+			s.Message(at.Add(2*time.Second), drivers.Message{Kind: drivers.Request, Op: drivers.OpGet, Path: key})
+			s.Message(at.Add(2*time.Second), refusal)
+		}, 4, 6, 6},
+	} {
+		a := New(DefaultLimits)
+		for id := 1; id <= 6; id++ {
+			at := time.Unix(int64(10*id), 0)
+			s := script{a.Open(traffic.Connection{ID: uint64(id), Client: fmt.Sprintf("192.0.2.%d:5", id), At: at})}
+			m := drivers.Message{Kind: drivers.Request, Op: drivers.OpWatchNode, Path: key, Watch: true}
+			if id > 3 {
+				m.Pos = 3
+			}
+			s.Message(at, m)
+			m.Kind, m.Pos, m.Number = drivers.Reply, stands, 1
+			s.Message(at, m)
+			if id > 3 {
+				c.then(s, at)
+			}
+		}
+		r := a.Report()
+		if p, tr := r.Places[0], r.Traffic; p.Armed != c.armed || int64(p.Sessions) != c.sessions || tr.Armed != c.armed || tr.MostStanding != c.watches || p.Most != c.watches || p.Requests < 6 {
+			t.Errorf("%s: %d of %d watches armed, by %d sessions, at most %d and %d at once; want %d, by %d, and %d at once",
+				name, p.Armed, tr.Armed, p.Sessions, tr.MostStanding, p.Most, c.armed, c.sessions, c.watches)
+		}
+	}
+}

@@ -168,6 +168,7 @@ func (t *tap) Message(at time.Time, m drivers.Message) {
 	defer t.a.mu.Unlock()
 	t.a.setTime(at)
 	t.a.tracer.Prune(t.a.now)
+	t.a.confirmOld()
 	if m.Kind != drivers.Cut {
 		t.a.all.messages++
 		t.a.all.bytes += int64(m.Size)
@@ -183,6 +184,9 @@ func (t *tap) Message(at time.Time, m drivers.Message) {
 
 // handle counts a packet that came at the time, and follows it.
 func (t *tap) handle(at time.Time, m drivers.Message) {
+	if m.Kind == drivers.Notification && m.Number > 0 {
+		t.confirm(m.Number)
+	}
 	if t.playsBack(&m) {
 		return
 	}
@@ -374,6 +378,10 @@ func (a *Analysis) requestPlace(m *drivers.Message) *place {
 
 func (t *tap) reply(m *drivers.Message) {
 	if m.Op == drivers.OpUnwatch && m.Watch {
+		if m.Err != nil && t.refuse(m) {
+			return
+		}
+		t.confirm(m.Number)
 		t.givesUp(m)
 		t.part(m.Number)
 		if t.a.endedWatch(t.s, m) {
@@ -392,10 +400,17 @@ func (t *tap) reply(m *drivers.Message) {
 	}
 	switch {
 	case m.Op.IsWatch() && m.Err == nil:
-		t.plays(m, r.from)
+		if t.plays(m, r.from); t.holds(m, r) {
+			return
+		}
 	case t.s.anonymous && m.Pos > 0 && (m.Op.IsRead() || m.Op.IsWrite()):
 		t.s.knows(m, r.place)
 	}
+	t.replied(m, r)
+}
+
+// replied follows the answer to a request.
+func (t *tap) replied(m *drivers.Message, r request) {
 	t.s.probe.Message(t.bounded(t.goesOn(*m, r)))
 	switch {
 	case m.Op == drivers.OpClose && t.s.anonymous && m.Err == nil:
@@ -514,6 +529,7 @@ func (t *tap) Close(at time.Time) {
 	if t.s == nil {
 		return
 	}
+	t.a.confirm(func(h *held) bool { return h.tap == t })
 	for _, number := range slices.Sorted(maps.Keys(t.playing)) {
 		t.part(number)
 	}

@@ -231,7 +231,7 @@ func (t *tap) reply(m *drivers.Message) {
 		t.h.revoked(r.lease)
 	case m.Op == drivers.OpClose:
 		t.h.closed = t.a.at
-	case m.Op == drivers.OpUnwatch && m.Err == nil:
+	case m.Op == drivers.OpUnwatch && (m.Err == nil || m.Watch):
 		t.unwatch(m)
 	}
 	if t.arms(m, r); !t.behind {

@@ -316,7 +316,9 @@ func (r *reporter) watchReply(e *exchange, m drivers.Message, t text) (missing t
 	case a.Canceled && standing:
 		delete(e.watches.standing, a.WatchId)
 		e.watches.keys -= len(w.key)
-		w.ends(&m)
+		if w.ends(&m); a.CompactRevision > 0 {
+			m.Err = drivers.ErrUnsupported
+		}
 	}
 	if len(a.Events) == 0 {
 		r.tell(m)

@@ -171,7 +171,8 @@ func TestEventWithoutAKey(t *testing.T) {
 }
 
 // TestEachWatchIsDecoded has a client watch one key three times. It cancels one watch. The rest end with their stream, which
-// the server ends or the client: each watch begins and ends once. A watch that the server refuses begins none.
+// the server ends or the client: each watch begins and ends once. A watch that the server refuses begins none, and
+// one that it confirms and then refuses, as its revision was compacted, ends with an error.
 func TestEachWatchIsDecoded(t *testing.T) {
 	t.Run("the server ends the stream", func(t *testing.T) { eachWatchIsDecoded(t, false) })
 	t.Run("the client ends the stream", func(t *testing.T) { eachWatchIsDecoded(t, true) })
@@ -181,13 +182,14 @@ func eachWatchIsDecoded(t *testing.T, byClient bool) {
 	up, down := &pb.WatchRequest{}, []*pb.WatchResponse{
 		{Created: true, WatchId: 1}, {Created: true, WatchId: 2}, {Created: true, WatchId: 3},
 		{Created: true, Canceled: true, WatchId: 4}, {Canceled: true, WatchId: 2}, {Canceled: true, WatchId: 2},
+		{Created: true, WatchId: 5}, {Canceled: true, WatchId: 5, CompactRevision: 9},
 	}
 	up.RequestUnion = &pb.WatchRequest_CreateRequest{CreateRequest: &pb.WatchCreateRequest{Key: []byte("/a")}}
 	requests, replies := newWriter(), newWriter()
 	requests.WriteString(preface)
 	requests.head(t, 1, false, ":path", watchMethod)
 	replies.head(t, 1, false, ":status", "200")
-	for range 4 {
+	for range 5 {
 		requests.data(t, 1, up)
 	}
 	for _, m := range down {
@@ -207,9 +209,9 @@ func eachWatchIsDecoded(t *testing.T, byClient bool) {
 	d.FromClient(time.Time{}, requests.Bytes())
 	replies.head(t, 1, true, "grpc-status", "0")
 	d.FromServer(time.Time{}, replies.Bytes())
-	want := "request watch node /a\nrequest watch node /a\nrequest watch node /a\nrequest watch node /a\n" +
+	want := strings.Repeat("request watch node /a\n", 5) +
 		"reply watch node /a\nreply watch node /a\nreply watch node /a\nreply watch node /a: not supported here\n" +
-		"reply unwatch /a\nreply other \nreply unwatch /a\nreply unwatch /a"
+		"reply unwatch /a\nreply other \nreply watch node /a\nreply unwatch /a: not supported here\nreply unwatch /a\nreply unwatch /a"
 	if got := strings.Join(r.lines, "\n"); got != want {
 		t.Errorf("an observer got\n%s\nwant\n%s", got, want)
 	}
