@@ -42,6 +42,7 @@ type Place struct {
 	PollsSame    int64  `json:"polls_unchanged"` // reads that repeated an earlier one and returned the same
 	Polls        int64  `json:"polls"`
 	PollEvery    *int64 `json:"poll_interval_p50_ns"` // between a read and the one before that returned the same
+	Rounds       Rounds `json:"poll_rounds,omitzero"`
 	LatencyP90   *int64 `json:"latency_p90_ns"`
 	OfPatterns   int    `json:"patterns"` // path patterns that belong to the place
 	// Missed and Unasked are as in Traffic, null if no session was audited while it set a watch.
@@ -78,8 +79,41 @@ func (p Place) Refused() bool { return p.FailedWrites >= minRefused && 2*p.Faile
 // the requests for a path: a client that reads a node a few times at its start polls nothing.
 const minPolls = 10
 
-// Polled reports whether sessions read the same again and again.
-func (p Place) Polled() bool { return p.PollsSame >= minPolls && p.PollsSame*2 > p.Requests }
+// Polled reports whether sessions ask the same again and again, by reading it or by writing.
+func (p Place) Polled() bool { return p.PolledByReads() || p.PolledByWrites() }
+
+// PolledByReads reports whether sessions read the same again and again.
+func (p Place) PolledByReads() bool { return p.PollsSame >= minPolls && p.PollsSame*2 > p.Requests }
+
+// PolledByWrites reports whether sessions create and delete nodes of a line again and again, to see by its list who is first.
+func (p Place) PolledByWrites() bool { return p.Rounds.Poll() && p.Rounds.Requests*2 > p.Requests }
+
+// Rounds are the times that a session created a node in a line, listed that without a watch and deleted the node again, as it
+// had done the time before: meanwhile it was told nothing and wrote nothing else.
+type Rounds struct {
+	Times    int64 `json:"times"`
+	Requests int64 `json:"requests"`
+	Behind   int64 `json:"behind"` // times that the list did not show the session's node as the first
+}
+
+// Add adds a round of so many requests.
+func (r *Rounds) Add(requests int64, behind bool) {
+	r.Times++
+	r.Requests += requests
+	if behind {
+		r.Behind++
+	}
+}
+
+// Merge adds other rounds.
+func (r *Rounds) Merge(o Rounds) {
+	r.Times, r.Requests, r.Behind = r.Times+o.Times, r.Requests+o.Requests, r.Behind+o.Behind
+}
+
+// Poll reports whether the rounds are a way to ask. A lock that is free is taken and released by the same requests, but who
+// takes a lock and is not the first waits: a session that gives up has only asked. Between others, some rounds of a poll
+// meet nobody.
+func (r Rounds) Poll() bool { return r.Behind >= minPolls && 4*r.Behind >= r.Times }
 
 // Project returns how many sessions a change of the place wakes now and would wake if n clients
 // used it, and how long they would take to settle. A herd wakes the same share of the

@@ -29,6 +29,7 @@ type activity struct {
 	stock    stock
 	lists    *listing                  // its latest list of a line
 	polls    polling.Reads             // its latest unwatched reads
+	rounds   polling.Rounds            // in which it asks by writing
 	woke     *wake                     // its latest notification
 	tried    map[*pattern.Pattern]bool // it has tried to create or set a node of these
 	serial   int64                     // in the order of their beginnings, from 1

@@ -284,7 +284,12 @@ func (s *session) countRequest(a *Analysis, m *drivers.Message, p *place) {
 	if m.Op == drivers.OpCreate || m.Op == drivers.OpSet {
 		s.tried[p.pattern] = true
 	}
-	if c := s.children[p.path]; c != nil && m.Op == drivers.OpDelete {
+	c := s.children[p.path]
+	if m.Op != drivers.OpCreate && (c == nil || m.Op != drivers.OpDelete) {
+		s.rounds.Asked(p.path, p.above(), m.Op.IsRead() && !m.Watch)
+	}
+	if c != nil && m.Op == drivers.OpDelete {
+		s.leavesLine(a, c)
 		c.leaving = true
 		if w := s.waits[c.line.place.path]; w != nil {
 			s.takeTurn(a)
@@ -292,6 +297,17 @@ func (s *session) countRequest(a *Analysis, m *drivers.Message, p *place) {
 		}
 	}
 	s.beginsToWait(a, m, p)
+}
+
+// leavesLine records that the session asks to delete its node in a line.
+func (s *session) leavesLine(a *Analysis, c *child) {
+	s.takeTurn(a)
+	if c.leaving || c.line.place == c.place { // a single node is no line
+		return
+	}
+	if n := s.rounds.Deleted(c.place.path, polling.Done{Notified: s.told, Written: s.writes + 1}); n > 0 {
+		c.place.pattern.Rounds.Add(n, !c.turn)
+	}
 }
 
 // beginsToWait begins the wait that a request begins, and ends those in which the session had its turn:
@@ -397,6 +413,9 @@ func (s *session) wrote(a *Analysis, m *drivers.Message, p *place, r *request) {
 		a.created(s, m, p)
 		if c := s.children[p.path]; c != nil {
 			c.lease = r.lease
+			if c.line.place != p {
+				s.rounds.Created(c.line.place.path, p.path, polling.Done{Notified: s.told, Written: s.writes - 1})
+			}
 		}
 	case drivers.OpDelete:
 		s.stock.took(p)

@@ -98,6 +98,7 @@ func lines(g group) (observation.Form, []*Pattern) {
 	var places []*Pattern
 	var ahead Ahead
 	var watches, byOthers int64
+	var rounds observation.Rounds
 	readers := 0
 	for _, k := range g.kids {
 		if k.Modes[drivers.Ephemeral|drivers.Sequential] == 0 {
@@ -107,6 +108,7 @@ func lines(g group) (observation.Form, []*Pattern) {
 		ahead.add(k.Ahead)
 		watches += k.Watched()
 		byOthers += k.DeletedByOthers
+		rounds.Merge(k.Rounds)
 		if IsReader(k.Name[len(g.dir.Name):]) {
 			readers++
 		}
@@ -114,7 +116,7 @@ func lines(g group) (observation.Form, []*Pattern) {
 	if len(places) == 0 {
 		return observation.Form{}, nil
 	}
-	l := lineGroup{group: g, ahead: ahead, watches: watches, byOthers: byOthers,
+	l := lineGroup{group: g, ahead: ahead, watches: watches, byOthers: byOthers, rounds: rounds,
 		shared: readers > 0 && readers < len(places)}
 	f := l.form()
 	return f, append(append(places, g.dir), l.ready()...)
@@ -125,6 +127,7 @@ type lineGroup struct {
 	group
 	ahead             Ahead
 	watches, byOthers int64
+	rounds            observation.Rounds
 	shared            bool // names tell readers from writers
 }
 
@@ -165,6 +168,9 @@ func (l lineGroup) form() observation.Form {
 			Evidence: fmt.Sprintf("%d sessions wait in line, and all of them watch the lock's own node for requests to release", gets.By.Count())}
 	case l.ahead.Own > 0:
 		return l.revocable()
+	case l.watches+watched+l.dir.Op(drivers.OpWatchTree).Requests == 0 && l.rounds.Poll():
+		return observation.Form{Name: "line, asked by writing", Forms: []string{}, WaitFor: observation.Turn,
+			Evidence: fmt.Sprintf("sessions create a node, list the line without a watch and delete the node again: in %d of %d rounds it was not the first", l.rounds.Behind, l.rounds.Times)}
 	case l.watches+l.dir.Op(drivers.OpWatchTree).Requests == 0 && pollers > 0:
 		return observation.Form{Name: "lock, polled", Forms: []string{"lock/poll"}, Instead: "predecessor", Wakes: 1, WaitFor: observation.Turn, Evidence: fmt.Sprintf("%d sessions repeatedly list the line without arming a watch", pollers)}
 	case l.watches > 0:

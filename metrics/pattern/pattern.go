@@ -49,6 +49,7 @@ type Pattern struct {
 	KeptLists int64 // of a queue: items taken without a new list
 
 	DeletedFirst, DeletedLater, DeletedByOthers int64
+	Rounds                                      observation.Rounds // in which sessions asked by writing
 }
 
 // Undelivered counts watches that a change has passed without a notification, those that stood over one at the end,

@@ -125,6 +125,7 @@ func placeOf(f observation.Form, of []*Pattern) observation.Place {
 		r.Most += p.Watches.Most
 		r.Live += p.Live.Most
 		r.PollsSame += p.Unchanged
+		r.Rounds.Merge(p.Rounds)
 		maps.Copy(lone, p.Lone)
 		maps.Copy(followers, p.Followers)
 		maps.Copy(tried, p.Op(drivers.OpCreate).By)

@@ -1,5 +1,6 @@
 // Package polling tells a client that polls from one that reads: it remembers the latest reads that armed no
-// watch, and says which of them the client repeats though it was told nothing and wrote nothing meanwhile.
+// watch, and says which of them the client repeats though it was told nothing and wrote nothing meanwhile. A client
+// can also poll by writing, in rounds.
 package polling
 
 import (

@@ -253,7 +253,7 @@ func projectionTable(n int, places []observation.Place) Table {
 func pollTable(places []observation.Place) Table {
 	t := Table{Title: "polled paths", Columns: columns(0, "<polled path", "requests", "unchanged", "interval p50")}
 	for _, p := range places {
-		if p.Polled() {
+		if p.PolledByReads() {
 			t.Rows = append(t.Rows, []string{p.Path, units.Count(p.Requests), units.Count(p.PollsSame), nanoseconds(p.PollEvery)})
 		}
 	}

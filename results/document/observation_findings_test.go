@@ -19,7 +19,8 @@ func costly() observation.Report {
 	return observation.Report{
 		Duration: 10 * time.Second,
 		Traffic:  observation.Traffic{Requests: 100, Changes: 1, FanoutP50: 1, FanoutMax: 1, Lost: 2},
-		Places:   []observation.Place{{Path: "/members", Askers: 64, Requests: 100, Writes: 100, FailedWrites: 51}, {Path: "/half", Requests: 100, Writes: 100, FailedWrites: 50, Missed: new(int64(1)), Unasked: new(int64(2))}, {Path: "/flag", Requests: 19, Polls: 12, PollsSame: 10, PollEvery: new(int64(2e9))}},
+		Places: []observation.Place{{Path: "/members", Askers: 64, Requests: 100, Writes: 100, FailedWrites: 51}, {Path: "/half", Requests: 100, Writes: 100, FailedWrites: 50, Missed: new(int64(1)), Unasked: new(int64(2))}, {Path: "/flag", Requests: 19, Polls: 12, PollsSame: 10, PollEvery: new(int64(2e9))},
+			{Path: "/line/n-#", Requests: 59, Writes: 40, Rounds: observation.Rounds{Times: 10, Requests: 30, Behind: 10}}},
 		Rearming: client.Rearming{Reconnects: 12, Watches: 1200, MostReconnects: 10, MostWatches: 1000},
 		Churn:    client.Churn{Opened: 100, Closed: 75, ShortLived: 60, MostAtOnce: 25},
 		Standing: []observation.Standing{{Path: "/item/#", Watches: 1000, AgeP50: time.Minute, Oldest: time.Hour}},
@@ -34,6 +35,7 @@ func TestFindingsInWords(t *testing.T) {
 		"FAILED WRITES: 51 of 100 writes of /members failed.",
 		"EXPIRED: 2 sessions had no connection for longer than the time-out.",
 		"POLLING: 10 of 19 requests for /flag repeat a read that returned the same as before, 2.00 s after it at the median.",
+		"POLLING: 30 of 59 requests for /line/n-# create a node in a line, list that without a watch and delete the node again, as the same session had done before; in 10 of 10 rounds it was not the first.",
 		"RE-ARM STORM: within one second 10 reconnected sessions armed 1\u202f000 watches again.",
 		"SESSION CHURN: 100 sessions were opened and 75 closed (10.0 and 7.5 per second), and at most 25 were open at once.",
 		"  80 % of those closed lived shorter than their time-out. Each open and close is a write.",
@@ -123,8 +125,11 @@ func TestNothingIsFoundBelowAThreshold(t *testing.T) {
 		gone, table string
 		spoil       func(*observation.Report)
 	}{
-		"few polls":      {"POLLING", "polled paths", func(r *observation.Report) { r.Places[2].PollsSame = 9 }},
-		"small share":    {"POLLING", "polled paths", func(r *observation.Report) { r.Places[2].Requests = 20 }},
+		"few polls":      {"repeat a read", "polled paths", func(r *observation.Report) { r.Places[2].PollsSame = 9 }},
+		"small share":    {"repeat a read", "polled paths", func(r *observation.Report) { r.Places[2].Requests = 20 }},
+		"few met":        {"create a node in a line", "", func(r *observation.Report) { r.Places[3].Rounds.Behind = 9 }},
+		"most met none":  {"create a node in a line", "", func(r *observation.Report) { r.Places[3].Rounds.Times = 41 }},
+		"few in rounds":  {"create a node in a line", "", func(r *observation.Report) { r.Places[3].Requests = 60 }},
 		"half failed":    {"FAILED", "", func(r *observation.Report) { r.Places[0].FailedWrites = 50 }},
 		"few failed":     {"FAILED", "", func(r *observation.Report) { r.Places[0].Writes, r.Places[0].FailedWrites = 49, 49 }},
 		"none expired":   {"EXPIRED", "", func(r *observation.Report) { r.Traffic.Lost = 0 }},

@@ -256,7 +256,11 @@ func expired(r observation.Report) []string {
 
 func polling(r observation.Report) (all []string) {
 	for _, p := range r.Places {
-		if !p.Polled() {
+		if p.PolledByWrites() {
+			all = append(all, fmt.Sprintf("POLLING: %s of %s requests for %s create a node in a line, list that without a watch and delete the node again, as the same session had done before; in %s of %s rounds it was not the first.",
+				units.Count(p.Rounds.Requests), units.Count(p.Requests), p.Path, units.Count(p.Rounds.Behind), units.Count(p.Rounds.Times)))
+		}
+		if !p.PolledByReads() {
 			continue
 		}
 		every := ""
