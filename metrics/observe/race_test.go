@@ -269,3 +269,58 @@ func TestTheEarlierNotificationOfAClientEnds(t *testing.T) {
 		}
 	}
 }
+
+// TestABarrierOpensByCreation has five sessions watch a node that is missing, which is then created. All of them want to know,
+// unless they may want to have it: then nothing is said.
+func TestABarrierOpensByCreation(t *testing.T) {
+	const gate = "/svc/gate"
+	wait := func(p actor) { p.do(drivers.OpExists, gate, 0, true, drivers.ErrNoNode) }
+	open := func(p actor) { p.do(drivers.OpCreate, gate, 0, false, nil) }
+	for name, c := range map[string]struct {
+		wait  func(p actor)
+		open  func(opener actor, waiting []actor)
+		after func(p actor)
+		form  string
+	}{
+		"another one opens":       {open: func(o actor, _ []actor) { open(o) }, form: "barrier, opened by creation"},
+		"one that waits opens":    {open: func(_ actor, all []actor) { open(all[0]) }, form: "barrier, opened by creation"},
+		"by an ephemeral node":    {open: func(o actor, _ []actor) { o.create(gate, nil) }, form: "barrier, opened by creation"},
+		"with a watch that lasts": {wait: func(p actor) { p.do(drivers.OpWatchNode, gate, 0, false, nil) }, open: func(o actor, _ []actor) { open(o) }, form: "barrier, opened by creation"},
+		"they read what it says":  {open: func(o actor, _ []actor) { open(o) }, after: func(p actor) { p.get(gate) }, form: "barrier, opened by creation"},
+		"one has what they want":  {open: func(_ actor, all []actor) { all[0].create(gate, nil) }},
+		"they race to create it":  {open: func(o actor, _ []actor) { open(o) }, after: func(p actor) { p.do(drivers.OpCreate, gate, 0, false, drivers.ErrNodeExists) }},
+		"they race to take it":    {open: func(o actor, _ []actor) { open(o) }, after: func(p actor) { p.do(drivers.OpDelete, gate, 0, false, drivers.ErrNoNode) }},
+		"they race to set it":     {open: func(o actor, _ []actor) { open(o) }, after: func(p actor) { p.do(drivers.OpSet, gate, 0, false, drivers.ErrBadVersion) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage()
+			all, opener := s.sessions(5), s.session(6)
+			for _, p := range all {
+				if c.wait == nil {
+					wait(p)
+				} else {
+					c.wait(p)
+				}
+			}
+			c.open(opener, all)
+			for _, p := range all {
+				p.told(drivers.Created, gate)
+			}
+			for _, p := range all {
+				if c.after != nil {
+					c.after(p)
+				}
+			}
+			r := s.a.Report()
+			form := ""
+			for _, p := range r.Places {
+				if p.Path == gate && p.Form != nil {
+					form = p.Form.Name
+				}
+			}
+			if form != c.form || len(r.Herds()) > 0 || len(r.Undecided()) > 0 != (c.form == "") {
+				t.Errorf("form %q, %d herds, %d not known; want %q", form, len(r.Herds()), len(r.Undecided()), c.form)
+			}
+		})
+	}
+}

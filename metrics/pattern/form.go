@@ -35,7 +35,7 @@ func recogniseNode(p *Pattern) observation.Form {
 	if p.maySignal() {
 		return observation.Form{}
 	}
-	for _, rule := range []func(*Pattern) observation.Form{signals, races, barriers, values} {
+	for _, rule := range []func(*Pattern) observation.Form{signals, races, barriers, openings, values} {
 		if f := rule(p); f.Name != "" {
 			return f
 		}
@@ -162,6 +162,24 @@ func barriers(p *Pattern) observation.Form {
 			Evidence: client.Say(pollers, "repeatedly asks", "repeatedly ask") + " whether the node exists"}
 	}
 	return observation.Form{}
+}
+
+// openings recognises a node that is missing and for whose creation sessions wait: they are told of nothing else, and neither
+// race to create it nor to write or take what was created.
+func openings(p *Pattern) observation.Form {
+	creates, sets, deletes := p.Op(drivers.OpCreate), p.Op(drivers.OpSet), p.Op(drivers.OpDelete)
+	created := p.Events[drivers.Created]
+	waits := p.armed() > 0 || p.lasting(drivers.OpWatchNode) > 0 && p.Op(drivers.OpGet).Requests == 0
+	switch {
+	case !waits || created == 0 || created < p.notifications() || p.Sequential() > 0:
+		return observation.Form{}
+	case creates.Lost+sets.Failed+deletes.Failed > 0 || p.Takers.Common(p.Watchers) > 1:
+		return observation.Form{}
+	case p.Modes[drivers.Ephemeral] > 0 && creates.By.Common(p.Watchers) > 0: // it may be what they want to have
+		return observation.Form{}
+	}
+	return observation.Form{Name: "barrier, opened by creation", Forms: []string{}, WaitFor: observation.News,
+		Evidence: client.Say(p.Watchers.Count(), "watches", "watch") + " for the node until it is created"}
 }
 
 // values recognises nodes whose data sessions follow. The node of a line is none: etcd's clients read
