@@ -1,6 +1,8 @@
 package observe
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -118,5 +120,134 @@ func TestParentOfAPathIsNoPlace(t *testing.T) {
 	watcher.call(drivers.Message{Op: drivers.OpChildren, Path: []byte("/4/config/"), Pos: 2})
 	if p := a.Report().Places; len(p) == 0 || p[0].Form == nil || p[0].Form.Name != "value, watched" {
 		t.Errorf("recognised %+v, want a watched value", p)
+	}
+}
+
+// TestASemaphoreIsNoLock has five sessions take turns at a line of which they watch the whole list. Whose
+// node is among the first so many has its turn. A lock is one for which that is one.
+func TestASemaphoreIsNoLock(t *testing.T) {
+	const line = "/se"
+	for name, c := range map[string]struct {
+		atOnce  int
+		etcd    bool // a list and a watch are two requests, and a watch is ended when it has told something
+		givesUp bool // one that waits gives up at the end
+		late    bool // that end comes when the next change has been told
+		form    string
+	}{
+		"a lock":                         {atOnce: 1, form: "lock or election, children watch"},
+		"a lock on etcd":                 {atOnce: 1, etcd: true, form: "lock or election, children watch"},
+		"a lock for which some give up":  {atOnce: 1, givesUp: true, form: "lock or election, children watch"},
+		"a lock on etcd, some give up":   {atOnce: 1, etcd: true, givesUp: true, form: "lock or election, children watch"},
+		"two at once":                    {atOnce: 2, form: "semaphore, children watch"},
+		"two at once on etcd":            {atOnce: 2, etcd: true, form: "semaphore, children watch"},
+		"three at once":                  {atOnce: 3, form: "semaphore, children watch"},
+		"two at once on etcd, told late": {atOnce: 2, etcd: true, late: true, form: "semaphore, children watch"},
+		"a lock on etcd, told late":      {atOnce: 1, etcd: true, late: true, form: "lock or election, children watch"},
+		"three at once, some give up":    {atOnce: 3, givesUp: true, form: "semaphore, children watch"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage()
+			all := s.sessions(5)
+			var inLine []string
+			nodes, armed, holds, numbers := map[int]string{}, map[int]bool{}, map[int]bool{}, map[int]int{}
+			created, watches := 0, 0
+			watch := func(i int, op drivers.Op) { // or ends the watch
+				m := drivers.Message{Kind: drivers.Request, Op: op, Path: []byte(line), Watch: true, Event: drivers.ChildrenChanged, Number: numbers[i]}
+				all[i].Message(s.now, m)
+				m.Kind, m.Pos = drivers.Reply, s.pos
+				all[i].Message(s.now, m)
+				armed[i] = op == drivers.OpWatchTree
+			}
+			list := func(i int) {
+				all[i].do(drivers.OpChildren, line, 0, !c.etcd, nil)
+				armed[i] = !c.etcd
+				holds[i] = slices.Index(inLine, nodes[i]) < c.atOnce
+				if c.etcd && !holds[i] {
+					watches++
+					numbers[i] = watches
+					watch(i, drivers.OpWatchTree)
+				}
+			}
+			told := func(event drivers.EventType, node string, i int) {
+				all[i].Message(s.now, drivers.Message{Kind: drivers.Notification, Event: event, Path: []byte(node), Pos: s.pos, Number: numbers[i]})
+			}
+			tell := func(event drivers.EventType, node string) {
+				var waiting []int
+				for i := range all {
+					switch {
+					case !armed[i] || c.etcd && event == drivers.Created:
+						continue
+					case c.etcd:
+						told(event, node, i)
+					default:
+						all[i].told(drivers.ChildrenChanged, line)
+					}
+					if armed[i] = false; c.etcd && (!c.late || holds[i]) {
+						watch(i, drivers.OpUnwatch)
+					}
+					if nodes[i] != "" && !holds[i] {
+						waiting = append(waiting, i)
+					}
+				}
+				for _, i := range waiting {
+					old := numbers[i]
+					if list(i); !c.late {
+						continue
+					}
+					if armed[i] = true; !holds[i] {
+						numbers[i], old = old, numbers[i]
+						watch(i, drivers.OpUnwatch)
+						numbers[i], armed[i] = old, true
+					}
+				}
+			}
+			join := func(i int) {
+				created++
+				nodes[i] = fmt.Sprintf("%s/l-%010d", line, created)
+				all[i].do(drivers.OpCreate, nodes[i], drivers.Ephemeral|drivers.Sequential, false, nil)
+				inLine = append(inLine, nodes[i])
+				tell(drivers.Created, nodes[i])
+				list(i)
+			}
+			leave := func(i int) {
+				node := nodes[i]
+				if c.etcd && armed[i] {
+					watch(i, drivers.OpUnwatch)
+				}
+				all[i].remove(node)
+				inLine = slices.DeleteFunc(inLine, func(o string) bool { return o == node })
+				nodes[i], holds[i] = "", false
+				tell(drivers.Deleted, node)
+			}
+			for i := range all {
+				join(i)
+			}
+			first := func() int {
+				return slices.IndexFunc([]int{0, 1, 2, 3, 4}, func(i int) bool { return nodes[i] == inLine[0] })
+			}
+			for range 2 * len(all) {
+				holder := first()
+				leave(holder)
+				join(holder)
+			}
+			if c.givesUp {
+				for i := range all {
+					if !holds[i] {
+						leave(i)
+						break
+					}
+				}
+			}
+			for len(inLine) > 0 {
+				leave(first())
+			}
+			r := s.a.Report()
+			if len(r.Herds()) != 1 || r.Herds()[0].Form.Name != c.form {
+				t.Fatalf("%d herds, want one of %q: %+v", len(r.Herds()), c.form, r.Places[0].Form)
+			}
+			if f := r.Herds()[0].Form; (f.Instead != "") != (c.atOnce == 1) || len(f.Forms) > 0 != (c.atOnce == 1) {
+				t.Errorf("forms %q, instead of it %q, with %d turns at once", f.Forms, f.Instead, c.atOnce)
+			}
+		})
 	}
 }

@@ -35,6 +35,8 @@ type child struct {
 	listed  int64
 	entered bool // its owner has set the line's node
 	leaving bool // its owner has asked to delete it
+	watched bool // its owner has armed a watch in the line since it listed that last
+	awaits  bool // and has been told of nothing there since
 	kept    bool // it counts among the children that are kept
 }
 
@@ -219,6 +221,18 @@ func (s *session) own(l *waitingLine) *child {
 		}
 	}
 	return nil
+}
+
+// standsIn returns the session's own child in the line to which the place belongs, nil if it has none.
+func (s *session) standsIn(a *Analysis, p *place) *child {
+	l := a.lines[p.path]
+	if l == nil && p.parent != nil {
+		l = a.lines[p.parent.path]
+	}
+	if l == nil {
+		return nil
+	}
+	return s.own(l)
 }
 
 // first reports whether at position pos the child waited for no other: none was ahead of it, or,

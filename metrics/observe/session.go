@@ -299,11 +299,23 @@ func (s *session) countRequest(a *Analysis, m *drivers.Message, p *place) {
 	s.beginsToWait(a, m, p)
 }
 
-// leavesLine records that the session asks to delete its node in a line.
+// leavesLine counts that the session asks to delete its node in a line.
 func (s *session) leavesLine(a *Analysis, c *child) {
 	s.takeTurn(a)
 	if c.leaving || c.line.place == c.place { // a single node is no line
 		return
+	}
+	left := &c.place.pattern.Left
+	switch {
+	case c.turn:
+		left.First++
+	case c.awaits:
+		left.Waiting++
+	default:
+		left.Behind++
+	}
+	if !c.watched {
+		left.Free++
 	}
 	if n := s.rounds.Deleted(c.place.path, polling.Done{Notified: s.told, Written: s.writes + 1}); n > 0 {
 		c.place.pattern.Rounds.Add(n, !c.turn)
@@ -457,6 +469,9 @@ func (s *session) read(a *Analysis, m *drivers.Message, p *place, atWork bool) {
 	if m.Op == drivers.OpChildren && m.Err == nil && l != nil {
 		s.takeTurn(a)
 		s.lists = &listing{line: l, pos: m.Pos}
+		if c := s.own(l); c != nil {
+			c.awaits, c.watched = false, false
+		}
 		s.stock = stock{queue: p}
 	}
 	if m.Op == drivers.OpGet {
@@ -492,6 +507,9 @@ func (s *session) polled(a *Analysis, m *drivers.Message, p *place) {
 // arm enters the watch that a reply has armed. It may stand beside another one of the session.
 func (a *Analysis) arm(s *session, k watchKey, p *place, m *drivers.Message) {
 	s.waitsAt(p.path, true)
+	if c := s.standsIn(a, p); c != nil {
+		c.awaits, c.watched = true, true
+	}
 	w, again := s.watches[k]
 	switch {
 	case again && m.Number == 0:

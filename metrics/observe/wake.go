@@ -67,6 +67,9 @@ func (s *session) notified(a *Analysis, m *drivers.Message, p *place) {
 		a.lone.Add(s.of)
 		p.pattern.Lone.Add(s.of)
 	}
+	if c := s.standsIn(a, p); c != nil {
+		c.awaits = false
+	}
 	if w := s.waits[p.path]; w != nil && m.Event == drivers.Deleted { // where it waited is gone
 		s.endWait(a, w)
 	}

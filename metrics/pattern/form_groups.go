@@ -99,6 +99,7 @@ func lines(g group) (observation.Form, []*Pattern) {
 	var ahead Ahead
 	var watches, byOthers int64
 	var rounds observation.Rounds
+	var left Left
 	readers := 0
 	for _, k := range g.kids {
 		if k.Modes[drivers.Ephemeral|drivers.Sequential] == 0 {
@@ -109,6 +110,7 @@ func lines(g group) (observation.Form, []*Pattern) {
 		watches += k.Watched()
 		byOthers += k.DeletedByOthers
 		rounds.Merge(k.Rounds)
+		left.add(k.Left)
 		if IsReader(k.Name[len(g.dir.Name):]) {
 			readers++
 		}
@@ -116,7 +118,7 @@ func lines(g group) (observation.Form, []*Pattern) {
 	if len(places) == 0 {
 		return observation.Form{}, nil
 	}
-	l := lineGroup{group: g, ahead: ahead, watches: watches, byOthers: byOthers, rounds: rounds,
+	l := lineGroup{group: g, ahead: ahead, watches: watches, byOthers: byOthers, rounds: rounds, left: left,
 		shared: readers > 0 && readers < len(places)}
 	f := l.form()
 	return f, append(append(places, g.dir), l.ready()...)
@@ -128,6 +130,7 @@ type lineGroup struct {
 	ahead             Ahead
 	watches, byOthers int64
 	rounds            observation.Rounds
+	left              Left
 	shared            bool // names tell readers from writers
 }
 
@@ -171,6 +174,8 @@ func (l lineGroup) form() observation.Form {
 	case l.watches+watched+l.dir.Op(drivers.OpWatchTree).Requests == 0 && l.rounds.Poll():
 		return observation.Form{Name: "line, asked by writing", Forms: []string{}, WaitFor: observation.Turn,
 			Evidence: fmt.Sprintf("sessions create a node, list the line without a watch and delete the node again: in %d of %d rounds it was not the first", l.rounds.Behind, l.rounds.Times)}
+	case l.watches+l.dir.Op(drivers.OpWatchTree).Requests == 0 && pollers > 0 && l.left.severalAtOnce():
+		return l.semaphore("semaphore, polled", fmt.Sprintf("%d sessions repeatedly list the line without arming a watch", pollers))
 	case l.watches+l.dir.Op(drivers.OpWatchTree).Requests == 0 && pollers > 0:
 		return observation.Form{Name: "lock, polled", Forms: []string{"lock/poll"}, Instead: "predecessor", Wakes: 1, WaitFor: observation.Turn, Evidence: fmt.Sprintf("%d sessions repeatedly list the line without arming a watch", pollers)}
 	case l.watches > 0:
@@ -231,6 +236,8 @@ func (l lineGroup) childrenWatch() observation.Form {
 			Evidence: fmt.Sprintf("%d sessions have a node and watch all nodes, to enter and to leave", members)}
 	case l.shared:
 		return observation.Form{Name: "shared lock, children watch", Forms: []string{"shared-lock/children-watch"}, Instead: "nearest", Wakes: 1, WaitFor: observation.Turn, Evidence: evidence + ", readers and writers"}
+	case l.left.severalAtOnce() && (!heeds || l.left.goOn()):
+		return l.semaphore("semaphore, children watch", evidence)
 	case heeds && l.takesTurns(): // a lock whose holder goes on watching, or a group
 		return unclear(evidence + "; they leave it in the order in which they came, and come again")
 	case heeds:
@@ -268,6 +275,12 @@ func (g group) comeAgain(watching client.Set) int {
 		return 0
 	}
 	return again
+}
+
+// semaphore is a line in which several have their turn at once. No form of a lock would do in its place.
+func (l lineGroup) semaphore(name, evidence string) observation.Form {
+	return observation.Form{Name: name, Forms: []string{}, WaitFor: observation.Turn,
+		Evidence: fmt.Sprintf("%s; %d of %d nodes were deleted by owners that waited no more though they had not seen them as the first", evidence, l.left.Behind, l.left.all())}
 }
 
 // woken returns the notifications of the line by their outcome: ZooKeeper's protocol names the node above it, etcd's what
@@ -326,6 +339,8 @@ func (l lineGroup) aheadWatch() observation.Form {
 		return observation.Form{Name: "shared lock, nearest or lowest writer", Forms: []string{"shared-lock/nearest", "shared-lock/lowest-write"}, WaitFor: observation.Turn, Evidence: evidence}
 	case l.shared:
 		return observation.Form{Name: "shared lock, nearest", Forms: []string{"shared-lock/nearest"}, WaitFor: observation.Turn, Evidence: evidence}
+	case lowest && l.left.severalAtOnce():
+		return l.semaphore("semaphore, watch the first", lowestEvidence)
 	case lowest:
 		return observation.Form{Name: "election or lock, watch the leader", Forms: []string{"election/watch-leader"}, Instead: "predecessor", Wakes: 1, WaitFor: observation.Turn, Evidence: lowestEvidence}
 	case acknowledged:
@@ -337,6 +352,18 @@ func (l lineGroup) aheadWatch() observation.Form {
 	return observation.Form{Name: "lock or election, predecessor", Forms: []string{"lock/predecessor", "election/predecessor", "lock/go-zookeeper"},
 		Most: 1, WaitFor: observation.Turn, Evidence: evidence}
 }
+
+func (f Left) all() int64 { return f.First + f.Behind + f.Waiting }
+
+func (f *Left) add(g Left) {
+	f.First, f.Behind, f.Waiting, f.Free = f.First+g.First, f.Behind+g.Behind, f.Waiting+g.Waiting, f.Free+g.Free
+}
+
+// severalAtOnce reports whether sessions have their turn behind others: that of a lock comes only to the first.
+func (f Left) severalAtOnce() bool { return f.Behind > 1 && 4*f.Behind >= f.all() }
+
+// goOn reports whether most owners watched no more after their last list. A member of a group watches until it leaves.
+func (f Left) goOn() bool { return 2*f.Free > f.all() }
 
 func (a *Ahead) add(b Ahead) {
 	a.Next += b.Next

@@ -50,11 +50,20 @@ type Pattern struct {
 
 	DeletedFirst, DeletedLater, DeletedByOthers int64
 	Rounds                                      observation.Rounds // in which sessions asked by writing
+	Left                                        Left
 }
 
 // Undelivered counts watches that a change has passed without a notification, those that stood over one at the end,
 // and notifications that belong to no watch.
 type Undelivered struct{ Missed, Unproven, Unasked int64 }
+
+// Left counts the nodes of a line that their owners asked to delete.
+type Left struct {
+	First   int64 // their lists had shown them as the first
+	Behind  int64 // they had not, and their owners waited no more
+	Waiting int64 // they had not, and their owners waited still
+	Free    int64 // of all, those whose owners had not watched the line since their last list
+}
 
 // Ahead counts the watches on a child of a line by the place of the watched child, seen from the
 // watching session's own child.
