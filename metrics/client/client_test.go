@@ -84,6 +84,7 @@ func TestLapse(t *testing.T) {
 	s := c.session
 	c.Granted(7, at(1), time.Second)
 	second.Lease(7)
+	second.Kept(7)
 	c.Close(at(2))
 	if s.Lapse() || !s.Active() {
 		t.Error("it lapses while a connection is open")
@@ -94,10 +95,41 @@ func TestLapse(t *testing.T) {
 	}
 	d := serving(table, 4)
 	d.Granted(8, at(4), time.Second)
+	d.Kept(8)
 	d.Revoked(8, at(5))
 	d.Close(at(6))
 	if d.session.Leased() || d.session.Lapse() {
 		t.Error("it lapses although it has revoked its lease")
+	}
+}
+
+// TestALeaseLeftOnPurpose grants clients two leases each, of which they keep some alive and revoke some before they close
+// their connection. A lease that was never kept alive was left to expire; one that was, and is not revoked, is lost.
+func TestALeaseLeftOnPurpose(t *testing.T) {
+	for name, c := range map[string]struct {
+		kept, revoked []int64
+		lost          bool
+	}{
+		"no lease is kept alive":            {},
+		"one of them is":                    {kept: []int64{1}, lost: true},
+		"it is revoked":                     {kept: []int64{1}, revoked: []int64{1}},
+		"the other one is revoked":          {kept: []int64{1}, revoked: []int64{2}, lost: true},
+		"both are kept, and one is revoked": {kept: []int64{1, 1, 2, 2}, revoked: []int64{1}, lost: true},
+	} {
+		table := New(100)
+		d := serving(table, 1)
+		d.Granted(1, at(1), time.Second)
+		d.Granted(2, at(1), time.Second)
+		for _, id := range c.kept {
+			d.Kept(id)
+		}
+		for _, id := range c.revoked {
+			d.Revoked(id, at(2))
+		}
+		d.Close(at(3))
+		if lost := d.session.Lapse(); lost != c.lost || d.session.Leased() {
+			t.Errorf("%s: lost %v, want %v, and no lease from then on", name, lost, c.lost)
+		}
 	}
 }
 

@@ -25,6 +25,7 @@ type Session struct {
 	to     time.Time // zero while it lasts
 	open   int       // connections
 	leases int       // that were granted and not revoked
+	kept   int       // those of them that were kept alive
 	lone   bool      // its connection carries nothing but a watch: what the client does comes by others
 	told   int64     // notifications of a lone one
 	early  bool      // it was notified before the others were known
@@ -104,15 +105,16 @@ func (s *Session) Active() bool { return s.root().open > 0 }
 // Leased reports whether the client has leases that were not revoked.
 func (s *Session) Leased() bool { return s.root().leases > 0 }
 
-// Lapse reports whether the client has no connection, and leases that it has not revoked. It has none from
-// then on.
+// Lapse reports whether the client has lost its leases: it has no connection, and has not revoked a lease that
+// it had kept alive. A lease that it never kept alive was left to expire. It has no leases from then on.
 func (s *Session) Lapse() bool {
 	r := s.root()
 	if r.open > 0 || r.leases == 0 {
 		return false
 	}
-	r.leases = 0
-	return true
+	lost := r.kept > 0
+	r.leases, r.kept = 0, 0
+	return lost
 }
 
 // enter counts the session at its origin.
@@ -262,6 +264,7 @@ func (c *Connection) Close(at time.Time) {
 type lease struct {
 	of      *Session
 	granted time.Time // zero if that was not seen
+	kept    bool      // alive by its client
 	timeout time.Duration
 }
 
@@ -290,6 +293,20 @@ func (c *Connection) Granted(id int64, at time.Time, timeout time.Duration) {
 	if l := c.table.leases[id]; l != nil && l.granted.IsZero() {
 		l.granted, l.timeout = at, timeout
 		l.of.root().leases++
+		if l.kept {
+			l.of.root().kept++
+		}
+	}
+}
+
+// Kept says that the connection asked to keep the lease alive.
+func (c *Connection) Kept(id int64) {
+	l := c.table.leases[id]
+	if l == nil || l.kept {
+		return
+	}
+	if l.kept = true; !l.granted.IsZero() {
+		l.of.root().kept++
 	}
 }
 
@@ -306,6 +323,9 @@ func (c *Connection) Revoked(id int64, at time.Time) (lasted, timeout time.Durat
 	}
 	s := l.of.root()
 	s.leases = max(s.leases-1, 0) // it may have lapsed
+	if l.kept {
+		s.kept = max(s.kept-1, 0)
+	}
 	return at.Sub(l.granted), l.timeout, true
 }
 
@@ -326,7 +346,7 @@ func (s *Session) join(o *Session) {
 	}
 	o.leave()
 	o.into = s
-	s.open, s.leases = s.open+o.open, s.leases+o.leases
+	s.open, s.leases, s.kept = s.open+o.open, s.leases+o.leases, s.kept+o.kept
 	if s.origin.Process == nil && o.origin.Process != nil {
 		s.move(o.origin)
 	}

@@ -23,6 +23,12 @@ func dialled(a *Analysis, of *traffic.Process, port int) script {
 	return s
 }
 
+// keepAlive keeps the lease alive.
+func (s script) keepAlive(lease int64) {
+	s.Lease(time.Unix(10, 0), lease)
+	s.call(drivers.Message{Op: drivers.OpPing})
+}
+
 // granted grants the connection a lease.
 func (s script) granted(lease int64) {
 	s.Message(time.Unix(2, 0), drivers.Message{Kind: drivers.Request, Op: drivers.OpOpen})
@@ -193,19 +199,23 @@ func TestReconnectedClient(t *testing.T) {
 	first, gone := dialled(a, nil, 1), dialled(a, nil, 2)
 	first.granted(1)
 	gone.granted(2)
+	first.keepAlive(1)
+	gone.keepAlive(2)
+	leaver := dialled(a, nil, 4) // its lease is to run out, as one that is used as a time-to-live
+	leaver.granted(3)
+	leaver.Close(time.Unix(30, 0))
 	first.watchKey("/config", 2)
 	first.Close(time.Unix(30, 0))
 	gone.Close(time.Unix(30, 0))
 	again := dialled(a, nil, 3)
-	again.Lease(time.Unix(31, 0), 1)
-	again.Message(time.Unix(31, 0), drivers.Message{Kind: drivers.Request, Op: drivers.OpPing})
+	again.keepAlive(1)
 	again.watchKey("/config", 2)
 	again.set("/config", 40)
 	again.event(drivers.DataChanged, "/config", 40)
 	a.Open(traffic.Connection{Client: "127.0.0.1:9", At: time.Unix(200, 0)}).Close(time.Unix(200, 0))
 	r := a.Report()
-	if tr := r.Traffic; tr.Sessions != 2 || tr.ToldApart.Leased != 2 || tr.Lost != 1 || tr.Connections != 4 {
-		t.Errorf("%d sessions, %+v, %d expired; want 2, both with a lease, one expired", tr.Sessions, tr.ToldApart, tr.Lost)
+	if tr := r.Traffic; tr.Sessions != 3 || tr.ToldApart.Leased != 3 || tr.Lost != 1 || tr.Connections != 5 {
+		t.Errorf("%d sessions, %+v, %d expired; want 3, all with a lease, one expired", tr.Sessions, tr.ToldApart, tr.Lost)
 	}
 	if p := r.Places[0]; p.Path != "/config" || p.Sessions != 1 || p.FanoutMax != 1 {
 		t.Errorf("%s is watched by %d, and a change wakes %d; want /config, 1, 1", p.Path, p.Sessions, p.FanoutMax)

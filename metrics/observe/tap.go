@@ -261,6 +261,9 @@ func (t *tap) request(at time.Time, m *drivers.Message) {
 		r.from = m.Pos
 	}
 	t.lease = 0
+	if m.Op == drivers.OpPing && r.lease != 0 {
+		t.of.Kept(r.lease)
+	}
 	if len(m.Parts) == 0 && len(m.Path) > 0 {
 		r.place = a.requestPlace(m)
 	}
