@@ -58,7 +58,7 @@ func TestEveryFormOnEtcdHasItsVerdict(t *testing.T) {
 				t.Errorf("not known: %+v", r.Undecided())
 			}
 			if otherShare[f.String()] == "" {
-				checkWasted(t, s.Counts, r, 0.03)
+				checkWasted(t, s.Counts, r, mostOffOnEtcd)
 			}
 		})
 	}
