@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/metrics/polling"
 )
 
 // A Place is a path pattern, with the form that was recognised there.
@@ -89,17 +90,18 @@ func (p Place) PolledByReads() bool { return p.PollsSame >= minPolls && p.PollsS
 func (p Place) PolledByWrites() bool { return p.Rounds.Poll() && p.Rounds.Requests*2 > p.Requests }
 
 // Rounds are the times that a session created a node in a line, listed that without a watch and deleted the node again, as it
-// had done the time before: meanwhile it was told nothing and wrote nothing else.
+// had done the time before, and was told nothing of the line meanwhile.
 type Rounds struct {
-	Times    int64 `json:"times"`
-	Requests int64 `json:"requests"`
-	Behind   int64 `json:"behind"` // times that the list did not show the session's node as the first
+	Times    int64         `json:"times"`
+	Requests int64         `json:"requests"`
+	Behind   int64         `json:"behind"`   // times that the list did not show the session's node as the first
+	Asked    time.Duration `json:"asked_ns"` // in all, from the request to create the node until the list
+	Held     time.Duration `json:"held_ns"`  // in all, from the list until the session deleted its node
 }
 
-// Add adds a round of so many requests.
-func (r *Rounds) Add(requests int64, behind bool) {
-	r.Times++
-	r.Requests += requests
+// Add adds a round.
+func (r *Rounds) Add(one polling.Round, behind bool) {
+	r.Merge(Rounds{Times: 1, Requests: one.Requests, Asked: one.Asked, Held: one.Held})
 	if behind {
 		r.Behind++
 	}
@@ -108,12 +110,15 @@ func (r *Rounds) Add(requests int64, behind bool) {
 // Merge adds other rounds.
 func (r *Rounds) Merge(o Rounds) {
 	r.Times, r.Requests, r.Behind = r.Times+o.Times, r.Requests+o.Requests, r.Behind+o.Behind
+	r.Asked, r.Held = r.Asked+o.Asked, r.Held+o.Held
 }
 
 // Poll reports whether the rounds are a way to ask. A lock that is free is taken and released by the same requests, but who
 // takes a lock and is not the first waits: a session that gives up has only asked. Between others, some rounds of a poll
-// meet nobody.
-func (r Rounds) Poll() bool { return r.Behind >= minPolls && 4*r.Behind >= r.Times }
+// meet nobody. Who holds its node for longer than it takes to ask may have its turn behind others, as at a semaphore.
+func (r Rounds) Poll() bool {
+	return r.Behind >= minPolls && 4*r.Behind >= r.Times && r.Held <= 2*r.Asked
+}
 
 // Project returns how many sessions a change of the place wakes now and would wake if n clients
 // used it, and how long they would take to settle. A herd wakes the same share of the

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/metrics/observation"
@@ -141,7 +142,7 @@ func TestPollingByWriting(t *testing.T) {
 				ask(p)
 				p.set("/heartbeat")
 			}
-		}, observation.Rounds{}, false},
+		}, observation.Rounds{Times: 11, Requests: 33, Behind: 11}, true},
 		"work in the turn": {func(p, other actor) {
 			join(other)
 			for range 12 {
@@ -151,12 +152,22 @@ func TestPollingByWriting(t *testing.T) {
 				p.remove(node)
 			}
 		}, observation.Rounds{}, false},
-		"told between": {func(p, other actor) {
+		"a turn beside others": {func(p, other actor) {
 			join(other)
 			for range 12 {
-				p.watch("/config")
-				other.set("/config")
-				p.told(drivers.DataChanged, "/config")
+				node := join(p)
+				list(p)
+				p.pass(10 * time.Millisecond)
+				p.remove(node)
+			}
+		}, observation.Rounds{Times: 11, Requests: 33, Behind: 11}, false},
+		"told of the line between": {func(p, other actor) {
+			join(other)
+			for range 12 {
+				p.list(line)
+				second := join(other)
+				p.told(drivers.ChildrenChanged, line)
+				other.remove(second)
 				ask(p)
 			}
 		}, observation.Rounds{}, false},
@@ -169,6 +180,7 @@ func TestPollingByWriting(t *testing.T) {
 			got, polled := observation.Rounds{}, false
 			if i >= 0 {
 				got, polled = r.Places[i].Rounds, r.Places[i].Polled()
+				got.Asked, got.Held = 0, 0
 			}
 			if got != c.rounds || polled != c.polled {
 				t.Errorf("%+v, polled %v; want %+v, %v", got, polled, c.rounds, c.polled)

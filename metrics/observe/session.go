@@ -317,8 +317,8 @@ func (s *session) leavesLine(a *Analysis, c *child) {
 	if !c.watched {
 		left.Free++
 	}
-	if n := s.rounds.Deleted(c.place.path, polling.Done{Notified: s.told, Written: s.writes + 1}); n > 0 {
-		c.place.pattern.Rounds.Add(n, !c.turn)
+	if r := s.rounds.Deleted(c.place.path, a.now); r.Requests > 0 {
+		c.place.pattern.Rounds.Add(r, !c.turn)
 	}
 }
 
@@ -426,7 +426,7 @@ func (s *session) wrote(a *Analysis, m *drivers.Message, p *place, r *request) {
 		if c := s.children[p.path]; c != nil {
 			c.lease = r.lease
 			if c.line.place != p {
-				s.rounds.Created(c.line.place.path, p.path, polling.Done{Notified: s.told, Written: s.writes - 1})
+				s.rounds.Created(c.line.place.path, p.path, r.at)
 			}
 		}
 	case drivers.OpDelete:
@@ -468,6 +468,7 @@ func (s *session) read(a *Analysis, m *drivers.Message, p *place, atWork bool) {
 	l := a.lines[p.path]
 	if m.Op == drivers.OpChildren && m.Err == nil && l != nil {
 		s.takeTurn(a)
+		s.rounds.Listed(p.path, a.now)
 		s.lists = &listing{line: l, pos: m.Pos}
 		if c := s.own(l); c != nil {
 			c.awaits, c.watched = false, false

@@ -67,6 +67,7 @@ func (s *session) notified(a *Analysis, m *drivers.Message, p *place) {
 		a.lone.Add(s.of)
 		p.pattern.Lone.Add(s.of)
 	}
+	s.rounds.Told(p.path, p.above())
 	if c := s.standsIn(a, p); c != nil {
 		c.awaits = false
 	}

@@ -1,19 +1,26 @@
 package polling
 
+import "time"
+
 // Rounds are the rounds in which one client asks by writing: it creates a node in a line, lists that without a watch, and
 // deletes the node again. The zero value has none.
 type Rounds struct {
 	line, node string // of the round that has begun; no node without one
-	begun      Done   // what the client had done before
+	begun      time.Time
+	listed     time.Time // zero if it is not
 	requests   int64
-	listed     bool
 	last       string // line of the last whole round
-	end        Done   // after it
 }
 
-// Created begins a round: the client has created a node in the line. Done is what it had done before.
-func (r *Rounds) Created(line, node string, done Done) {
-	r.line, r.node, r.begun, r.requests, r.listed = line, node, done, 1, false
+// A Round is a whole one that repeats the one before.
+type Round struct {
+	Requests    int64         // 0 if there is none
+	Asked, Held time.Duration // until the line was listed, and from then until the client deleted its node
+}
+
+// Created begins a round: the client has created a node in the line, which it had asked for at that time.
+func (r *Rounds) Created(line, node string, asked time.Time) {
+	*r = Rounds{line: line, node: node, begun: asked, requests: 1, last: r.last}
 }
 
 // Asked goes on with any other request than one to create a node or to delete the client's own. A read without a watch, of
@@ -24,19 +31,33 @@ func (r *Rounds) Asked(path, parent string, plain bool) {
 		return
 	}
 	r.requests++
-	r.listed = r.listed || path == r.line
 }
 
-// Deleted ends the round by the request to delete the client's node. If the round repeats the one before, at the same line,
-// and the client was told nothing and wrote nothing else since that began, Deleted returns how many requests it had, else 0.
-// Done is what the client has done with this request.
-func (r *Rounds) Deleted(node string, done Done) (requests int64) {
-	if r.node == "" || r.node != node || !r.listed {
-		return 0
+// Listed records the answer to a list of the line.
+func (r *Rounds) Listed(line string, at time.Time) {
+	if line == r.line {
+		r.listed = at
 	}
-	if r.last == r.line && r.end == r.begun && done.Notified == r.begun.Notified {
-		requests = r.requests + 1
+}
+
+// Told records a notification: if it is about the line, what follows repeats nothing.
+func (r *Rounds) Told(path, parent string) {
+	if path == r.last || parent == r.last {
+		r.last = ""
 	}
-	r.last, r.end, r.node = r.line, done, ""
-	return requests
+	if path == r.line || parent == r.line {
+		r.node = ""
+	}
+}
+
+// Deleted ends the round by the request to delete the client's node, and returns it if it repeats the one before.
+func (r *Rounds) Deleted(node string, at time.Time) (whole Round) {
+	if r.node == "" || r.node != node || r.listed.IsZero() {
+		return Round{}
+	}
+	if r.last == r.line {
+		whole = Round{Requests: r.requests + 1, Asked: r.listed.Sub(r.begun), Held: at.Sub(r.listed)}
+	}
+	r.last, r.node = r.line, ""
+	return whole
 }
