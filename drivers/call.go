@@ -153,8 +153,8 @@ type Message struct {
 	// read that of the last write that the read can have seen. A notification has that of
 	// the change, or 0 if the server does not report it. A request that arms a watch of etcd has that of the
 	// first change that it asks for, or 0 for the next one. The reply has that at which the watch stands: what
-	// notifications of it report up to there was written before. Such a change wakes the client only if it asked
-	// from a revision at which it knew the state, by an answer or an earlier watch; else it is history.
+	// notifications of it report up to there was written before. Such a change wakes the client only if it is later
+	// than the state that the client knew, by an answer or an earlier watch; else it is history.
 	Pos int64
 	// Size is the packet's length on the wire in bytes.
 	Size int

@@ -165,6 +165,11 @@ var reason = map[string]string{
 	"taskflow-jobboard": "a worker that lists the jobs and tries to lock one has acted, also where it then waits for the next: 23 useful of 216, want 12 of 252",
 }
 
+// history is how many of an item's events were played back to clients that were not waiting for them, and so wake nobody.
+var history = map[string]int64{
+	"etcd-double-barrier": 7, // who has listed all waits for the end of a key from the revision at which it was created
+}
+
 // TestCorpus compares what is observed of real programs' traffic with what the corpus says of it: the notifications, the
 // verdict, and the share that was wasted.
 func TestCorpus(t *testing.T) {
@@ -194,7 +199,7 @@ func compareWithCorpus(t *testing.T, half string) {
 	for _, folder := range folders {
 		t.Run(filepath.Base(folder), func(t *testing.T) {
 			item, r, counted := readItem(t, folder)
-			var want int64
+			want := -history[filepath.Base(folder)]
 			for _, p := range item.Paths {
 				want += p.Notifications
 			}

@@ -2,6 +2,7 @@ package observe
 
 import (
 	"bytes"
+	"net"
 	"slices"
 	"strings"
 	"time"
@@ -10,10 +11,9 @@ import (
 )
 
 // A watch of etcd may ask for changes from an earlier revision on. The service then plays back what was written before the
-// watch stood. That wakes nobody who was not waiting: it is history, as what a read returns. The rule is that of
-// [drivers.Message]. A client was waiting if it asks from a revision at which it knew the state: it has read or written there
-// what it watches, or an earlier watch on the same path, maybe by a connection that broke, has told it last of a change
-// there. All that comes after that revision is news then.
+// watch stood. That wakes nobody who was not waiting: it is history, as what a read returns. A client was waiting if it asks
+// from the revision of an answer, or if it had an answer about what it watches, from the revision of that on, or if it
+// goes on from where an earlier watch on the same path ended, maybe by a connection that broke.
 
 // A playback is what a watch with a number reports.
 type playback struct {
@@ -53,20 +53,42 @@ func (k answered) about(w watchKey) bool {
 // asksFrom reports whether who asks for changes from the revision on knows the state at the position.
 func asksFrom(revision, pos int64) bool { return revision == pos || revision == pos+1 }
 
-// waitsSince returns the position at which the client knew the state of what it watches if it asks for the changes since
-// then. What it has written itself counts only if it has learned nothing later.
-func (c *activity) waitsSince(w watchKey, revision int64) (pos int64, waits bool) {
-	newest := true
+// knewBefore returns the position up to which the client knew the state of what it watches when it asks for the changes from
+// the revision on. If it asks from the revision of an answer, it waits since then, whatever that was about, unless it has
+// learned of the path itself later: its own write of that is no reason to wait then. If it asks from an older one, as from
+// that of a key that it has read, it knew what its latest answer about the path shows.
+func (c *activity) knewBefore(w watchKey, revision int64) (pos int64, known bool) {
 	for _, k := range slices.Backward(c.answers) {
-		if !k.about(w) {
+		about := k.about(w)
+		if asksFrom(revision, k.pos) && (!known || about && !k.wrote) {
+			return revision - 1, true
+		}
+		if about && !known {
+			pos, known = max(k.pos, revision-1), true
+		}
+	}
+	return pos, known
+}
+
+// maxBeside is how many sessions there may be at most for the others of a host to be asked what they know.
+const maxBeside = 1 << 10
+
+// besideKnew returns what a client of the same host knew, of those the one that knew least, for a connection that has had no
+// answer: some clients ask by one connection and watch by another.
+func (s *session) besideKnew(a *Analysis, w watchKey, revision int64) (pos int64, known bool) {
+	if len(a.byMeter) > maxBeside {
+		return 0, false
+	}
+	host, _, _ := net.SplitHostPort(s.client)
+	for _, o := range a.byMeter {
+		if at, _, _ := net.SplitHostPort(o.client); at != host || len(o.answers) == 0 {
 			continue
 		}
-		if asksFrom(revision, k.pos) && (newest || !k.wrote) {
-			return k.pos, true
+		if p, knew := o.knewBefore(w, revision); knew && (!known || p < pos) {
+			pos, known = p, true
 		}
-		newest = false
 	}
-	return 0, false
+	return pos, known
 }
 
 // resumes returns the position up to which an earlier watch on the same path told its client of all, if one has ended from
@@ -89,10 +111,15 @@ func (t *tap) plays(m *drivers.Message, revision int64) {
 	b := &playback{key: watchKey{string(m.Path), m.Op == drivers.OpWatchTree, true}, stood: m.Pos, last: m.Pos}
 	if revision > 0 {
 		b.history, b.last = m.Pos, revision-1
-		if pos, waits := t.s.waitsSince(b.key, revision); waits {
-			b.history = pos
-		} else if pos, resumed := t.a.resumes(b.key, revision); resumed {
-			b.history = pos
+		pos, known := t.s.knewBefore(b.key, revision)
+		if !known {
+			pos, known = t.a.resumes(b.key, revision)
+		}
+		if !known && len(t.s.answers) == 0 {
+			pos, known = t.s.besideKnew(t.a, b.key, revision)
+		}
+		if known {
+			b.history = min(b.history, pos)
 		}
 	}
 	if t.playing == nil {

@@ -16,7 +16,7 @@ func TestHistoryWakesNobody(t *testing.T) {
 	const now = 21 // at which the watches stand
 	key := []byte("/k/x")
 	client := func(a *Analysis, id int) script {
-		return script{a.Open(traffic.Connection{ID: uint64(id), Client: fmt.Sprintf("192.0.2.%d:5", id), At: time.Unix(1, 0)})}
+		return script{a.Open(traffic.Connection{ID: uint64(id), Client: fmt.Sprintf("192.0.2.%d:%d", id%100, id), At: time.Unix(1, 0)})}
 	}
 	watch := func(s script, op drivers.Op, path string, number int, from, stands int64) {
 		m := drivers.Message{Kind: drivers.Request, Op: op, Path: []byte(path), Watch: true, Pos: from}
@@ -56,7 +56,18 @@ func TestHistoryWakesNobody(t *testing.T) {
 			s.call(drivers.Message{Op: drivers.OpChildren, Path: []byte("/k/"), Pos: 18})
 			node(s, 18)
 			return s
-		}, 18, 3},
+		}, 18, 4},
+		"from the revision of a key that was read": {func(_ *Analysis, s script, _ int) script {
+			s.call(drivers.Message{Op: drivers.OpChildren, Path: []byte("/k/"), Pos: 18})
+			node(s, 15)
+			return s
+		}, 15, 3},
+		"by a connection of its own": {func(a *Analysis, s script, id int) script {
+			s.call(drivers.Message{Op: drivers.OpGet, Path: key, Pos: 18})
+			s = client(a, id+100)
+			node(s, 19)
+			return s
+		}, 19, 3},
 		"a list, and a watch of it": {func(_ *Analysis, s script, _ int) script {
 			s.call(drivers.Message{Op: drivers.OpChildren, Path: []byte("/k/"), Pos: 18})
 			watch(s, drivers.OpWatchTree, "/k/", 7, 19, now)
@@ -67,11 +78,11 @@ func TestHistoryWakesNobody(t *testing.T) {
 			node(s, 19)
 			return s
 		}, 19, 3},
-		"from a read of another key": {func(_ *Analysis, s script, _ int) script {
+		"from any answer on": {func(_ *Analysis, s script, _ int) script {
 			s.call(drivers.Message{Op: drivers.OpGet, Path: []byte("/other"), Pos: 18})
 			node(s, 19)
 			return s
-		}, 19, 1},
+		}, 19, 3},
 		"by a new connection": {func(a *Analysis, s script, id int) script {
 			watch(s, drivers.OpWatchNode, "/k/x", 1, 0, 12)
 			told(s, 1, 18)
