@@ -57,8 +57,8 @@ func (p *place) votes() bool {
 	return p.sets <= 1 && !p.raced && p.parent != nil && p.parent.parent != nil
 }
 
-// above returns the path of the node above, "" for the root.
-func (p *place) above() string {
+// parentPath returns the path of the node above, "" for the root.
+func (p *place) parentPath() string {
 	if p.parent == nil {
 		return ""
 	}

@@ -286,7 +286,7 @@ func (s *session) countRequest(a *Analysis, m *drivers.Message, p *place) {
 	}
 	c := s.children[p.path]
 	if m.Op != drivers.OpCreate && (c == nil || m.Op != drivers.OpDelete) {
-		s.rounds.Asked(p.path, p.above(), m.Op.IsRead() && !m.Watch)
+		s.rounds.Asked(p.path, p.parentPath(), m.Op.IsRead() && !m.Watch)
 	}
 	if c != nil && m.Op == drivers.OpDelete {
 		s.leavesLine(a, c)

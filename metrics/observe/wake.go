@@ -67,7 +67,7 @@ func (s *session) notified(a *Analysis, m *drivers.Message, p *place) {
 		a.lone.Add(s.of)
 		p.pattern.Lone.Add(s.of)
 	}
-	s.rounds.Told(p.path, p.above())
+	s.rounds.Told(p.path, p.parentPath())
 	if c := s.standsIn(a, p); c != nil {
 		c.awaits = false
 	}
