@@ -45,8 +45,8 @@ func (c *activity) knows(m *drivers.Message, p *place) {
 	c.answers = append(c.answers, answered{p, m.Op == drivers.OpChildren, m.Op.IsWrite() && m.Err == nil, m.Pos})
 }
 
-// about reports whether the answer shows what the watch covers.
-func (k answered) about(w watchKey) bool {
+// concerns reports whether the answer shows what the watch covers.
+func (k answered) concerns(w watchKey) bool {
 	return k.place == nil || k.place.path == w.path || k.list && strings.HasPrefix(w.path, k.place.path)
 }
 
@@ -59,7 +59,7 @@ func asksFrom(revision, pos int64) bool { return revision == pos || revision == 
 // that of a key that it has read, it knew what its latest answer about the path shows.
 func (c *activity) knewBefore(w watchKey, revision int64) (pos int64, known bool) {
 	for _, k := range slices.Backward(c.answers) {
-		about := k.about(w)
+		about := k.concerns(w)
 		if asksFrom(revision, k.pos) && (!known || about && !k.wrote) {
 			return revision - 1, true
 		}
