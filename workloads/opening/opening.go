@@ -96,9 +96,10 @@ func (o Opening) report(open *atomic.Int64, sessions int) (end func()) {
 	}
 }
 
-// explain returns the error of a session that could not be opened, with how many others are open.
+// explain returns the error of a session that could not be opened, with how many others are open: none, where other processes
+// have taken all that the service accepts.
 func (o Opening) explain(ctx context.Context, err error, open, sessions int) error {
-	if err == nil || open == 0 || ctx.Err() != nil {
+	if err == nil || open == 0 && !errors.Is(err, drivers.ErrHungUp) || ctx.Err() != nil {
 		return err
 	}
 	return &Error{service: o.Service.Info(), open: open, sessions: sessions, err: err}
