@@ -159,6 +159,12 @@ type Expirer interface {
 	Expire(ctx context.Context, c Conn) error
 }
 
+// A Reacher is a Service whose servers are given, and that tells which of them it has not reached.
+type Reacher interface {
+	// Unreached returns the addresses, host:port, to which no connection was made so far, though it was tried.
+	Unreached() []string
+}
+
 // A Holder is a Service that can tell whether its servers keep a session that was opened through another
 // Service: then both have the same servers, whatever their addresses, paths and clients. The session goes
 // on, but its connection may break.

@@ -43,6 +43,8 @@ const (
 
 	PreloadLost = "preload-lost" // sessions of the preload ended, and with them their watches
 	NodesRemain = "nodes-remain" // the run's nodes could not be removed
+	// Unreached: some of the given servers accepted no connection, so that all sessions were on the others.
+	Unreached = "servers-unreached"
 
 	AgentLost = "agent-lost" // an agent was lost: what its sessions did is in no count
 

@@ -194,6 +194,9 @@ func ofRounds(code string, w metrics.Warning) string {
 		return "an error ended the run: " + w.Names["why"]
 	case metrics.PreloadLost:
 		return fmt.Sprintf("%s of %s sessions of the preload ended, and their watches with them", count(n["lost"]), count(n["sessions"]))
+	case metrics.Unreached:
+		return fmt.Sprintf("%s of %s given servers accepted no connection: all sessions were on the others (%s)",
+			count(n["unreached"]), count(n["servers"]), w.Names["addresses"])
 	case metrics.NodesRemain:
 		text := fmt.Sprintf("nodes may remain below %s (%s): remove them with stampede clean --backend '%s'",
 			w.Names["path"], w.Names["why"], w.Names["backend"])

@@ -47,6 +47,8 @@ func TestEveryWarningHasItsSentence(t *testing.T) {
 		"rate not reached: 900 of 1 000 arrivals were completed":                                                                                                   warning(metrics.Behind, metrics.Numbers{"completed": 900, "offered": 1000}, nil),
 		"2 of 3 sessions of the preload ended, and their watches with them": warning(metrics.PreloadLost,
 			metrics.Numbers{"lost": 2, "sessions": 3}, nil),
+		"2 of 3 given servers accepted no connection: all sessions were on the others (zk1:2181, zk2:2181)": warning(metrics.Unreached,
+			metrics.Numbers{"unreached": 2, "servers": 3}, metrics.Names{"addresses": "zk1:2181, zk2:2181"}),
 		"the background lost 2 sessions": warning(metrics.BackgroundSessionsLost, metrics.Numbers{"sessions": 2}, nil),
 		"times do not stand for all turns: on average 8 were in progress, those that ended explain 5.21 (Little's law); use a longer --duration": warning(metrics.LittlesLaw, metrics.Numbers{"in_progress": 8, "ended": 5.213, "error": 0.4}, nil),
 

@@ -4,13 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/cluster/faults"
+	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/exchange"
 	"github.com/stampede-bench/stampede/workloads/preload"
@@ -151,6 +154,26 @@ func TestRunEndsWhereALostSessionIsNotReplaced(t *testing.T) {
 		const want = "native:: 4 of 5 sessions are open; the service refuses further connections of this address"
 		if took := time.Since(began); err == nil || !strings.Contains(err.Error(), want) || took > time.Minute+10*time.Second {
 			t.Errorf("after %v: %v\nwant %s", took, err, want)
+		}
+	})
+}
+
+// A partial service has given servers, of which one accepts no connection.
+type partial struct{ drivers.Service }
+
+func (partial) Unreached() []string { return []string{"b:1"} }
+
+// TestRunSaysWhichServersItDidNotReach runs on the others.
+func TestRunSaysWhichServersItDidNotReach(t *testing.T) {
+	runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
+		rec, err := workloads.Run(t.Context(), runtest.LockPlan(partial{s}, runtest.Predecessor))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := metrics.Warning{Code: metrics.Unreached, Numbers: metrics.Numbers{"unreached": 1, "servers": 1}, Names: metrics.Names{"addresses": "b:1"}}
+		others := func(w metrics.Warning) bool { return w.Code != metrics.Unreached } // of this machine
+		if diff := cmp.Diff([]metrics.Warning{want}, slices.DeleteFunc(rec.Warnings, others)); diff != "" {
+			t.Error(diff)
 		}
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
@@ -150,6 +151,12 @@ func (s *Site) Conclude(m *metrics.Record, err error) error {
 			p.gone.Store(true)
 		}
 		failed, on := p.Close(), p.Service.Info()
+		if r, ok := p.Service.(drivers.Reacher); ok && m != nil && p == s.pool {
+			if all := r.Unreached(); len(all) > 0 {
+				m.Warn(metrics.Warning{Code: metrics.Unreached, Numbers: metrics.Numbers{"unreached": float64(len(all)), "servers": float64(on.Servers)},
+					Names: metrics.Names{"addresses": strings.Join(all, ", ")}})
+			}
+		}
 		switch is := errors.As(failed, &left); {
 		case failed == nil:
 		case m == nil || !is:

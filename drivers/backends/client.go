@@ -143,6 +143,9 @@ func (s *startedZooKeeper) Members() []drivers.Member { return s.opened.started.
 
 func (s *startedZooKeeper) Divisible() bool { return s.opened.started.Divisible() }
 
+// Unreached returns the given servers that accepted no connection.
+func (s *zooKeeper) Unreached() []string { return s.opened.unreached() }
+
 func (s *zooKeeper) Info() drivers.Info { return s.opened.describe(s.zooKeeperService.Info()) }
 
 func (s *zooKeeper) Dial(ctx context.Context, o drivers.Options) (drivers.Conn, error) {

@@ -3,9 +3,11 @@ package backends
 import (
 	"cmp"
 	"context"
+	"errors"
 	"net"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -16,6 +18,9 @@ type members struct {
 	names     map[string]string // the server of the URL that an address stands for; none where they are the same
 	lookUp    lookUp
 	connect   func(ctx context.Context, address string) (net.Conn, error)
+
+	mu    sync.Mutex
+	tried map[string]bool // the members, by whether a connection to one was made
 }
 
 // lookUp returns the addresses of a host.
@@ -29,7 +34,7 @@ const lookUpTime = 5 * time.Second
 func membersOf(ctx context.Context, servers []string, look lookUp) *members {
 	ctx, cancel := context.WithTimeout(ctx, lookUpTime)
 	defer cancel()
-	m := &members{names: map[string]string{}, lookUp: look, connect: func(ctx context.Context, address string) (net.Conn, error) {
+	m := &members{names: map[string]string{}, tried: map[string]bool{}, lookUp: look, connect: func(ctx context.Context, address string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "tcp", address)
 	}}
 	for _, server := range servers {
@@ -66,9 +71,29 @@ func (m *members) resolve(ctx context.Context, server string) (all []string) {
 	return slices.Compact(all)
 }
 
-// dial connects to a member. One that is no longer an address of its name has been replaced: then dial connects to
+// dial connects to a member, and notes whether it could. One that is no longer an address of its name has been replaced: then dial connects to
 // another address of the name.
 func (m *members) dial(ctx context.Context, address string) (net.Conn, error) {
+	c, err := m.reach(ctx, address)
+	if err == nil || !errors.Is(ctx.Err(), context.Canceled) { // else nobody has waited for it
+		m.mu.Lock()
+		m.tried[address] = m.tried[address] || err == nil
+		m.mu.Unlock()
+	}
+	return c, err
+}
+
+// unreached returns the addresses to which no connection was made, though it was tried.
+func (m *members) unreached() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(m.addresses), func(a string) bool {
+		made, tried := m.tried[a]
+		return made || !tried
+	})
+}
+
+func (m *members) reach(ctx context.Context, address string) (net.Conn, error) {
 	c, err := m.connect(ctx, address)
 	name, named := m.names[address]
 	if err == nil || !named || ctx.Err() != nil {

@@ -67,6 +67,31 @@ func TestMembers(t *testing.T) {
 	}
 }
 
+// TestUnreachedMembers connects to members: those that never accepted a connection are told, and not those that did once, that
+// nobody tried, or that nobody waited for.
+func TestUnreachedMembers(t *testing.T) {
+	m := membersOf(t.Context(), []string{"up:1", "down:1", "fails:1", "untried:1", "given-up:1"}, directory{}.lookUp)
+	down := map[string]bool{"down:1": true, "given-up:1": true}
+	m.connect = func(_ context.Context, address string) (net.Conn, error) {
+		if down[address] {
+			return nil, errors.New("connection refused")
+		}
+		return nil, nil
+	}
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, _ = m.dial(over, "given-up:1")
+	for range 2 {
+		for _, address := range []string{"up:1", "down:1", "fails:1"} {
+			_, _ = m.dial(t.Context(), address)
+		}
+		down["fails:1"] = true
+	}
+	if got := m.unreached(); !slices.Equal(got, []string{"down:1"}) {
+		t.Errorf("%v were not reached, want down:1", got)
+	}
+}
+
 // TestReplacedMember connects to a member whose address has gone from its name, as one that was started anew elsewhere.
 func TestReplacedMember(t *testing.T) {
 	names := directory{"zks": {"10.0.0.1", "10.0.0.2", "10.0.0.3"}}

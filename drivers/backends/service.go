@@ -103,6 +103,14 @@ func (o opened) describe(i drivers.Info) drivers.Info {
 	return i
 }
 
+// unreached returns the given servers that accepted no connection.
+func (o opened) unreached() []string {
+	if o.members == nil {
+		return nil
+	}
+	return o.members.unreached()
+}
+
 // options returns d with the URL's settings for what d leaves open.
 func (o opened) options(d drivers.Options) drivers.Options {
 	d.SessionTimeout = cmp.Or(d.SessionTimeout, o.target.sessionTimeout)
@@ -156,6 +164,9 @@ type startedEtcd struct{ *etcdService }
 func (s *startedEtcd) Members() []drivers.Member { return s.opened.started.Members() }
 
 func (s *startedEtcd) Divisible() bool { return s.opened.started.Divisible() }
+
+// Unreached returns the given members that accepted no connection.
+func (s *etcdService) Unreached() []string { return s.opened.unreached() }
 
 func (s *etcdService) Info() drivers.Info { return s.opened.describe(s.Service.Info()) }
 
