@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"sync"
@@ -140,11 +141,15 @@ func (c *Client) Hold(back bool) {
 	}
 }
 
-// Move breaks the client's connections. Their members refuse it until it is connected to another one.
+// Move breaks the client's connections. The member of the oldest one, which has its session, refuses it until it is
+// connected to another one: a client of etcd may just ask others for what they are.
 func (c *Client) Move() {
 	c.mu.Lock()
+	oldest := uint64(math.MaxUint64)
 	for l := range c.lines {
-		c.avoid = l.connection.Server
+		if l.connection.ID < oldest {
+			oldest, c.avoid = l.connection.ID, l.connection.Server
+		}
 	}
 	c.mu.Unlock()
 	c.link.Cut()

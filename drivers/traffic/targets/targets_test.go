@@ -241,6 +241,13 @@ func (r *record) notified(path string) (n int) {
 	return n
 }
 
+// earliest returns the server of the first connection.
+func (r *record) earliest() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.opened[0]
+}
+
 // latest returns the server of the latest connection.
 func (r *record) latest() string {
 	r.mu.Lock()
