@@ -234,6 +234,41 @@ func TestWhoComesAgainMayWaitForATurn(t *testing.T) {
 	}
 }
 
+// TestWhoDeletesNeedNotTakeItems has sessions keep a recursive watch on nodes that they delete. If they fail to, since another one
+// was faster, it is a queue; if none ever does, they may clean up, or drop what a cache holds.
+func TestWhoDeletesNeedNotTakeItems(t *testing.T) {
+	for _, race := range []bool{false, true} {
+		s := newStage()
+		all := s.sessions(5)
+		writer, watchers := all[0], all[1:]
+		for _, w := range watchers {
+			w.do(drivers.OpWatchTree, "/app/q", 0, true, nil)
+		}
+		for turn := range 12 {
+			item := fmt.Sprintf("/app/q/item-%d", turn)
+			writer.do(drivers.OpCreate, item, 0, false, nil)
+			for _, w := range watchers {
+				w.told(drivers.Created, item)
+			}
+			taker := watchers[turn%len(watchers)]
+			taker.remove(item)
+			for _, w := range watchers {
+				w.told(drivers.Deleted, item)
+				if race && w.id != taker.id {
+					w.do(drivers.OpDelete, item, 0, false, drivers.ErrNoNode)
+				}
+			}
+		}
+		name, undecided := "queue or names", true
+		if race {
+			name, undecided = "queue, all consumers watch", false
+		}
+		if p := placeAt(t, s.a.Report(), "/app/q"); p.Form == nil || p.Form.Name != name || p.Undecided() != undecided || !race && p.Herd() {
+			t.Errorf("race %v: %+v with %s; want %s", race, p.Form, counts(p), name)
+		}
+	}
+}
+
 // TestALineWhoseMembersWatchThemselvesIsNoRing has sessions wait in line by a watch on the whole of it, which watch their
 // own nodes for requests to release, too, and write the holders in the node above. Nobody asks for a release.
 func TestALineWhoseMembersWatchThemselvesIsNoRing(t *testing.T) {

@@ -486,8 +486,13 @@ func trees(g group) (observation.Form, []*Pattern) {
 		}
 	}
 	if n := takers.Common(w.By); n > 1 {
-		return observation.Form{Name: "queue, all consumers watch", Forms: []string{"queue/cached-list", "queue/relist"}, Instead: "one-watcher", Wakes: 1, WaitFor: observation.Item,
-			Evidence: fmt.Sprintf("%d sessions keep a recursive watch on the node, and %d of them delete what is below it", w.By.Count(), n)}, of
+		f := observation.Form{Name: "queue or names", Forms: []string{}, WaitFor: observation.Unknown,
+			Evidence: fmt.Sprintf("%d sessions keep a recursive watch on the node, and %d of them delete what is below it", w.By.Count(), n)}
+		// Who cleans up, or drops what a cache holds, deletes too, and none of them fails to.
+		if slices.ContainsFunc(g.below, func(k *Pattern) bool { return k.Op(drivers.OpDelete).Failed > 0 }) {
+			f.Name, f.Forms, f.WaitFor, f.Instead, f.Wakes = "queue, all consumers watch", []string{"queue/cached-list", "queue/relist"}, observation.Item, "one-watcher", 1
+		}
+		return f, of
 	}
 	if n := g.comeAgain(w.By); n > 0 {
 		return unclear(fmt.Sprintf("%d sessions have a node and watch all below the node above; they delete it and come again", n)), of
