@@ -286,6 +286,9 @@ func (a *app) prune(p pruning) error {
 	if err != nil {
 		return err
 	}
+	slices.SortStableFunc(all, func(x, y archive.Entry) int { // whatever their files are called
+		return results.HeadOf(y.Result).Started.Compare(results.HeadOf(x.Result).Started)
+	})
 	word := "removed"
 	if p.dryRun {
 		word = "would remove"

@@ -90,17 +90,23 @@ func TestSaveWhereNothingCanBe(t *testing.T) {
 }
 
 func TestIDsAreNewestFirst(t *testing.T) {
-	f := saved(t, "20261121-b", "20261122-a", "20261120-c")
+	f := saved(t, "20261121-b", "main", "20261122-a", "20261120-c")
 	for _, other := range []string{"notes.txt", ".saving-1.json"} {
 		if err := os.WriteFile(filepath.Join(string(f), other), nil, 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
+	if err := os.Mkdir(f.Path("20261123-folder"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(f.Path("20261123-folder"), f.Path("20261123-link")); err != nil {
+		t.Fatal(err)
+	}
 	ids, err := f.IDs()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"20261122-a", "20261121-b", "20261120-c"}, ids); diff != "" {
+	if diff := cmp.Diff([]string{"20261122-a", "20261121-b", "20261120-c", "main"}, ids); diff != "" {
 		t.Error(diff)
 	}
 }

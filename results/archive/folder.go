@@ -3,6 +3,7 @@ package archive
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -91,8 +93,12 @@ func Replace(path string, text []byte) error {
 	return err
 }
 
-// IDs returns the ids of the saved results, the newest first: an id begins with its start time. A missing
-// folder has no results.
+// dated matches an id that begins with its start time, as all do that stampede gives.
+var dated = regexp.MustCompile(`^\d{8}-`)
+
+// IDs returns the ids of the saved results, the newest first: an id begins with its start time. Files that were given
+// another name come last, whenever their results began. What is no file, such as a pipe, is no result. A missing folder has no
+// results.
 func (f Folder) IDs() ([]string, error) {
 	entries, err := os.ReadDir(string(f))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -100,13 +106,26 @@ func (f Folder) IDs() ([]string, error) {
 	}
 	var ids []string
 	for _, e := range entries {
-		if id, ok := strings.CutSuffix(e.Name(), suffix); ok && !e.IsDir() && !strings.HasPrefix(id, ".") {
+		if id, ok := strings.CutSuffix(e.Name(), suffix); ok && !strings.HasPrefix(id, ".") && f.isFile(e) {
 			ids = append(ids, id)
 		}
 	}
-	slices.Sort(ids)
-	slices.Reverse(ids)
+	slices.SortFunc(ids, func(x, y string) int {
+		if dated.MatchString(x) != dated.MatchString(y) {
+			return map[bool]int{true: -1, false: 1}[dated.MatchString(x)]
+		}
+		return cmp.Compare(y, x)
+	})
 	return ids, nil
+}
+
+// isFile reports whether the entry is a file, or a link to one. A link to nothing is a result that cannot be read.
+func (f Folder) isFile(e fs.DirEntry) bool {
+	if e.Type()&fs.ModeSymlink == 0 {
+		return e.Type().IsRegular()
+	}
+	info, err := os.Stat(filepath.Join(string(f), e.Name()))
+	return err != nil || info.Mode().IsRegular()
 }
 
 // Read reads the saved result of a run, or of a sweep as that of its runs. The error is one line that names
