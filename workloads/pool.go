@@ -248,7 +248,7 @@ func (c *Pool) closeAll(sessions []drivers.Conn) error {
 		return parallel.ForEach(len(sessions), func(i int) error { return sessions[i].Close() })
 	}
 	if c.gone.Load() {
-		go closed() //nolint:errcheck // nobody waits for it
+		go closed()
 		return nil
 	}
 	return closed()

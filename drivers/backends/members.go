@@ -71,11 +71,10 @@ func (m *members) resolve(ctx context.Context, server string) (all []string) {
 	return slices.Compact(all)
 }
 
-// dial connects to a member, and notes whether it could. One that is no longer an address of its name has been replaced: then dial connects to
-// another address of the name.
+// dial connects to a member, and notes whether it could.
 func (m *members) dial(ctx context.Context, address string) (net.Conn, error) {
 	c, err := m.reach(ctx, address)
-	if err == nil || !errors.Is(ctx.Err(), context.Canceled) { // else nobody has waited for it
+	if err == nil || !errors.Is(ctx.Err(), context.Canceled) { // a cancelled attempt tells nothing
 		m.mu.Lock()
 		m.tried[address] = m.tried[address] || err == nil
 		m.mu.Unlock()
@@ -93,6 +92,8 @@ func (m *members) unreached() []string {
 	})
 }
 
+// reach connects to a member. One that is no longer an address of its name has been replaced: then reach connects to
+// another address of the name.
 func (m *members) reach(ctx context.Context, address string) (net.Conn, error) {
 	c, err := m.connect(ctx, address)
 	name, named := m.names[address]

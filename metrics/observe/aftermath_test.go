@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/metrics/client"
 )
 
 // TestAftermathEndsAtRest wakes two sessions 110 times. Each reads and arms its watch again at once, and reads
@@ -161,17 +162,20 @@ func TestEachRowHasWhatItsLargestChangeHas(t *testing.T) {
 	}
 }
 
-// TestChangesAtManyPatternsAreBounded has more sets of patterns change at once than are kept: the further ones count
-// at each pattern by itself.
+// TestChangesAtManyPatternsAreBounded has more patterns change at once than an effect has room for: the change counts at each
+// pattern by itself.
 func TestChangesAtManyPatternsAreBounded(t *testing.T) {
 	a := New(DefaultLimits)
-	a.patterns.MostShapes = 0
 	watcher, writer := newScript(a, 1), newScript(a, 2)
-	for _, p := range []string{"/x/a", "/x/b"} {
+	var paths []string
+	var sets []drivers.TxnOp
+	for i := range client.MostPlaces + 1 {
+		p := fmt.Sprintf("/x/%c%c", 'a'+i/26, 'a'+i%26)
+		paths, sets = append(paths, p), append(sets, part(drivers.OpSet, p))
 		watcher.call(drivers.Message{Op: drivers.OpGet, Path: []byte(p), Watch: true, Pos: 1})
 	}
-	writer.transact(2, nil, part(drivers.OpSet, "/x/a"), part(drivers.OpSet, "/x/b"))
-	for _, p := range []string{"/x/a", "/x/b"} {
+	writer.transact(2, nil, sets...)
+	for _, p := range paths {
 		watcher.Message(time.Unix(11, 0), drivers.Message{Kind: drivers.Notification, Event: drivers.DataChanged, Path: []byte(p)})
 	}
 	r := a.Report()

@@ -71,7 +71,7 @@ type Analysis struct {
 	requests int        // without a reply
 	idled    time.Time  // when empty lines were last dropped
 	parted   []playback // watches with a number that have ended, the latest last
-	held     []*held    // confirmed watches that may still be refused, the oldest first
+	held     []*held    // confirmed watches that may still be refused, the oldest first, and some that no longer may
 }
 
 // totals are the counts over all patterns and sessions.

@@ -57,14 +57,6 @@ func (p *place) votes() bool {
 	return p.sets <= 1 && !p.raced && p.parent != nil && p.parent.parent != nil
 }
 
-// parentPath returns the path of the node above, "" for the root.
-func (p *place) parentPath() string {
-	if p.parent == nil {
-		return ""
-	}
-	return p.parent.path
-}
-
 // takes reports whether a notification belongs to the wait: one for votes is about what was set once.
 func (w *wait) takes(event drivers.EventType, p *place) bool {
 	vote := event == drivers.DataChanged || event == drivers.Deleted && p.sets > 0

@@ -25,6 +25,9 @@ func (s *session) asks(a *Analysis, m *drivers.Message, r *request) {
 // purpose returns what a request has to do with what the session was notified of last. The place is nil for a
 // transaction.
 func (s *session) purpose(a *Analysis, m *drivers.Message, p *place) causality.Purpose {
+	if s.work == nil || s.woke == nil { // it is at rest, whatever it asks for
+		return causality.Elsewhere
+	}
 	near := p != nil && s.isNear(p)
 	for _, part := range m.Parts {
 		near = near || s.isNear(a.lookUp(part.Path))
@@ -41,9 +44,6 @@ func (s *session) purpose(a *Analysis, m *drivers.Message, p *place) causality.P
 // isNear reports whether the place is beside the one that the session was notified of last, or below it. Those of the root
 // have nothing in common.
 func (s *session) isNear(p *place) bool {
-	if s.woke == nil {
-		return false
-	}
 	up := s.woke.place.parent
 	return s.woke.isAbout(p) || up != nil && up.parent != nil && up.isAbove(p)
 }

@@ -225,14 +225,19 @@ func (s *session) own(l *waitingLine) *child {
 
 // standsIn returns the session's own child in the line to which the place belongs, nil if it has none.
 func (s *session) standsIn(a *Analysis, p *place) *child {
-	l := a.lines[p.path]
-	if l == nil && p.parent != nil {
-		l = a.lines[p.parent.path]
-	}
+	l := a.lineOf(p)
 	if l == nil {
 		return nil
 	}
 	return s.own(l)
+}
+
+// lineOf returns the line to which the place belongs, as its node or as one that stands in it, nil if there is none.
+func (a *Analysis) lineOf(p *place) *waitingLine {
+	if l := a.lines[p.path]; l != nil || p.parent == nil {
+		return l
+	}
+	return a.lines[p.parent.path]
 }
 
 // first reports whether at position pos the child waited for no other: none was ahead of it, or,

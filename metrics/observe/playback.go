@@ -170,49 +170,47 @@ func (t *tap) holds(m *drivers.Message, r request) bool {
 	}
 	reply := *m
 	reply.Path = bytes.Clone(m.Path)
-	t.a.held = append(t.a.held, &held{t, reply, r, t.a.now})
+	h := &held{t, reply, r, t.a.now}
+	if t.held == nil {
+		t.held = map[int]*held{}
+	}
+	t.held[m.Number] = h
+	t.a.held = append(t.a.held, h)
 	return true
+}
+
+// takeHeld returns the watch with the number, which is held back no more, nil if it is not.
+func (t *tap) takeHeld(number int) *held {
+	h := t.held[number]
+	delete(t.held, number)
+	return h
 }
 
 // confirm counts the watch with the number if it is held back: it stands, or has stood.
 func (t *tap) confirm(number int) {
-	t.a.confirm(func(h *held) bool { return h.tap == t && h.reply.Number == number })
-}
-
-// confirmOld counts the watches that were not refused in time.
-func (a *Analysis) confirmOld() {
-	if len(a.held) > 0 && a.now.Sub(a.held[0].at) > refusedWithin {
-		a.confirm(func(h *held) bool { return a.now.Sub(h.at) > refusedWithin })
+	if h := t.takeHeld(number); h != nil {
+		t.replied(&h.reply, h.r)
 	}
 }
 
-// confirm counts those of the watches that are held back.
-func (a *Analysis) confirm(those func(*held) bool) {
-	for _, h := range a.takeHeld(those) {
-		h.tap.replied(&h.reply, h.r)
+// confirmOld counts the watches that were confirmed so long ago, and not refused since.
+func (a *Analysis) confirmOld(age time.Duration) {
+	for len(a.held) > 0 && a.now.Sub(a.held[0].at) > age {
+		h := a.held[0]
+		a.held[0], a.held = nil, a.held[1:]
+		h.tap.confirm(h.reply.Number)
 	}
-}
-
-// takeHeld returns those of the watches that are held back, which are not any more.
-func (a *Analysis) takeHeld(those func(*held) bool) (taken []*held) {
-	a.held = slices.DeleteFunc(a.held, func(h *held) bool {
-		its := those(h)
-		if its {
-			taken = append(taken, h)
-		}
-		return its
-	})
-	return taken
 }
 
 // refuse records that a watch is refused. It reports false if that has stood.
 func (t *tap) refuse(m *drivers.Message) bool {
-	all := t.a.takeHeld(func(h *held) bool { return h.tap == t && h.reply.Number == m.Number })
-	for _, h := range all {
-		t.a.all.armed--
-		delete(t.playing, m.Number)
-		h.reply.Err = m.Err
-		t.replied(&h.reply, h.r)
+	h := t.takeHeld(m.Number)
+	if h == nil {
+		return false
 	}
-	return len(all) > 0
+	t.a.all.armed--
+	delete(t.playing, m.Number)
+	h.reply.Err = m.Err
+	t.replied(&h.reply, h.r)
+	return true
 }

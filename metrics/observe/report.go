@@ -19,7 +19,7 @@ const maxWatchers = 10
 func (a *Analysis) Report() observation.Report {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.confirm(func(*held) bool { return true })
+	a.confirmOld(-1)
 	watchers, standing := a.watchers(), a.standing() // finish ends watches
 	a.finish()
 	r := a.reportNow()

@@ -9,6 +9,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/traffic"
 	"github.com/stampede-bench/stampede/metrics/client"
 	"github.com/stampede-bench/stampede/metrics/fanout"
+	"github.com/stampede-bench/stampede/metrics/pathname"
 	"github.com/stampede-bench/stampede/metrics/pattern"
 	"github.com/stampede-bench/stampede/metrics/polling"
 )
@@ -58,18 +59,16 @@ func (s *session) fires(p *place, number int) (further bool) {
 		if !stands {
 			continue
 		}
-		switch told := w.fired[number]; {
-		case told == nil:
-			if w.fired == nil {
-				w.fired = map[int]*firing{}
-			}
-			w.fired[number] = &firing{}
-			w.pattern.Ops[k.lastingOp()].Fired++
-		default:
-			told.reused = told.reused || told.read
-			further = true
+		if told := w.fired[number]; told != nil {
+			told.reused, further = told.reused || told.read, true
+			continue
 		}
-		s.watches[k] = w
+		if w.fired == nil {
+			w.fired = map[int]*firing{}
+			s.watches[k] = w
+		}
+		w.fired[number] = &firing{}
+		w.pattern.Ops[k.lastingOp()].Fired++
 	}
 	return further
 }
@@ -286,13 +285,12 @@ func (s *session) countRequest(a *Analysis, m *drivers.Message, p *place) {
 	}
 	c := s.children[p.path]
 	if m.Op != drivers.OpCreate && (c == nil || m.Op != drivers.OpDelete) {
-		s.rounds.Asked(p.path, p.parentPath(), m.Op.IsRead() && !m.Watch)
+		s.rounds.Asked(p.path, pathname.Parent(p.path), m.Op.IsRead() && !m.Watch)
 	}
 	if c != nil && m.Op == drivers.OpDelete {
 		s.leavesLine(a, c)
 		c.leaving = true
 		if w := s.waits[c.line.place.path]; w != nil {
-			s.takeTurn(a)
 			w.enters(a, s, pattern.Leaving)
 		}
 	}

@@ -26,6 +26,7 @@ type tap struct {
 	out     bool              // it is not followed: its messages are only counted
 	causes  []traffic.Cause   // why some of its bytes were not decoded
 	playing map[int]*playback // by the numbers of its watches
+	held    map[int]*held     // those of them that may still be refused
 }
 
 // maxAsked is how many requests without an answer a tap keeps: of further ones the latency and
@@ -168,7 +169,7 @@ func (t *tap) Message(at time.Time, m drivers.Message) {
 	defer t.a.mu.Unlock()
 	t.a.setTime(at)
 	t.a.tracer.Prune(t.a.now)
-	t.a.confirmOld()
+	t.a.confirmOld(refusedWithin)
 	if m.Kind != drivers.Cut {
 		t.a.all.messages++
 		t.a.all.bytes += int64(m.Size)
@@ -532,7 +533,9 @@ func (t *tap) Close(at time.Time) {
 	if t.s == nil {
 		return
 	}
-	t.a.confirm(func(h *held) bool { return h.tap == t })
+	for _, number := range slices.Sorted(maps.Keys(t.held)) {
+		t.confirm(number)
+	}
 	for _, number := range slices.Sorted(maps.Keys(t.playing)) {
 		t.part(number)
 	}

@@ -67,7 +67,7 @@ func (s *session) notified(a *Analysis, m *drivers.Message, p *place) {
 		a.lone.Add(s.of)
 		p.pattern.Lone.Add(s.of)
 	}
-	s.rounds.Told(p.path, p.parentPath())
+	s.rounds.Told(p.path, pathname.Parent(p.path))
 	if c := s.standsIn(a, p); c != nil {
 		c.awaits = false
 	}
@@ -135,10 +135,7 @@ func (s *session) standing(a *Analysis, event drivers.EventType, p *place) patte
 	if p.path == s.before {
 		return pattern.Outside
 	}
-	l := a.lines[p.path]
-	if l == nil && p.parent != nil {
-		l = a.lines[p.parent.path]
-	}
+	l := a.lineOf(p)
 	if l == nil {
 		return pattern.Waiting
 	}

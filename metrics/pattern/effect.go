@@ -32,7 +32,7 @@ const (
 func (t *Table) Affect(by []Share) (of []*Effect, apart bool) {
 	slices.SortFunc(by, func(x, y Share) int { return cmp.Compare(x.Pattern.number, y.Pattern.number) })
 	n := len(by)
-	if n == 1 || n <= client.MostPlaces && len(t.effects) < maxEffects && t.shapes < t.MostShapes {
+	if n == 1 || n <= client.MostPlaces && len(t.effects) < maxEffects && t.shapes < maxShapes {
 		return []*Effect{t.effectAt(by)}, false
 	}
 	for i := range by {

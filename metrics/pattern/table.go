@@ -15,13 +15,11 @@ type Table struct {
 	others  *Pattern           // all further ones
 	effects map[string]*Effect // by the numbers of their patterns
 	shapes  int                // of effects at several patterns
-	// MostShapes of them are kept: further changes at several patterns count at each of them.
-	MostShapes int
 }
 
 // NewTable returns an empty table of at most so many patterns. All further ones are one.
 func NewTable(most int) *Table {
-	return &Table{most: most, by: map[string]*Pattern{}, others: &Pattern{Name: "others"}, effects: map[string]*Effect{}, MostShapes: maxShapes}
+	return &Table{most: most, by: map[string]*Pattern{}, others: &Pattern{Name: "others"}, effects: map[string]*Effect{}}
 }
 
 // Named returns the pattern with the name, which is below the parent, nil for the root.

@@ -110,13 +110,9 @@ func (f Folder) IDs() ([]string, error) {
 			ids = append(ids, id)
 		}
 	}
-	slices.SortFunc(ids, func(x, y string) int {
-		if dated.MatchString(x) != dated.MatchString(y) {
-			return map[bool]int{true: -1, false: 1}[dated.MatchString(x)]
-		}
-		return cmp.Compare(y, x)
-	})
-	return ids, nil
+	slices.SortFunc(ids, func(x, y string) int { return cmp.Compare(y, x) })
+	undated := slices.DeleteFunc(slices.Clone(ids), dated.MatchString)
+	return append(slices.DeleteFunc(ids, func(id string) bool { return !dated.MatchString(id) }), undated...), nil
 }
 
 // isFile reports whether the entry is a file, or a link to one. A link to nothing is a result that cannot be read.
