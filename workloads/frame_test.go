@@ -3,6 +3,7 @@ package workloads_test
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -84,5 +85,31 @@ func TestFrameAtTheEdges(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestExpiryWhileCleaning ends the session that cleans up at each moment of its cleaning. The session that takes its place
+// goes on, and marks nothing that is about to go: the namespace is removed, too.
+func TestExpiryWhileCleaning(t *testing.T) {
+	const reply = 20 * time.Millisecond
+	var expired atomic.Int32 // after the end of a run there is no session that could be
+	for after := reply / 4; after < time.Second; after += reply / 2 {
+		inRelay(t, reply, 0, func(t *testing.T, s drivers.Service, r *relay) {
+			on := &framed{Service: s}
+			p := edgePlan(on, r, formOf(t, "lock/predecessor"), 2, 0, nil)
+			p.AwaitWindow = func(ctx context.Context) {
+				time.AfterFunc(edgeWindow+after, func() {
+					if s.(drivers.Expirer).Expire(context.Background(), on.opened(0)) == nil {
+						expired.Add(1)
+					}
+				})
+			}
+			if rec, err := workloads.Run(t.Context(), p); err != nil || rec.Safety.Violations > 0 {
+				t.Errorf("expired %v after the window: %v, %+v", after, err, rec)
+			}
+		})
+	}
+	if expired.Load() < 20 {
+		t.Errorf("%d sessions were expired, want one at each of 20 moments and more", expired.Load())
 	}
 }

@@ -45,6 +45,7 @@ type Pool struct {
 	timeout     time.Duration // of its clients' sessions; 0 if that was not chosen
 	opening     opening.Opening
 	gone        atomic.Bool // the run has found that its service is gone
+	cleaning    atomic.Bool // a session that takes the place of a lost one marks nothing: the marker goes, or has gone
 }
 
 // ReadsLag reports whether reads may be older than what the session has already seen. A member of etcd
@@ -137,7 +138,7 @@ func (c *Pool) attach(ctx context.Context, n int) error {
 	var err error
 	c.admin, err = drivers.Lasting(ctx, func(ctx context.Context) (drivers.Conn, error) {
 		conn, err := c.opening.Dial(ctx, o)
-		if err == nil && opened && c.base != "" {
+		if err == nil && opened && c.base != "" && !c.cleaning.Load() {
 			namespace.Mark(ctx, conn, c.base)
 		}
 		opened = opened || err == nil
@@ -237,6 +238,7 @@ func (c *Pool) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), c.patience(closeTime+time.Duration(c.nodes)*removeTime))
 	defer cancel()
 	if c.base != "" {
+		c.cleaning.Store(true)
 		errs = append(errs, c.namespace.RemoveBase(ctx, c.admin, c.base))
 	}
 	return errors.Join(append(errs, c.closeAll([]drivers.Conn{c.admin}))...)

@@ -24,6 +24,7 @@ type relay struct {
 	server *server.Server
 	delay  time.Duration // of replies to sessions, except to heartbeats
 	words  time.Duration // of the answers to four-letter words
+	first  time.Duration // added to the delay of the first reply on each connection
 
 	mu          sync.Mutex
 	asked       func()    // if not nil, called once, when the counters have been told next
@@ -112,7 +113,8 @@ func (r *relay) reply(near, far net.Conn) {
 	packets := make(chan packet, 1<<12)
 	go func() {
 		defer close(packets)
-		for in, first := bufio.NewReader(far), true; ; first = false {
+		delay := r.delay + r.first
+		for in, greeting := bufio.NewReader(far), true; ; greeting = false {
 			var size [4]byte
 			if _, err := io.ReadFull(in, size[:]); err != nil {
 				return
@@ -123,8 +125,8 @@ func (r *relay) reply(near, far net.Conn) {
 				return
 			}
 			at := time.Now()
-			if xid := int32(binary.BigEndian.Uint32(text[4:])); !first && xid >= 0 {
-				at = at.Add(r.delay)
+			if xid := int32(binary.BigEndian.Uint32(text[4:])); !greeting && xid >= 0 {
+				at, delay = at.Add(delay), r.delay
 			}
 			packets <- packet{text, at}
 		}
