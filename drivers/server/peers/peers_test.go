@@ -214,22 +214,29 @@ func TestStrangersAreRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPair(t, c.change)
-			sides := map[bool]bool{} // by whether the other one said so
-			for err := range p.errs {
-				if strings.Contains(err.Error(), c.want) {
-					sides[strings.Contains(err.Error(), "it refuses this member: ")] = true
-				}
-				if len(sides) == c.sides {
-					break
-				}
-			}
-			x := &pb.Message{Type: pb.MsgHeartbeat.Enum(), From: new(uint64(1))}
-			p.peers[0].Send([]replica.Message{{From: 1, To: 2, Raft: x}})
-			if len(p.members[1].got) > 0 {
-				t.Error("a message arrived")
-			}
+			p.refuses(t, c.want, c.sides)
 		})
 	}
+}
+
+// refuses waits until the members have said why they refuse each other, one of them or both. No message arrives meanwhile.
+func (p *pair) refuses(t *testing.T, want string, sides int) {
+	t.Helper()
+	said := map[bool]bool{} // by whether the other one said so
+	x := &pb.Message{Type: pb.MsgHeartbeat.Enum(), From: new(uint64(1))}
+	await.True(t, "it is refused: "+want, func() bool {
+		p.peers[0].Send([]replica.Message{{From: 1, To: 2, Raft: x}})
+		select {
+		case err := <-p.errs:
+			if strings.Contains(err.Error(), want) {
+				said[strings.Contains(err.Error(), "it refuses this member: ")] = true
+			}
+		case <-p.members[1].got:
+			t.Fatal("a message arrived")
+		default:
+		}
+		return len(said) >= sides
+	})
 }
 
 func versions(all ...replica.Versions) func(int, *Config) {
