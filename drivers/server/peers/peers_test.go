@@ -490,3 +490,43 @@ func TestAReasonIsReportedOnce(t *testing.T) {
 		}
 	}
 }
+
+// A closed is a connection that knows whether it was closed.
+type closed struct {
+	net.Conn
+	is bool
+}
+
+func (c *closed) Close() error {
+	c.is = true
+	return nil
+}
+
+// TestStrangersAreBounded opens more connections than may be open without a greeting, after some that have greeted. The oldest
+// of those that have not are closed, and no others.
+func TestStrangersAreBounded(t *testing.T) {
+	p := &Peers{}
+	var all []*closed
+	for i := range mostStrangers + 12 {
+		c := &closed{}
+		all = append(all, c)
+		p.addStranger(c)
+		if i < 2 {
+			if err := p.greeted(c); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	for i, c := range all {
+		want := i >= 2 && i < 12
+		if c.is != want {
+			t.Errorf("connection %d of %d is closed: %v, want %v", i+1, len(all), c.is, want)
+		}
+		if err := p.greeted(c); i >= 2 && (err != nil) != want {
+			t.Errorf("connection %d greets: %v", i+1, err)
+		}
+	}
+	if len(p.strangers) != 0 {
+		t.Errorf("%d connections are left without a greeting, want none", len(p.strangers))
+	}
+}
