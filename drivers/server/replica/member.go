@@ -317,7 +317,7 @@ func (m *Member) hasLost(x *pb.Message) bool {
 	}
 	last, err := m.config.Storage.LastIndex()
 	if m.config.Joining {
-		last = m.agreed.with(x.GetTerm())
+		last = m.agreed.last(x.GetTerm())
 	}
 	return err == nil && x.GetCommit() > last
 }
@@ -354,11 +354,11 @@ type agreed struct{ term, index uint64 }
 
 func (a *agreed) sent(x *pb.Message) {
 	if x.GetType() == pb.MsgAppResp && !x.GetReject() {
-		*a = agreed{x.GetTerm(), max(x.GetIndex(), a.with(x.GetTerm()))}
+		*a = agreed{x.GetTerm(), max(x.GetIndex(), a.last(x.GetTerm()))}
 	}
 }
 
-func (a *agreed) with(term uint64) uint64 {
+func (a *agreed) last(term uint64) uint64 {
 	if a.term != term {
 		return 0
 	}
