@@ -22,6 +22,10 @@ COUNT ?= 20
 # The number of rounds of make holders.
 HOLDERS ?= 200
 
+# The number of schedules of make simulate, and the seed of the first one.
+SCHEDULES ?= 100000
+SEED ?= 1
+
 # The number of rounds of make delivery.
 ROUNDS ?= 10000
 
@@ -34,7 +38,7 @@ FUZZED ?= .
 SOAK ?= 50
 RECIPES ?= lock,election
 
-.PHONY: help run test check checks race soak break holders delivery incidents fuzz lint bench bench-once gate bench-servers bench-ensembles aa observe-aa observe-suites duet-power twins docs man completion lab lab-down deps deps-short
+.PHONY: help run test check checks race soak break holders simulate delivery incidents fuzz lint bench bench-once gate bench-servers bench-ensembles aa observe-aa observe-suites duet-power twins docs man completion lab lab-down deps deps-short
 
 help: ## list the targets
 	@sed -n 's/^\([a-z%-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 16
@@ -82,6 +86,14 @@ break: deps ## each planted program TIMES (20) times under observe --fault, and 
 
 holders: deps ## HOLDERS (200) rounds of two clients that want one lock of native servers, of which one is half alive; a quarter of an hour
 	HOLDERS=$(HOLDERS) $(GO) test -count=1 -timeout=2h -v -run 'TestNoTwoHolders' ./drivers/cluster
+
+# A process has one goroutine that matters, and short-lived garbage.
+simulate: ## SCHEDULES (100000) schedules of simulated ensembles of native servers, from SEED (1), in a process for each core; an hour
+	@mkdir -p .build
+	$(GO) test -c -o .build/replica.test ./drivers/server/replica
+	@each=$$(( $(SCHEDULES) < 1000 ? $(SCHEDULES) : 1000 )); seq $(SEED) $$each $$(( $(SEED) + $(SCHEDULES) - 1 )) | \
+		SCHEDULES=$$each GOMAXPROCS=1 GOGC=400 xargs -P $$(getconf _NPROCESSORS_ONLN) -I{} \
+		sh -c 'SEED={} .build/replica.test -test.run="TestSimulation$$" && echo "$$SCHEDULES schedules from {}: no violation"'
 
 delivery: deps ## ROUNDS (10000) rounds of all forms on all backends, also with reconnects: the check of watch delivery reports nothing; twenty minutes
 	ROUNDS=$(ROUNDS) $(GO) test -count=1 -timeout=1h -v -run TestCorrectDelivery ./workloads/catalog

@@ -58,7 +58,7 @@ func TestACopiedDirectoryJoins(t *testing.T) {
 	replaceDirectory(t, kept, e.directory(a))
 	e.restart(a)
 	if !e.servers[a].joins() {
-		t.Error("a member whose directory was restored from a copy does not join")
+		t.Fatal("a member whose directory was restored from a copy does not join")
 	}
 	e.awaitReport(a, "its directory was copied or restored")
 	e.await(a)

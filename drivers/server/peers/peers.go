@@ -70,12 +70,13 @@ type Peers struct {
 	cancel context.CancelFunc
 	live   sync.WaitGroup
 
-	mu     sync.Mutex
-	closed bool
-	open   map[net.Conn]struct{}
-	said   map[direction]string // the last reason for which a connection failed
-	from   map[uint64]*presence // members that send messages
-	number uint64               // of this process
+	mu        sync.Mutex
+	closed    bool
+	open      map[net.Conn]struct{}
+	strangers []net.Conn           // those of open that nobody has greeted on, the oldest first
+	said      map[direction]string // the last reason for which a connection failed
+	from      map[uint64]*presence // members that send messages
+	number    uint64               // of this process
 }
 
 // A presence says which process sends messages as another member, and when it was last heard.
@@ -204,6 +205,7 @@ func (p *Peers) accept(l net.Listener) {
 			conn = tls.Server(conn, p.config.Server)
 		}
 		if p.keep(conn) {
+			p.addStranger(conn)
 			p.live.Go(func() {
 				defer p.drop(conn)
 				p.serve(newLink(conn))
@@ -212,9 +214,40 @@ func (p *Peers) accept(l net.Listener) {
 	}
 }
 
+// mostStrangers is the number of connections that may be open before they have proved to be a member's. A further one ends the
+// oldest: a member needs a few round trips, and those who only connect keep no memory and no file descriptors.
+const mostStrangers = 64
+
+var errStrangers = fmt.Errorf("more than %d connections have not greeted: the oldest was closed", mostStrangers)
+
+func (p *Peers) addStranger(c net.Conn) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.strangers = append(p.strangers, c)
+	if len(p.strangers) > mostStrangers {
+		p.strangers[0].Close()
+		p.strangers = slices.Delete(p.strangers, 0, 1)
+	}
+}
+
+// greeted returns errStrangers if the connection was closed for another one.
+func (p *Peers) greeted(c net.Conn) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	i := slices.Index(p.strangers, c)
+	if i < 0 {
+		return errStrangers
+	}
+	p.strangers = slices.Delete(p.strangers, i, i+1)
+	return nil
+}
+
 // serve takes what a member sends on a connection.
 func (p *Peers) serve(l *link) {
 	h, proved, err := l.welcome(p.config.Secret, func(h *hello) error { return p.accepts(h, l.conn) })
+	if closed := p.greeted(l.conn); closed != nil {
+		err = closed
+	}
 	from := direction{id: h.from}
 	if !proved || !slices.Contains(p.ids, h.from) { // anybody can say a number
 		from.id = 0

@@ -214,22 +214,29 @@ func TestStrangersAreRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPair(t, c.change)
-			sides := map[bool]bool{} // by whether the other one said so
-			for err := range p.errs {
-				if strings.Contains(err.Error(), c.want) {
-					sides[strings.Contains(err.Error(), "it refuses this member: ")] = true
-				}
-				if len(sides) == c.sides {
-					break
-				}
-			}
-			x := &pb.Message{Type: pb.MsgHeartbeat.Enum(), From: new(uint64(1))}
-			p.peers[0].Send([]replica.Message{{From: 1, To: 2, Raft: x}})
-			if len(p.members[1].got) > 0 {
-				t.Error("a message arrived")
-			}
+			p.refuses(t, c.want, c.sides)
 		})
 	}
+}
+
+// refuses waits until the members have said why they refuse each other, one of them or both. No message arrives meanwhile.
+func (p *pair) refuses(t *testing.T, want string, sides int) {
+	t.Helper()
+	said := map[bool]bool{} // by whether the other one said so
+	x := &pb.Message{Type: pb.MsgHeartbeat.Enum(), From: new(uint64(1))}
+	await.True(t, "it is refused: "+want, func() bool {
+		p.peers[0].Send([]replica.Message{{From: 1, To: 2, Raft: x}})
+		select {
+		case err := <-p.errs:
+			if strings.Contains(err.Error(), want) {
+				said[strings.Contains(err.Error(), "it refuses this member: ")] = true
+			}
+		case <-p.members[1].got:
+			t.Fatal("a message arrived")
+		default:
+		}
+		return len(said) >= sides
+	})
 }
 
 func versions(all ...replica.Versions) func(int, *Config) {
@@ -481,5 +488,45 @@ func TestAReasonIsReportedOnce(t *testing.T) {
 		if got := <-p.errs; !errors.Is(got, want) {
 			t.Errorf("report %d: %v, want %v", i+1, got, want)
 		}
+	}
+}
+
+// A closed is a connection that knows whether it was closed.
+type closed struct {
+	net.Conn
+	is bool
+}
+
+func (c *closed) Close() error {
+	c.is = true
+	return nil
+}
+
+// TestStrangersAreBounded opens more connections than may be open without a greeting, after some that have greeted. The oldest
+// of those that have not are closed, and no others.
+func TestStrangersAreBounded(t *testing.T) {
+	p := &Peers{}
+	var all []*closed
+	for i := range mostStrangers + 12 {
+		c := &closed{}
+		all = append(all, c)
+		p.addStranger(c)
+		if i < 2 {
+			if err := p.greeted(c); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	for i, c := range all {
+		want := i >= 2 && i < 12
+		if c.is != want {
+			t.Errorf("connection %d of %d is closed: %v, want %v", i+1, len(all), c.is, want)
+		}
+		if err := p.greeted(c); i >= 2 && (err != nil) != want {
+			t.Errorf("connection %d greets: %v", i+1, err)
+		}
+	}
+	if len(p.strangers) != 0 {
+		t.Errorf("%d connections are left without a greeting, want none", len(p.strangers))
 	}
 }

@@ -94,8 +94,8 @@
 // Clocks may be wrong: that changes times of nodes, and nothing else. If they run at different speeds, sessions
 // live longer or shorter and elections begin sooner or later.
 //
-// A member whose directory was removed, one at a time, loses nothing either. Until it has caught up its vote
-// counts only if all members agree, and it makes a leader step down that relies on entries which the
-// member has lost, so that the next leader assumes nothing of it. An ensemble whose members have all
+// A member whose directory was removed or is a copy of itself, one at a time, loses nothing either. Until it has caught up its
+// vote counts only if all members agree, and it asks a leader to hand over that relies on entries which the
+// member has lost, so that the next leader assumes nothing of it. Nobody else's clients lose their connections. An ensemble whose members have all
 // been started for the first time, and stopped before they served, needs all of them to continue.
 package replica

@@ -114,9 +114,11 @@ type Member struct {
 	votes     votes
 	versions  versions
 	ticks     int
-	behind    [2]uint64         // what was committed one to two election time-outs ago, and at most one ago
-	heard     map[uint64]int    // in which tick each other member was last heard of
-	last      uint64            // index of the last entry
+	behind    [2]uint64      // what was committed one to two election time-outs ago, and at most one ago
+	heard     map[uint64]int // in which tick each other member was last heard of
+	last      uint64         // index of the last entry
+	agreed    agreed
+	lost      lost
 	refused   map[uint64]string // why the last message of each member was refused
 	elections int64
 	led       uint64 // the term of the last leader that was counted
@@ -223,9 +225,13 @@ func (m *Member) Step(x Message) {
 		return
 	case x.Raft.GetType() == pb.MsgTimeoutNow && m.disk.hangs(m):
 		return
+	case x.Raft.GetType() == pb.MsgTransferLeader:
+		m.makeWay(x.Raft)
+		return
 	}
 	if m.hasLost(x.Raft) {
-		m.stepDown(x.Raft.GetTerm()) // the next leader assumes nothing of what this member had
+		m.lost.askForAnotherLeader(m, x.Raft)
+		return
 	}
 	if isVote(x.Raft) {
 		for _, vote := range m.votes.arrived(x, len(m.config.Members)) {
@@ -301,14 +307,62 @@ func (m *Member) checkVersions(x *pb.Message) {
 	}
 }
 
-// hasLost reports whether a heartbeat shows that the leader relies on entries that this member has
-// confirmed and does not have any more, because its directory was removed.
+// hasLost reports whether a heartbeat shows that the leader relies on entries that this member has confirmed and does not have
+// any more, because its directory was removed or is a copy. The leader tells a member only what that has confirmed to be
+// committed. A member that began with such a directory cannot compare entries by their index: the copy may have others there,
+// which were never committed.
 func (m *Member) hasLost(x *pb.Message) bool {
 	if x.GetType() != pb.MsgHeartbeat || x.GetTerm() < m.term {
 		return false
 	}
 	last, err := m.config.Storage.LastIndex()
+	if m.config.Joining {
+		last = m.agreed.last(x.GetTerm())
+	}
 	return err == nil && x.GetCommit() > last
+}
+
+// lost is what a member does that has lost what the leader of a term relies on: the next leader assumes nothing of it.
+type lost struct {
+	term  uint64
+	since int // in which tick that was first noticed
+}
+
+// askForAnotherLeader asks the leader to hand over, so that the others serve on. One that has not done it for an election
+// time-out steps down.
+func (l *lost) askForAnotherLeader(m *Member, x *pb.Message) {
+	if l.term != x.GetTerm() {
+		*l = lost{x.GetTerm(), m.ticks}
+	}
+	if m.ticks-l.since >= ElectionTicks {
+		m.stepDown(x.GetTerm())
+		m.drain()
+		return
+	}
+	m.send(&pb.Message{Type: pb.MsgTransferLeader.Enum(), From: new(m.config.ID), To: x.From, Term: new(x.GetTerm())})
+}
+
+// makeWay hands over to another member than the one that asks for it.
+func (m *Member) makeWay(x *pb.Message) {
+	if m.leads() && x.GetTerm() == m.term && m.node.Status().LeadTransferee == raft.None {
+		m.transfer(x.GetFrom())
+	}
+}
+
+// agreed is up to which entry this start of the member has confirmed to have the same log as the leader of a term.
+type agreed struct{ term, index uint64 }
+
+func (a *agreed) sent(x *pb.Message) {
+	if x.GetType() == pb.MsgAppResp && !x.GetReject() {
+		*a = agreed{x.GetTerm(), max(x.GetIndex(), a.last(x.GetTerm()))}
+	}
+}
+
+func (a *agreed) last(term uint64) uint64 {
+	if a.term != term {
+		return 0
+	}
+	return a.index
 }
 
 // Lost reports that the connection to a member broke. If it is the leader, the member calls an
@@ -380,6 +434,7 @@ func (m *Member) Flush() {
 
 func (m *Member) send(x *pb.Message) {
 	m.votes.sent(x)
+	m.agreed.sent(x)
 	m.out.Messages = append(m.out.Messages, Message{From: m.config.ID, To: x.GetTo(), Raft: x, Weak: m.votes.isWeak(x), Newest: m.config.program.newest()})
 }
 

@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -15,9 +16,10 @@ import (
 // A plantedBug is a change of one file that makes a member wrong.
 type plantedBug struct {
 	name     string
-	file     string
+	file     string // of this package, or the path to one of another package
 	old, new string
-	test     string // the test that finds it; "" means TestSimulation
+	test     string // of the file's package, which finds it; "" means TestSimulation
+	in       string // the folder of the test; "" means that of the file
 	seed     int    // of the first schedule; 0 means 1. It saves those that do not find it.
 }
 
@@ -86,6 +88,18 @@ func plantedBugs() []plantedBug {
 			new: "	b = wire.AppendInt(b, 0)\n"},
 		{name: "rely on what a replaced disk had", file: "member.go",
 			old: "	if m.hasLost(x.Raft) {", new: "	if false && m.hasLost(x.Raft) {"},
+		{name: "compare a copied disk by its length", file: "member.go", test: "TestARestoredTail",
+			old: "	if m.config.Joining {\n		last = m.agreed", new: "	if false {\n		last = m.agreed"},
+		{name: "step down for a member that lost its disk", file: "member.go", test: "TestASickFollowerHarmsNobodyElse",
+			old: "	if m.ticks-l.since >= ElectionTicks {", new: "	if m.ticks >= l.since {"},
+		{name: "end connections of clients when one of a member breaks", file: "member.go", test: "TestASickFollowerHarmsNobodyElse",
+			old: "	delete(m.versions.newest, id)\n", new: "	delete(m.versions.newest, id)\n	m.handler.Suspend()\n"},
+		{name: "let sessions live on", file: "leases.go",
+			old: "Duration(o.Timeout)*time.Millisecond + longestTick", new: "Duration(o.Timeout)*time.Millisecond*3 + longestTick"},
+		{name: "end the service now and then", file: "service.go",
+			old: "	since := m.ticks - s.asked\n", new: "	since := m.ticks - s.asked\n	if m.ticks%150 == 0 {\n		s.suspend(m, \"\")\n	}\n"},
+		{name: "count a leader again", file: "member.go", test: "TestALeaderIsCountedOnce",
+			old: "term != m.led {", new: "term != 0 {"},
 		{name: "propose what a client has given up", file: "proposals.go", test: "TestWithdrawnRequests",
 			old: "if s != nil && s.seq > 0 {", new: "if s != nil && s.seq > 1<<62 {"},
 		{name: "believe the clock of any member", file: "member.go", test: "TestTimesAreTheLeaders",
@@ -112,6 +126,28 @@ func plantedBugs() []plantedBug {
 			old: "p.version > force {", new: "p.version != force {"},
 		{name: "write what cannot be read", file: "member.go", test: "TestNothingUnreadableIsWritten",
 			old: "			m.checkVersions(x)\n", new: ""},
+		{name: "let ensembles have no identity", file: "../peers/peers.go", test: "TestStrangersAreRefused",
+			old: "case h.ensemble != 0 && own != 0 && h.ensemble != own:", new: "case h.ensemble != 0 && own != 0 && false:"},
+		{name: "trust any certificate of the authority", file: "../peers/peers.go", test: "TestCertificates",
+			old: "err := certificate.VerifyHostname(host); err != nil {", new: "err := certificate.VerifyHostname(host); false {"},
+		{name: "let two processes be one member", file: "../peers/peers.go", test: "TestOneProcessIsAMember",
+			old: "	if p.isTaken(h) {", new: "	if false && p.isTaken(h) {"},
+		{name: "keep all connections without a greeting", file: "../peers/peers.go", test: "TestStrangersAreBounded",
+			old: "		p.strangers[0].Close()\n", new: ""},
+		{name: "take memory as it is announced", file: "../peers/link.go", test: "TestMemoryOfFrames",
+			old: "min(n-have, max(step, have))", new: "n - have"},
+		{name: "report each attempt to connect", file: "../peers/peers.go", test: "TestAReasonIsReportedOnce",
+			old: "	if !again {", new: "	if true || !again {"},
+		{name: "show others a certificate that was renewed", file: "../certificates/certificates.go", test: "TestRenewedCertificates",
+			old: "		now, _ := r.configFor(nil)\n", new: "		now := r.current\n"},
+		{name: "bound no identities", file: "../serve.go", test: "TestIdentitiesAreBoundedTogether",
+			old: "c.identityBytes()+len(r.Auth) > maxIdentityBytes:", new: "c.identityBytes() < 0:"},
+		{name: "trust a copy of a directory", file: "../ensemble_joining.go", test: "TestACopiedDirectoryJoins",
+			old: "	if last == 0 || !in {", new: "	if last == 0 || !in && false {"},
+		{name: "drop the last batch when it is damaged", file: "../logfile/replay.go", test: "TestDamageOfTheLastBatchIsRefused", in: "../raftlog",
+			old: "	case !b.Frame.torn(rest, b.at, r.Next):", new: "	case false:"},
+		{name: "write into the directory of another program", file: "../logfile/directory.go", test: "TestForeignDirectories",
+			old: "	if len(foreign) == 0 {", new: "	if true || len(foreign) == 0 {"},
 	}
 }
 
@@ -151,7 +187,7 @@ func (b plantedBug) run(t *testing.T, test string) (string, error) {
 		t.Fatalf("%s: the code to change is there %d times, want once", b.file, n)
 	}
 	dir := t.TempDir()
-	changed := filepath.Join(dir, b.file)
+	changed := filepath.Join(dir, filepath.Base(b.file))
 	file, err := filepath.Abs(b.file)
 	if err != nil {
 		t.Fatal(err)
@@ -165,7 +201,7 @@ func (b plantedBug) run(t *testing.T, test string) (string, error) {
 			t.Fatal(err)
 		}
 	}
-	cmd := exec.CommandContext(t.Context(), "go", "test", "-vet=off", "-count=1", "-overlay="+filepath.Join(dir, "overlay"), "-run=^"+test+"$", ".")
+	cmd := exec.CommandContext(t.Context(), "go", "test", "-vet=off", "-count=1", "-overlay="+filepath.Join(dir, "overlay"), "-run=^"+test+"$", "./"+cmp.Or(b.in, filepath.Dir(b.file)))
 	cmd.Env = append(os.Environ(), "SCHEDULES=3000", fmt.Sprint("SEED=", max(b.seed, 1)))
 	out, err := cmd.CombinedOutput()
 	return string(out), err

@@ -3,6 +3,7 @@ package replica
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -201,11 +202,11 @@ func (m *Member) hears(id uint64) bool {
 	return heard && m.ticks-at <= ElectionTicks
 }
 
-// transfer makes the member the leader that has the most entries.
-func (m *Member) transfer() {
+// transfer makes the member the leader that has the most entries, but none of those excepted.
+func (m *Member) transfer(except ...uint64) {
 	var next, match uint64
 	for id, p := range m.node.Status().Progress {
-		if m.hears(id) && (p.Match > match || p.Match == match && id < next) {
+		if m.hears(id) && !slices.Contains(except, id) && (p.Match > match || p.Match == match && id < next) {
 			next, match = id, p.Match
 		}
 	}

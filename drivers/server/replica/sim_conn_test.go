@@ -106,6 +106,7 @@ func (x *simConn) serve(r simRequest) {
 		return
 	}
 	m.Touch(x.session)
+	x.node.w.oracle.heard[x.session] = x.node.w.now
 	switch r.op {
 	case opGet:
 		x.line.Read(func() { x.get(r) })
@@ -124,6 +125,9 @@ func (n *simNode) wall() int64 { return int64((n.w.now + n.offset + n.wrong) / t
 
 func (x *simConn) connect(r simRequest) {
 	n := x.node
+	if !n.m.Serving() {
+		n.w.oracle.severs(x, "it does not serve")
+	}
 	if !n.m.Serving() || r.seen > n.m.state.tree.Zxid() {
 		x.sever()
 		return
@@ -143,6 +147,7 @@ func (x *simConn) connect(r simRequest) {
 
 func (x *simConn) connected(r simRequest, a *Applied) {
 	if a == nil {
+		x.node.w.oracle.severs(x, "its request has no answer")
 		x.sever()
 		return
 	}
@@ -158,6 +163,7 @@ func (x *simConn) connected(r simRequest, a *Applied) {
 
 func (x *simConn) wrote(r simRequest, a *Applied) {
 	if a == nil {
+		x.node.w.oracle.severs(x, "its request has no answer")
 		x.sever()
 		return
 	}

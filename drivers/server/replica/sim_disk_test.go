@@ -1,6 +1,8 @@
 package replica
 
 import (
+	"maps"
+
 	"go.etcd.io/raft/v3"
 	pb "go.etcd.io/raft/v3/raftpb"
 )
@@ -18,6 +20,34 @@ type simDisk struct {
 
 func newDisk() *simDisk {
 	return &simDisk{MemoryStorage: raft.NewMemoryStorage(), history: map[uint64]*pb.Entry{}, joining: true}
+}
+
+// copy returns a copy of what was synced.
+func (d *simDisk) copy() *simDisk {
+	c := newDisk()
+	first, _ := d.FirstIndex()
+	last, _ := d.LastIndex()
+	term, err := d.Term(first - 1)
+	if err == nil && first > 1 {
+		err = c.ApplySnapshot(&pb.Snapshot{Metadata: &pb.SnapshotMetadata{Index: new(first - 1), Term: new(term), ConfState: &pb.ConfState{}}})
+	}
+	var entries []*pb.Entry
+	if err == nil && last >= first {
+		if entries, err = d.Entries(first, last+1, 1<<40); err == nil {
+			err = c.Append(entries)
+		}
+	}
+	if shot, _ := d.Snapshot(); err == nil && shot.GetMetadata().GetIndex() >= first {
+		_, err = c.CreateSnapshot(shot.GetMetadata().GetIndex(), &pb.ConfState{}, nil)
+	}
+	if err != nil {
+		panic(err)
+	}
+	if h, _, _ := d.MemoryStorage.InitialState(); h != nil {
+		c.SetHardState(h)
+	}
+	c.sections, c.history = d.sections, maps.Clone(d.history)
+	return c
 }
 
 // save makes an append durable.

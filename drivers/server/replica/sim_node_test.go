@@ -14,27 +14,27 @@ import (
 
 // A simNode is one member with its disk.
 type simNode struct {
-	w         *world
-	id        uint64
-	ids       []uint64
-	disk      *simDisk
-	program   *program      // that it starts with
-	updated   time.Duration // until when it ran with the newer program, at least; 0 if it never did
-	m         *Member       // nil while it is down
-	boots     int
-	wiped     time.Duration // messages from before it have no effect
-	skew      float64
-	offset    time.Duration // of its clock
-	wrong     time.Duration // by how much its clock is ahead of what is right
-	frozen    time.Duration // until when it does nothing
-	hung      time.Duration // until when its disk confirms nothing
-	leading   time.Duration // since when it leads
-	watches   *tree.Watches
-	conns     []*simConn
-	received  map[uint64][][]byte // snapshots from others, by index
-	shot      *Snapshot
-	shown     [][]byte // sections of the snapshot in progress
-	suspended int
+	w        *world
+	id       uint64
+	ids      []uint64
+	disk     *simDisk
+	program  *program      // that it starts with
+	updated  time.Duration // until when it ran with the newer program, at least; 0 if it never did
+	m        *Member       // nil while it is down
+	boots    int
+	replaced time.Duration // when its disk was; messages from before it have no effect
+	copied   *simDisk      // an older copy of its disk
+	skew     float64
+	offset   time.Duration // of its clock
+	wrong    time.Duration // by how much its clock is ahead of what is right
+	frozen   time.Duration // until when it does nothing
+	hung     time.Duration // until when its disk confirms nothing
+	leading  time.Duration // since when it leads
+	watches  *tree.Watches
+	conns    []*simConn
+	received map[uint64][][]byte // snapshots from others, by index
+	shot     *Snapshot
+	shown    [][]byte // sections of the snapshot in progress
 }
 
 func newNode(w *world, id uint64, ids []uint64) *simNode {
@@ -147,6 +147,7 @@ func (n *simNode) pump() {
 		return
 	}
 	n.raises(&out)
+	n.w.oracle.followTo(n)
 	for _, x := range out.Messages {
 		n.w.note(x.From, x.To)
 		if x.Raft.GetType() == pb.MsgSnap {
@@ -262,6 +263,7 @@ func (n *simNode) Apply(a *Applied) {
 	for _, c := range slices.Clone(n.conns) {
 		moved, ended := open && owner.Generation != c.generation, !open && !c.closing
 		if c.session == a.Session && c.generation != 0 && (moved || ended) {
+			n.w.oracle.severs(c, "its session moved or ended")
 			c.sever()
 		}
 	}
@@ -269,8 +271,8 @@ func (n *simNode) Apply(a *Applied) {
 
 // Suspend implements Handler.
 func (n *simNode) Suspend() {
-	n.suspended++
 	for _, c := range slices.Clone(n.conns) {
+		n.w.oracle.severs(c, "it serves no clients")
 		c.sever()
 	}
 }

@@ -15,22 +15,23 @@ import (
 
 // An oracle holds what all members together must do, and what the clients saw.
 type oracle struct {
-	w       *world
-	counter uint32 // the last counter of a zxid
-	log     map[uint64]*applied
-	last    uint64 // the highest index in it
-	model   *State // what the entries in their order lead to
-	zxid    int64
-	wiped   bool
-	raised  bool // a leader has proposed to bring a newer version into force
-	off     bool // checks nothing
-	opening map[int64]*simClient
-	closed  map[int64]time.Duration // sessions that ended
-	expired map[int64]bool          // those among them whose time-out passed
-	firsts  []*applied              // in the order of their indexes and times
-	values  map[string]*applied     // writes that were applied
-	moved   map[int64]time.Duration // when a session got its last owner
-	history map[string][]*operation
+	w        *world
+	counter  uint32 // the last counter of a zxid
+	log      map[uint64]*applied
+	last     uint64 // the highest index in it
+	model    *State // what the entries in their order lead to
+	zxid     int64
+	replaced bool // a disk was replaced
+	raised   bool // a leader has proposed to bring a newer version into force
+	off      bool // checks nothing
+	opening  map[int64]*simClient
+	closed   map[int64]time.Duration // sessions that ended
+	expired  map[int64]bool          // those among them whose time-out passed
+	firsts   []*applied              // in the order of their indexes and times
+	values   map[string]*applied     // writes that were applied
+	heard    map[int64]time.Duration // when a node last heard of a session's client
+	moved    map[int64]time.Duration // when a session got its last owner
+	history  map[string][]*operation
 }
 
 // applied is an entry that a member has applied.
@@ -57,7 +58,7 @@ type operation struct {
 
 func newOracle(w *world) *oracle {
 	o := &oracle{w: w, counter: 1<<32 - 1, log: map[uint64]*applied{}, model: NewState(), opening: map[int64]*simClient{},
-		closed: map[int64]time.Duration{}, expired: map[int64]bool{}, values: map[string]*applied{}, moved: map[int64]time.Duration{}, history: map[string][]*operation{}}
+		closed: map[int64]time.Duration{}, expired: map[int64]bool{}, values: map[string]*applied{}, heard: map[int64]time.Duration{}, moved: map[int64]time.Duration{}, history: map[string][]*operation{}}
 	if w.chance(0.3) {
 		o.counter = 30 + w.r.Uint32N(100)
 	}
@@ -144,7 +145,7 @@ func (o *oracle) durable(index, term uint64) {
 			holders++
 		}
 	}
-	if holders <= len(o.w.nodes)/2 && !o.wiped {
+	if holders <= len(o.w.nodes)/2 && !o.replaced {
 		o.w.fail("entry %d is applied and on %d disks only", index, holders)
 	}
 }
@@ -181,6 +182,7 @@ func (o *oracle) sessions(n *simNode, e *entry, got *applied) {
 		}
 		o.closed[e.Session], o.expired[e.Session] = o.w.now, true
 		o.mayExpire(e)
+		o.inTime(e.Session)
 	case e.Txn.Kind == tree.CloseSession && got.err == wire.OK:
 		o.closed[e.Session] = o.w.now
 	}
@@ -198,6 +200,33 @@ func (o *oracle) mayExpire(e *entry) {
 	c := o.opening[e.Session]
 	if w.calm != never && w.now-w.calm > 2*simTimeout*time.Millisecond && c.session == e.Session && c.ready && w.now-c.connected > simTimeout*time.Millisecond {
 		w.fail("session %x expired, and its client sends heartbeats", e.Session)
+	}
+}
+
+// latest is the most that may pass between the last sign of a client, or the end of what delays that, and the end of its session.
+const latest = simTimeout*time.Millisecond*13/10 + 2*time.Second
+
+// inTime checks that a session whose client is gone does not live on.
+func (o *oracle) inTime(session int64) {
+	w := o.w
+	if w.calm == never {
+		return
+	}
+	since := max(w.calm+settling, o.heard[session], o.moved[session])
+	if leader := w.leader(); leader != nil {
+		since = max(since, leader.leading)
+	}
+	if w.now-since > latest {
+		w.fail("session %x lives on for %v without its client", session, w.now-since)
+	}
+}
+
+// severs checks that a node has a reason to end the connection of a client: there are no faults, or only those of another node.
+func (o *oracle) severs(x *simConn, why string) {
+	w := o.w
+	calm := w.calm != never && w.now-w.calm > settling
+	if (calm || w.sick != nil && w.sick != x.node) && !o.off && x.client.conn == x && !x.closing {
+		w.fail("node %d ends the connection of client %d without a fault: %s", x.node.id, x.client.name, why)
 	}
 }
 
@@ -236,6 +265,13 @@ func (o *oracle) followQuiet(index uint64) {
 		return
 	}
 	o.w.fail("entry %d is nowhere", index)
+}
+
+// followTo applies the entries that a node has applied without a report, while it still knows them.
+func (o *oracle) followTo(n *simNode) {
+	for !o.off && o.model.index < n.m.state.index && n.disk.history[o.model.index+1] != nil {
+		o.followQuiet(o.model.index + 1)
+	}
 }
 
 // served checks that a node may give the answer to a read or a heartbeat.
@@ -336,6 +372,11 @@ func (o *oracle) settled() {
 	for _, n := range o.w.nodes {
 		if n.m == nil || n.m.state.Digest() != o.model.Digest() {
 			o.w.fail("node %d: digest %x, and the model's is %x", n.id, n.m.state.Digest(), o.model.Digest())
+		}
+	}
+	for session := range o.model.owners {
+		if o.opening[session].session != session {
+			o.inTime(session)
 		}
 	}
 	for path := range o.history {

@@ -14,6 +14,7 @@ import (
 // A world is one simulated ensemble with its network, disks, clocks and clients. Everything in it
 // follows from the seed.
 type world struct {
+	seed    uint64
 	r       *rand.Rand
 	now     time.Duration
 	queue   events
@@ -26,6 +27,7 @@ type world struct {
 	doubled float64            // share of messages that arrive twice
 	late    float64            // share of messages that arrive late
 	calm    time.Duration      // since when there are no faults, or never
+	sick    *simNode           // the only node with a fault, if that is known
 	healing *simNode           // a node whose disk was replaced, until it has caught up
 	trace   uint64             // hash of everything that happened
 	stopped bool               // clients send no more
@@ -85,7 +87,7 @@ func (w *world) between(low, high time.Duration) time.Duration {
 func (w *world) chance(p float64) bool { return w.r.Float64() < p }
 
 func newWorld(seed uint64, members int) *world {
-	w := &world{r: rand.New(rand.NewPCG(seed, 1)), cut: map[[2]uint64]bool{}, calm: never}
+	w := &world{seed: seed, r: rand.New(rand.NewPCG(seed, 1)), cut: map[[2]uint64]bool{}, calm: never}
 	w.oracle = newOracle(w)
 	var ids []uint64
 	for i := range members {
@@ -129,7 +131,7 @@ func (w *world) deliver(x Message, sections [][]byte) {
 			if from.boots == start {
 				w.report(x, from, accepted)
 			}
-			if sent < from.wiped || !accepted {
+			if sent < from.replaced || !accepted {
 				return
 			}
 			to.receive(copied, sections)
@@ -261,7 +263,12 @@ func (w *world) crash(n *simNode) {
 // isolate cuts a node off for a while, in one direction or both.
 func (w *world) isolate(n *simNode) {
 	which := 1 + w.r.IntN(3)
-	w.cutFor(w.between(300*time.Millisecond, 6*time.Second), func(from, to uint64) bool {
+	w.isolateFor(n, w.between(300*time.Millisecond, 6*time.Second), which)
+}
+
+// isolateFor cuts a node off in the direction out (1), in (2) or both (3).
+func (w *world) isolateFor(n *simNode, d time.Duration, which int) {
+	w.cutFor(d, func(from, to uint64) bool {
 		return which&1 != 0 && from == n.id || which&2 != 0 && to == n.id
 	})
 }
@@ -299,15 +306,52 @@ func (n *simNode) lose(o *simNode) {
 	n.later(n.w.between(0, 20*time.Millisecond), func() { n.m.Lost(o.id) })
 }
 
-// wipe replaces a node's disk by an empty one. No other disk is lost until the node has caught up.
-func (w *world) wipe(n *simNode) {
+// wipe replaces a node's disk by an empty one.
+func (w *world) wipe(n *simNode) { w.replace(n, newDisk()) }
+
+// replaceDisks lets clocks jump and the network fail, while nodes lose their disks or get older copies of them back, one after the other.
+func (w *world) replaceDisks() {
+	for range 8 + w.r.IntN(12) {
+		n := w.nodes[w.r.IntN(len(w.nodes))]
+		switch w.r.IntN(6) {
+		case 0:
+			w.wipe(n)
+		case 1, 2:
+			w.restore(n)
+		case 3:
+			n.wrong = w.between(-10000*time.Hour, 10000*time.Hour)
+		default:
+			w.wreck()
+		}
+		w.run(w.between(100*time.Millisecond, 2*time.Second))
+	}
+}
+
+// restore replaces a node's disk by the copy that was made of it. If there is none, it copies the disk of a node, or that of a
+// leader that nobody hears, so that others replace the end of what was copied.
+func (w *world) restore(n *simNode) {
+	if n.copied == nil {
+		if leader := w.leader(); leader != nil && leader.copied == nil && w.chance(0.7) {
+			n = leader
+			w.isolate(n)
+			w.run(w.between(300*time.Millisecond, 2*time.Second))
+		}
+		n.copied = n.disk.copy()
+		return
+	}
+	w.replace(n, n.copied)
+	n.copied = nil
+}
+
+// replace replaces a node's disk. No other disk is lost until the node has caught up.
+func (w *world) replace(n *simNode, disk *simDisk) {
 	if w.healing != nil || n.m == nil {
 		return
 	}
 	n.crash()
-	n.disk = newDisk()
-	n.wiped = w.now + 1
-	w.oracle.wiped = true
+	n.disk, n.disk.joining = disk, true
+	n.replaced = w.now + 1
+	w.oracle.replaced = true
 	w.healing = n
 	w.after(w.between(50*time.Millisecond, time.Second), n.start)
 	w.watchHealing()
@@ -338,7 +382,7 @@ func (w *world) heal() {
 	clear(w.cut)
 	w.lossy, w.doubled, w.late = 0, 0, 0
 	for _, n := range w.nodes {
-		n.frozen, n.hung = 0, 0
+		n.frozen, n.hung, n.wrong = 0, 0, 0
 		n.start()
 	}
 	w.calm = w.now

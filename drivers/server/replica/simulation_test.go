@@ -15,10 +15,14 @@ import (
 // simulate runs one schedule and returns a hash of all that happened, and what is wrong.
 func simulate(seed uint64) (trace uint64, wrong error) { return simulateWith(seed, schedule) }
 
-// simulateEach runs twenty schedules with three members, each from another seed.
+// simulateEach runs twenty schedules with three members, five in short, each from another seed.
 func simulateEach(t *testing.T, do func(w *world)) {
 	t.Helper()
-	for seed := uint64(0); seed < 80; seed += 4 { // see simulateWith
+	last := uint64(80)
+	if testing.Short() {
+		last = 20
+	}
+	for seed := uint64(0); seed < last; seed += 4 { // see simulateWith
 		if _, wrong := simulateWith(seed, do); wrong != nil {
 			t.Errorf("SEED=%d: %v", seed, wrong)
 		}
@@ -61,6 +65,8 @@ func simulated(seed uint64, do func(w *world)) (w *world, wrong error) {
 func schedule(w *world) {
 	w.run(time.Second)
 	switch n := w.r.IntN(10); {
+	case w.seed%5 == 4:
+		w.replaceDisks()
 	case n < 2:
 		w.freezeLeaders()
 	case n < 5:
