@@ -170,6 +170,7 @@ func (t *tap) Message(at time.Time, m drivers.Message) {
 	t.a.setTime(at)
 	t.a.tracer.Prune(t.a.now)
 	t.a.confirmOld(refusedWithin)
+	t.a.expire()
 	if m.Kind != drivers.Cut {
 		t.a.all.messages++
 		t.a.all.bytes += int64(m.Size)
@@ -213,7 +214,7 @@ func (t *tap) handle(at time.Time, m drivers.Message) {
 // which ends in a slash: that is a list and a watch of the node, as in ZooKeeper's protocol.
 func listed(m *drivers.Message) []byte {
 	below := m.Op == drivers.OpChildren || m.Op == drivers.OpGet || m.Op == drivers.OpWatchTree ||
-		m.Op == drivers.OpUnwatch && m.Event == drivers.ChildrenChanged
+		m.Op == drivers.OpUnwatch && m.Removes == drivers.TreeWatch
 	if end := len(m.Path) - 1; below && m.Kind != drivers.Notification && end > 0 && m.Path[end] == '/' {
 		return m.Path[:end]
 	}
@@ -520,7 +521,7 @@ func (t *tap) Close(at time.Time) {
 	defer t.a.mu.Unlock()
 	t.a.setTime(at)
 	t.a.all.open--
-	defer t.a.expire()
+	t.a.expire()
 	if !t.out {
 		t.a.followed--
 	}
@@ -572,7 +573,7 @@ func (t *tap) Gap(at time.Time, bytes int64, cause traffic.Cause) {
 	defer t.a.mu.Unlock()
 	t.a.setTime(at)
 	if t.s != nil {
-		t.s.stopAudit()
+		t.s.loseSight(t.a, cause)
 	}
 	t.missed(traffic.Undecoded{Cause: cause, Bytes: bytes})
 }

@@ -187,6 +187,8 @@ func (f Figure) ObservationDoubt(o results.Observation) (why string, bias Bias) 
 		why = "not all that was observed was followed"
 	case t.Unproven > 0 && f.Name == missedWatches:
 		return unproven(o.Observed), Higher
+	case t.Unjudged > 0 && f.Name == missedWatches:
+		return fmt.Sprintf("%d of the sessions watched nodes while not all that they were told was seen", t.Unjudged), Higher
 	case t.Joined > 0 && f.older != 0:
 		return "connections were open before the observation began", f.older
 	default:
@@ -206,7 +208,7 @@ func unproven(r observation.Report) string {
 			most = p
 		}
 	}
-	return fmt.Sprintf("%d of the watches stood over a change at the end, most of them of %s, and no later answer shows whether a notification was lost",
+	return fmt.Sprintf("it is not known of %d watches, most of them of %s, whether a change passed them without a notification",
 		r.Traffic.Unproven, most.Path)
 }
 
