@@ -15,18 +15,17 @@ import (
 
 // A tap gets what one connection carries.
 type tap struct {
-	a       *Analysis
-	c       traffic.Connection
-	of      *client.Connection
-	lease   int64             // that the next request names, 0 for none
-	s       *session          // nil until it is known
-	opening []message         // the packets that open the session, while it is not known
-	asked   []request         // without an answer
-	gaveUp  []*int64          // where to count the watches that have ended since the last request, see spends
-	out     bool              // it is not followed: its messages are only counted
-	causes  []traffic.Cause   // why some of its bytes were not decoded
-	playing map[int]*playback // by the numbers of its watches
-	held    map[int]*held     // those of them that may still be refused
+	a        *Analysis
+	c        traffic.Connection
+	of       *client.Connection
+	lease    int64                  // that the next request names, 0 for none
+	s        *session               // nil until it is known
+	opening  []message              // the packets that open the session, while it is not known
+	asked    []request              // without an answer
+	gaveUp   []*int64               // where to count the watches that have ended since the last request, see spends
+	out      bool                   // it is not followed: its messages are only counted
+	causes   []traffic.Cause        // why some of its bytes were not decoded
+	numbered map[int]*numberedWatch // its watches that have numbers, by these
 }
 
 // maxAsked is how many requests without an answer a tap keeps: of further ones the latency and
@@ -186,9 +185,6 @@ func (t *tap) Message(at time.Time, m drivers.Message) {
 
 // handle counts a packet that came at the time, and follows it.
 func (t *tap) handle(at time.Time, m drivers.Message) {
-	if m.Kind == drivers.Notification && m.Number > 0 {
-		t.confirm(m.Number)
-	}
 	if t.playsBack(&m) {
 		return
 	}
@@ -386,7 +382,7 @@ func (t *tap) reply(m *drivers.Message) {
 		if m.Err != nil && t.refuse(m) {
 			return
 		}
-		t.confirm(m.Number)
+		t.confirm(t.numbered[m.Number])
 		t.givesUp(m)
 		t.part(m.Number)
 		if t.a.endedWatch(t.s, m) {
@@ -405,7 +401,7 @@ func (t *tap) reply(m *drivers.Message) {
 	}
 	switch {
 	case m.Op.IsWatch() && m.Err == nil:
-		if t.plays(m, r.from); t.holds(m, r) {
+		if t.enters(m, r) {
 			return
 		}
 	case t.s.anonymous && m.Pos > 0 && (m.Op.IsRead() || m.Op.IsWrite()):
@@ -534,10 +530,8 @@ func (t *tap) Close(at time.Time) {
 	if t.s == nil {
 		return
 	}
-	for _, number := range slices.Sorted(maps.Keys(t.held)) {
-		t.confirm(number)
-	}
-	for _, number := range slices.Sorted(maps.Keys(t.playing)) {
+	for _, number := range slices.Sorted(maps.Keys(t.numbered)) {
+		t.confirm(t.numbered[number])
 		t.part(number)
 	}
 	t.s.linked(-1)

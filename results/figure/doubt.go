@@ -10,6 +10,7 @@ import (
 	"github.com/stampede-bench/stampede/metrics/observation"
 	"github.com/stampede-bench/stampede/metrics/recovery"
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/units"
 )
 
 // A Bias says on which sides of a measured value the true one can lie. 0 is neither: the value is not in
@@ -230,7 +231,11 @@ func (f Figure) Undecided(o results.Observation) (why string, bias Bias) {
 		return "no session that the fault hit watched " + r.Unwatched(), Higher
 	}
 	if all := o.Observed.Undecided(); f.undecided != 0 && len(all) > 0 {
-		return "it is not known whether changes of " + all[0].Path + " wake a herd", f.undecided
+		why = "it is not known whether changes of " + all[0].Path + " wake a herd"
+		if n := all[0].Beyond; n > 0 {
+			why += fmt.Sprintf(": that row has up to %s beyond the path patterns that are told apart", units.Plural(int(n), "path"))
+		}
+		return why, f.undecided
 	}
 	return "", 0
 }

@@ -165,6 +165,9 @@ func unknownForms(r observation.Report) (all []string) {
 	for _, p := range r.Undecided() {
 		why := "its form is not recognised"
 		switch {
+		case p.Beyond > 0:
+			why = fmt.Sprintf("these are %s at up to %s, beyond the path patterns that are told apart",
+				units.Plural(int(p.Changes), "change"), units.Plural(int(p.Beyond), "path"))
 		case p.Unjoined > 0:
 			why = "what they do then is not known"
 		case p.Form != nil:
