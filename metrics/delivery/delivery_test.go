@@ -16,6 +16,7 @@ import (
 //	a: get! /x 5     its reply; "none" at the end: no node
 //	a* deleted /x 6  a notification
 //	a- cut
+//	a! over          it is not seen any more
 func play(t *testing.T, script string) (violations []string, checked int64) {
 	t.Helper()
 	c := New(func(v Violation) {
@@ -33,6 +34,10 @@ func play(t *testing.T, script string) (violations []string, checked int64) {
 			s.Name = f[0][:1]
 			s.Audit()
 			sessions[s.Name] = s
+		}
+		if f[0][1] == '!' {
+			s.Abandon()
+			continue
 		}
 		s.Message(packet(t, f))
 	}
@@ -156,12 +161,18 @@ func TestScripts(t *testing.T) {
 		"told before it is closed":      {"a: get! /x 1\n a? close\n a* changed /x 2\n b: set /x 2\n a: close 3", nil},
 		"changed after it is closed":    {"a: get! /x 1\n a? close\n b: set /x 4\n a: close 3\n a- cut", nil},
 		"persistent, and closed":        {"a: node! /x 1\n b: set /x 2\n a? close\n b: set /x 3\n b: set /x 5\n a: close 4", []string{"a missing data changed /x", "a missing data changed /x"}},
-		"killed":                        {"a: get! /x 1\n b: set /x 2\n a- cut", []string{"a undecided data changed /x"}},
+		"killed":                        {"a: get! /x 1\n b: set /x 2\n a- cut\n a! over", []string{"a undecided data changed /x"}},
 		"killed before the change":      {"a: get! /x 1\n a- cut\n b: set /x 2", nil},
 		"killed after it was told":      {"a: get! /x 1\n b: set /x 2\n a* changed /x 2\n a- cut", nil},
-		"killed after a miss":           {"a: get! /x 1\n b: set /x 2\n a: ping 2\n a- cut", []string{"a missing data changed /x"}},
+		"killed after a miss":           {"a: get! /x 1\n b: set /x 2\n a: ping 2\n a- cut\n a! over", []string{"a missing data changed /x"}},
 		"killed while it closes":        {"a: get! /x 1\n a: tree! /y 1\n b: set /x 2\n b: set /y/z 3\n a? close\n a- cut", []string{"a undecided data changed /x", "a undecided data changed /y/z"}},
-		"killed, and there again":       {"a: get! /x 1\n b: set /x 2\n a- cut\n a? rearm get=/x\n a* changed /x\n a: rearm 2\n a- cut", []string{"a undecided data changed /x"}},
+		"killed, and there again":       {"a: get! /x 1\n b: set /x 2\n a- cut\n a? rearm get=/x\n a* changed /x\n a: rearm 2\n a- cut\n a! over", nil},
+		"and told of nothing":           {"a: get! /x 1\n b: set /x 2\n a- cut\n a: ping 2\n a? rearm get=/x\n a: rearm 2\n a: ping 2", []string{"a forgotten data changed /x"}},
+		"and it does not watch again":   {"a: get! /x 1\n b: set /x 2\n a- cut\n a: ping 2\n a? close\n a: close 3", []string{"a undecided data changed /x"}},
+		"and it reads":                  {"a: get! /x 1\n b: set /x 2\n a- cut\n a: get! /x 2\n a: ping 2", []string{"a undecided data changed /x"}},
+		"created, and there again":      {"a: exists! /x 1 none\n b: create /x 2\n a- cut\n a? rearm exists=/x\n a: rearm 2\n a: ping 2", []string{"a forgotten created /x"}},
+		"gone again, and there again":   {"a: exists! /x 1 none\n b: create /x 2\n a- cut\n b: delete /x 3\n a? rearm exists=/x\n a: rearm 3\n a: ping 3", nil},
+		"the new server does not know":  {"a: get! /x 1\n b: set /x 4\n a- cut\n a? rearm get=/x\n a: rearm 3\n a* changed /x 4\n a: ping 4", nil},
 		"closed, and owed before":       {"a: get! /x 1\n b: set /x 2\n a: ping 2\n a? close\n a: close 3", []string{"a missing data changed /x"}},
 		"a persistent watch":            {"a: node! /x 1\n b: set /x 2\n a* changed /x 2\n b: set /x 3\n a* changed /x 3\n a: ping 3", nil},
 		"it ends early":                 {"a: node! /x 1\n b: set /x 2\n a* changed /x 2\n b: set /x 3\n a: ping 3", []string{"a missing data changed /x"}},
@@ -187,9 +198,9 @@ func TestScripts(t *testing.T) {
 		"a list, removed after a loss":     {"a: children! /x 1\n b: create /x/y 2\n a? unwatch /x\n a: unwatch /x 3", []string{"a missing children changed /x"}},
 		"a persistent one, after a loss":   {"a: tree! /x 1\n b: set /x/y 2\n a? unwatch /x\n a: unwatch /x 2", []string{"a missing data changed /x/y"}},
 		"there was none to remove":         {"a: get! /x 1\n b: set /x 2\n a? unwatch /x\n a: unwatch /x 2 none", []string{"a missing data changed /x"}},
-		"none, and the answer is earlier":  {"a: get! /x 1\n b: set /x 2\n a? unwatch /x\n a: unwatch /x 1 none\n a- cut", []string{"a undecided data changed /x"}},
+		"none, and the answer is earlier":  {"a: get! /x 1\n b: set /x 2\n a? unwatch /x\n a: unwatch /x 1 none\n a- cut\n a! over", []string{"a undecided data changed /x"}},
 		"removed before the change":        {"a: get! /x 1\n b: set /x 2\n a? unwatch /x\n a: unwatch /x 1\n a: ping 2\n a- cut", nil},
-		"not seen to be removed":           {"a: get! /x 1\n b: set /x 2\n a? unwatch /x\n a- cut", []string{"a undecided data changed /x"}},
+		"not seen to be removed":           {"a: get! /x 1\n b: set /x 2\n a? unwatch /x\n a- cut\n a! over", []string{"a undecided data changed /x"}},
 		"both kinds are removed":           {"a: get! /x 1\n a: children! /x 1\n b: set /x 2\n a? unwatch /x\n a: unwatch /x 1\n a: ping 2\n a- cut", nil},
 		"one of two kinds is removed":      {"a: get! /x 1\n a: children! /x 1\n b: set /x 2\n a? unwatch-data /x\n a: unwatch-data /x 1\n a: ping 2\n a- cut", nil},
 		"the other one is removed":         {"a: get! /x 1\n a: children! /x 1\n b: set /x 2\n a? unwatch-children /x\n a: unwatch-children /x 1\n a: ping 2", []string{"a missing data changed /x"}},

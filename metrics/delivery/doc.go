@@ -72,11 +72,12 @@
 // heartbeat or to the request to close the session. Nothing is decided from a lack of
 // knowledge: writes of other processes make no notification wrong.
 //
-// If a connection ends, or the audit of its session, or a watch of a stream, while a notification is owed and no such
-// reply has come, it is not known whether the notification was lost or on its way. That is [Undecided]. So is what was
-// owed when the session armed another watch on the path, and has not come by such a reply: what the server makes of them
-// depends on its version. So is the deletion of a node whose session has ended, if nothing shows when, and so is what has
-// changed while a persistent watch was armed on no connection.
+// What a one-shot watch is owed when a connection breaks may come when the session sets the watch again on the next one: the
+// server compares. If a session does not set it again, or a connection ends for good, or the audit of its session, or a
+// watch of a stream, while a notification is owed and no such reply has come, it is not known whether the notification was
+// lost or on its way. That is [Undecided]. So is what was owed when the session armed another watch on the path, and has not
+// come by such a reply: what the server makes of them depends on its version. So is the deletion of a node whose session has
+// ended, if nothing shows when, and so is what has changed while a persistent watch was armed on no connection.
 //
 // What is owed ends in one of these ways: it comes, is reported, or is shown not to be due, by the reply that closes
 // the session or removes the watch.

@@ -146,7 +146,7 @@ func (s *Session) cut() {
 		return
 	}
 	s.disconnect(Undecided)
-	s.left = s.last.Load()
+	s.left = s.last.Load() // what one-shot watches owe may come when they are armed again
 	for _, watches := range s.watches {
 		for _, w := range watches {
 			w.stale = true
@@ -157,19 +157,16 @@ func (s *Session) cut() {
 	}
 }
 
-// disconnect ends what is owed on the connection: no further answer can come on it.
+// disconnect ends what persistent watches and streams owe on the connection: it never comes on another one.
 func (s *Session) disconnect(k Kind) {
 	s.endStreams()
-	for _, w := range s.owing {
-		w.resolve(k.of(w.owed))
-	}
 	s.resolve(func(c change) (Kind, bool) { return k.of(c.pos), true })
 	s.early, s.forgot, s.rearms, s.event, s.latest = s.early[:0], 0, nil, 0, change{}
 	s.settle()
 }
 
 // of returns the kind of what ends a debt at the position. Even where nothing later is owed, it is not known whether a change
-// that is in doubt came before.
+// that is in doubt came before, nor whether a notification was lost with an earlier connection.
 func (k Kind) of(pos int64) Kind {
 	if pos == unbounded {
 		return Undecided
@@ -179,6 +176,12 @@ func (k Kind) of(pos int64) Kind {
 
 // forget ends all watches, and what is owed to them as the kind says.
 func (s *Session) forget(k Kind) {
+	for _, w := range s.owing {
+		if w.stale {
+			w.resolve(Undecided)
+		}
+		w.resolve(k.of(w.owed))
+	}
 	s.disconnect(k)
 	for _, watches := range s.watches {
 		for _, w := range watches {
@@ -282,8 +285,11 @@ func (s *Session) arm(m *drivers.Message) {
 	}
 	w := s.watches[kind][n]
 	if w == nil || w.stale || w.lapsed {
-		if w == nil {
+		switch {
+		case w == nil:
 			w = s.watch(n, kind)
+		case w.stale: // what it owed was not asked for again
+			w.resolve(Undecided)
 		}
 		s.reached(m.Pos)
 		w.at, w.absent, w.stale = m.Pos, m.Err != nil, false
@@ -375,6 +381,8 @@ func (s *Session) settle() {
 		case w.owed == 0:
 			w.owing = false
 			w.release()
+		case w.stale:
+			owing = append(owing, w)
 		case w.owed <= last:
 			w.owing = false
 			if w.lapsed {
@@ -540,12 +548,20 @@ func (s *Session) rearmed(m *drivers.Message) {
 		}
 		at, pos := w.at, w.node.changed[w.kind]
 		w.stale, w.at = false, max(at, m.Pos)
-		switch {
+		switch shown := w.node.shown; {
 		case w.lapsed:
+			w.resolve(Undecided)
+		case w.owed == unbounded: // it may still come
+		case w.absent && w.owed != 0 && w.owed <= m.Pos && (!w.node.exists || shown > m.Pos): // a node that is missing again has not changed
+			w.resolve(0)
+		case w.absent && w.owed != 0 && w.owed <= m.Pos:
+			w.miss(Forgotten)
 		case pos > m.Pos:
 			w.owe(pos, w.node.latest(w.kind))
 		case pos > at && !w.absent:
 			w.event, w.owed = w.node.latest(w.kind), pos
+			w.miss(Forgotten)
+		case w.owed != 0 && w.owed <= m.Pos:
 			w.miss(Forgotten)
 		}
 	}
