@@ -96,13 +96,18 @@ func TestALostEndOfASessionIsMissedOrInDoubt(t *testing.T) {
 	const watchers = 5
 	for name, c := range map[string]struct {
 		begins, ends func(owner actor)
-		known        bool // when the node was deleted, if nobody was told
+		known        bool          // when the node was deleted, if nobody was told
+		rest         time.Duration // until the end
 	}{
-		"close": {func(actor) {}, func(o actor) { o.do(drivers.OpClose, "", 0, false, nil); o.Close(o.now) }, true},
+		"close": {func(actor) {}, func(o actor) { o.do(drivers.OpClose, "", 0, false, nil); o.Close(o.now) }, true, 0},
 		"expiry": {func(o actor) { o.Close(o.now); o.pass(9 * time.Second); o.pos++ }, func(o actor) {
 			o.pass(2 * time.Second)
-		}, false},
-		"expiry that is seen at the end": {func(o actor) { o.Close(o.now); o.pos++ }, func(actor) {}, false},
+		}, false, 0},
+		"expiry of a client that hangs": {func(o actor) { o.pass(11 * time.Second); o.pos++ }, func(o actor) {
+			o.Close(o.now) // by the service
+			o.pass(2 * time.Second)
+		}, false, 0},
+		"expiry that is seen at the end": {func(o actor) { o.Close(o.now); o.pos++ }, func(actor) {}, false, 11 * time.Second},
 	} {
 		for _, watch := range []func(actor){
 			func(w actor) { w.watch("/w") },
@@ -127,7 +132,7 @@ func TestALostEndOfASessionIsMissedOrInDoubt(t *testing.T) {
 				for _, w := range all {
 					w.do(drivers.OpPing, "", 0, false, nil)
 				}
-				s.pass(11 * time.Second)
+				s.pass(c.rest)
 				for _, w := range all {
 					w.do(drivers.OpPing, "", 0, false, nil)
 				}

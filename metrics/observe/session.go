@@ -26,7 +26,8 @@ type session struct {
 	ordered     bool // its service tells of a change before any reply shows it
 	counted     bool // among those that are not judged
 	connections int
-	left        time.Time // end of its latest connection
+	heard       time.Time // of its latest request
+	left        time.Time // end of its latest connection, or when the service heard of it last, if it was silent for its timeout
 	opened      time.Time // zero if that was not observed
 	rearming    rearming
 	probe       *fanout.Session
@@ -261,6 +262,15 @@ func (a *Analysis) end(s *session) {
 		delete(a.sessions, s.id)
 	}
 	s.watches, s.probe = nil, nil
+}
+
+// disconnected records the end of a connection. The service ends a session of which it has not heard for its timeout, and
+// closes the connection then.
+func (s *session) disconnected(at time.Time) {
+	s.left = at
+	if !s.anonymous && s.timeout > 0 && !s.heard.IsZero() && at.Sub(s.heard) > s.timeout {
+		s.left = s.heard
+	}
 }
 
 func (s *session) closed(a *Analysis, pos int64) {

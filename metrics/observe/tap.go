@@ -254,6 +254,7 @@ func (t *tap) shortened(m drivers.Message) drivers.Message {
 
 func (t *tap) request(at time.Time, m *drivers.Message) {
 	a := t.a
+	t.s.heard = at
 	r := request{op: m.Op, at: at, lease: t.lease}
 	if m.Op.IsWatch() {
 		r.from = m.Pos
@@ -536,7 +537,7 @@ func (t *tap) Close(at time.Time) {
 	}
 	t.s.linked(-1)
 	t.s.probe.Message(drivers.Message{Kind: drivers.Cut})
-	t.s.left = at
+	t.s.disconnected(at)
 	if t.s.anonymous {
 		t.s.breakWatches(t.a)
 	}
