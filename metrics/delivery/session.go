@@ -160,14 +160,14 @@ func (s *Session) cut() {
 // disconnect ends what persistent watches and streams owe on the connection: it never comes on another one.
 func (s *Session) disconnect(k Kind) {
 	s.endStreams()
-	s.resolve(func(c change) (Kind, bool) { return k.of(c.pos), true })
+	s.resolve(func(c change) (Kind, bool) { return k.ending(c.pos), true })
 	s.early, s.forgot, s.rearms, s.event, s.latest = s.early[:0], 0, nil, 0, change{}
 	s.settle()
 }
 
-// of returns the kind of what ends a debt at the position. Even where nothing later is owed, it is not known whether a change
+// ending returns the kind of what ends a debt at the position. Even where nothing later is owed, it is not known whether a change
 // that is in doubt came before, nor whether a notification was lost with an earlier connection.
-func (k Kind) of(pos int64) Kind {
+func (k Kind) ending(pos int64) Kind {
 	if pos == unbounded {
 		return Undecided
 	}
@@ -180,7 +180,7 @@ func (s *Session) forget(k Kind) {
 		if w.stale {
 			w.resolve(Undecided)
 		}
-		w.resolve(k.of(w.owed))
+		w.resolve(k.ending(w.owed))
 	}
 	s.disconnect(k)
 	for _, watches := range s.watches {

@@ -17,7 +17,7 @@ func (c *Checker) Closed(path []byte, created, pos int64) {
 	c.keep(n)
 	c.turn(n, drivers.Deleted, pos)
 	c.change(n, drivers.Deleted, pos)
-	if p := c.above(n); p != nil {
+	if p := c.parentOf(n); p != nil {
 		c.change(p, drivers.ChildrenChanged, pos)
 	}
 }
@@ -28,8 +28,8 @@ func (c *Checker) turnedSince(path []byte, pos int64) bool {
 	return n != nil && n.turned > pos
 }
 
-// above returns the node above, nil for the root.
-func (c *Checker) above(n *node) *node {
+// parentOf returns the node above, nil for the root.
+func (c *Checker) parentOf(n *node) *node {
 	up := pathname.Parent(n.path)
 	if up == "" {
 		return nil
@@ -49,7 +49,7 @@ func (c *Checker) Vanished(path []byte, created, after int64) {
 	n := c.node(path)
 	c.keep(n)
 	c.suspect(n, drivers.Deleted)
-	if p := c.above(n); p != nil && p.unseen <= after {
+	if p := c.parentOf(n); p != nil && p.unseen <= after {
 		c.suspect(p, drivers.ChildrenChanged)
 	}
 }
@@ -93,7 +93,7 @@ func (c *Checker) Unseen(path []byte, e drivers.EventType, after, before int64, 
 	if n.turned = max(n.turned, before); before == after+1 {
 		c.turn(n, e, before)
 	}
-	if p := c.above(n); p != nil {
+	if p := c.parentOf(n); p != nil {
 		c.unseen(p, drivers.ChildrenChanged, after, before, again)
 	}
 }
