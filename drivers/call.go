@@ -172,10 +172,12 @@ type Message struct {
 	// Mode is the mode of the node that a Create makes.
 	Mode Mode
 	// Event is the change that a notification reports. The reply to a library's watch
-	// (OpOther) has ChildrenChanged if the watch waits for that. So has the reply (OpUnwatch with Watch) that
-	// ends one watch, if the watch is on all paths below its own. That reply has an error if the service could not send the
-	// changes asked for: a watch of etcd from a revision that was compacted is confirmed and then refused.
+	// (OpOther) has ChildrenChanged if the watch waits for that.
 	Event EventType
+	// Removes has the kinds of watches that a request to remove watches names, and its reply: AnyWatch, or some. The reply
+	// (OpUnwatch with Watch) that ends one watch of etcd has the kind of that. It has an error if the service could not send
+	// the changes asked for: a watch of etcd from a revision that was compacted is confirmed and then refused.
+	Removes WatchKinds
 	// Digest is equal for two replies to the same read if they returned the same; 0 where it is
 	// unknown. Only sources of other programs' traffic set it. It means nothing outside the
 	// connection.
@@ -184,6 +186,22 @@ type Message struct {
 	// that was. Only sources of other programs' traffic set it. Like Path it is valid only during the call.
 	Shown []Sight
 }
+
+// WatchKinds is a set of kinds of watches on a path.
+type WatchKinds uint8
+
+// The kinds of watches, by the operations that arm them.
+const (
+	DataWatch     WatchKinds = 1 << iota // OpExists and OpGet
+	ChildrenWatch                        // OpChildren
+	NodeWatch                            // OpWatchNode
+	TreeWatch                            // OpWatchTree
+
+	AnyWatch = DataWatch | ChildrenWatch | NodeWatch | TreeWatch
+)
+
+// Has reports whether the set has any of the kinds.
+func (k WatchKinds) Has(any WatchKinds) bool { return k&any != 0 }
 
 // A Sight is what the answer to a read shows of a node, or of those below it: of ZooKeeper's the children, of etcd's keys all
 // that the path is a prefix of. An answer that leaves out some of them, by a limit or a filter, shows none of them.

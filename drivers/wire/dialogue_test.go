@@ -152,6 +152,26 @@ func TestDialogueSaysWhatRepliesShow(t *testing.T) {
 	}
 }
 
+// TestARemovalOfWatchesNamesTheirKinds has each type of a removeWatches. The answer has the kinds of its request.
+func TestARemovalOfWatchesNamesTheirKinds(t *testing.T) {
+	for kind, want := range map[int32]drivers.WatchKinds{
+		WatcherChildren: drivers.ChildrenWatch, WatcherData: drivers.DataWatch, WatcherAny: drivers.AnyWatch,
+		WatcherPersistent: drivers.NodeWatch, WatcherRecursive: drivers.TreeWatch, 9: 0,
+	} {
+		var got []drivers.WatchKinds
+		d := NewDialogue(probe(func(m drivers.Message) {
+			if m.Op == drivers.OpUnwatch && string(m.Path) == "/n" {
+				got = append(got, m.Removes)
+			}
+		}), true)
+		d.FromClient(packet(PathWatcher{Path: "/n", Type: kind}.Append(RequestHeader{Xid: 1, Op: OpRemoveWatches}.Append(nil))))
+		d.FromServer(packet(ReplyHeader{Xid: 1, Zxid: 7}.Append(nil)))
+		if !slices.Equal(got, []drivers.WatchKinds{want, want}) {
+			t.Errorf("type %d removes %v, want %v in the request and in the answer", kind, got, want)
+		}
+	}
+}
+
 type probe func(drivers.Message)
 
 func (p probe) Message(m drivers.Message) { p(m) }

@@ -230,8 +230,9 @@ type pending struct {
 	op    drivers.Op
 	watch bool
 	mode  drivers.Mode
-	gone  bool   // answered before an earlier one
-	path  []byte // empty for reads that arm no watch, unless the ring keeps all paths
+	kinds drivers.WatchKinds // that it removes
+	gone  bool               // answered before an earlier one
+	path  []byte             // empty for reads that arm no watch, unless the ring keeps all paths
 	parts []drivers.TxnOp
 }
 
@@ -245,7 +246,7 @@ func (r *ring) push(xid int32, m *drivers.Message) {
 		r.grow()
 	}
 	p := r.slot(r.tail)
-	p.xid, p.op, p.watch, p.mode, p.gone = xid, m.Op, m.Watch, m.Mode, false
+	p.xid, p.op, p.watch, p.mode, p.kinds, p.gone = xid, m.Op, m.Watch, m.Mode, m.Removes, false
 	p.path = p.path[:0]
 	if r.paths || m.Watch || !m.Op.IsRead() {
 		p.path = append(p.path, m.Path...)

@@ -127,7 +127,10 @@ func decodeRequest(m *drivers.Message, code int32, d *Decoder) {
 	case OpExists, OpGetData, OpGetChildren, OpGetChildren2:
 		m.Path = d.Bytes()
 		m.Watch = d.Bool()
-	case OpDelete, OpDeleteContainer, OpSetData, OpSync, OpRemoveWatches, OpCheckWatches, OpGetACL, OpSetACL,
+	case OpRemoveWatches:
+		m.Path = d.Bytes()
+		m.Removes = removed(d.Int())
+	case OpDelete, OpDeleteContainer, OpSetData, OpSync, OpCheckWatches, OpGetACL, OpSetACL,
 		OpGetEphemerals, OpAllChildrenNum:
 		m.Path = d.Bytes()
 	}
@@ -138,6 +141,23 @@ func decodeRequest(m *drivers.Message, code int32, d *Decoder) {
 	if (code == OpExists || code == OpSync) && bytes.HasSuffix(m.Path, []byte(FlushPath)) {
 		m.Op, m.Watch = drivers.OpFlush, false
 	}
+}
+
+// removed translates the type of a removeWatches, 0 for one that no server knows.
+func removed(kind int32) drivers.WatchKinds {
+	switch kind {
+	case WatcherChildren:
+		return drivers.ChildrenWatch
+	case WatcherData:
+		return drivers.DataWatch
+	case WatcherAny:
+		return drivers.AnyWatch
+	case WatcherPersistent:
+		return drivers.NodeWatch
+	case WatcherRecursive:
+		return drivers.TreeWatch
+	}
+	return 0
 }
 
 func decodeCreate(d *Decoder) (path []byte, m drivers.Mode) {
@@ -270,7 +290,7 @@ func (t *Tap) decode(payload []byte, size int) (m drivers.Message, i uint, answe
 	}
 	if i, answers = t.pending.find(h.Xid); answers {
 		r := t.pending.slot(i)
-		m.Op, m.Watch, m.Mode, m.Path = r.op, r.watch, r.mode, r.path
+		m.Op, m.Watch, m.Mode, m.Removes, m.Path = r.op, r.watch, r.mode, r.kinds, r.path
 		if m.Op == drivers.OpCreate && m.Err == nil {
 			m.Path = d.Bytes()
 		}

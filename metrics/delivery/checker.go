@@ -80,6 +80,9 @@ func (v Violation) String() string {
 	case Twice:
 		return "two notifications for " + event
 	case Undecided:
+		if v.Event == drivers.Rearmed {
+			return "the persistent watch on " + v.Path + " was armed again on a new connection, and does not report what has changed meanwhile"
+		}
 		return "no notification for " + event + ", and no later answer that shows whether it was due"
 	case Late:
 		return "the notification for " + event + " came after a reply that shows the change"
@@ -108,6 +111,8 @@ type node struct {
 	by      *Session // that told was sent to
 	shown   int64    // position of the latest reply that showed whether the node exists
 	exists  bool     // as of shown
+	turned  int64    // position by which it is known to have been created or deleted last
+	unseen  int64    // position by which its list of children has changed last that no session is known to have made
 	kept    int      // its entries in recent
 }
 
@@ -175,9 +180,7 @@ func (c *Checker) apply(op drivers.Op, path []byte, pos int64) {
 		c.change(n, e, pos)
 		return
 	}
-	if pos > n.shown {
-		n.shown, n.exists = pos, e == drivers.Created
-	}
+	c.turn(n, e, pos)
 	c.change(n, e, pos)
 	if up := pathname.Parent(path); len(up) > 0 {
 		p := c.node(up)
@@ -202,7 +205,7 @@ func (c *Checker) change(n *node, e drivers.EventType, pos int64) {
 		}
 	}
 	if c.lastings > 0 {
-		c.changeLasting(n, e, pos)
+		c.changeLasting(change{n, e, pos}, pos)
 	}
 }
 
@@ -236,5 +239,13 @@ func (c *Checker) verify(op drivers.Op, path []byte, pos int64) {
 	}
 }
 
-// unbounded is later than every position.
+// turn records that the node was created or deleted.
+func (c *Checker) turn(n *node, e drivers.EventType, pos int64) {
+	n.turned = max(n.turned, pos)
+	if pos > n.shown {
+		n.shown, n.exists = pos, e == drivers.Created
+	}
+}
+
+// unbounded is later than every position. What is owed at it is in doubt: it is not known whether the change has been made.
 const unbounded = math.MaxInt64

@@ -28,11 +28,14 @@
 //     otherwise. It does so for each watch: of a node that is gone, both kinds of watches are notified.
 //     A node that was missing, and is again, has not changed. Persistent watches do not catch up.
 //
+//   - The end of a session deletes its ephemeral nodes, at the zxid of the reply to the request to close it. That of an expiry is
+//     known only by the notifications of it.
+//
 //   - The end of the session ends its watches. The reply to the request to close it is a reply like any other: they
 //     are owed what has changed before.
 //
 //   - A request to remove watches is a request like any other: what has changed before its reply is owed. What changes
-//     later is not, if the reply says that they were removed.
+//     later is not owed to watches of the kinds that it names, if the reply says that they were removed.
 //
 // Notifications carry the zxid of the change from ZooKeeper 3.9 on and with the native server. Older
 // servers send none: then a notification of a persistent watch counts for one change that it can report, whichever,
@@ -62,16 +65,19 @@
 // # What is owed
 //
 // Which notifications must come follows from writes that the run has seen answered, and from replies
-// that show that a node was created or deleted, as by the expiry of a session, in the meantime. A
+// that show that a node was created or deleted in the meantime; from what the close of a session deletes; and, where no
+// session is known to have made a change, from the notifications of it to other sessions. A
 // notification is missing when the session has had a later reply on the same connection, or a later
 // event of the same watch: never because some time has passed. Every reply with a position counts, also that to a
 // heartbeat or to the request to close the session. Nothing is decided from a lack of
 // knowledge: writes of other processes make no notification wrong.
 //
-// If a connection ends, or the audit of its session, or a watch of a stream, while a notification is owed and no such
-// reply has come, it is not known whether the notification was lost or on its way. That is [Undecided]. So is what was
-// owed when the session armed another watch on the path, or removed one of several, and has not come by such a reply:
-// what the server makes of them depends on its version.
+// What a one-shot watch is owed when a connection breaks may come when the session sets the watch again on the next one: the
+// server compares. If a session does not set it again, or a connection ends for good, or the audit of its session, or a
+// watch of a stream, while a notification is owed and no such reply has come, it is not known whether the notification was
+// lost or on its way. That is [Undecided]. So is what was owed when the session armed another watch on the path, and has not
+// come by such a reply: what the server makes of them depends on its version. So is the deletion of a node whose session has
+// ended, if nothing shows when, and so is what has changed while a persistent watch was armed on no connection.
 //
 // What is owed ends in one of these ways: it comes, is reported, or is shown not to be due, by the reply that closes
 // the session or removes the watch.

@@ -130,51 +130,77 @@ func (s *Session) owes(c change) (owes bool) {
 	return owes
 }
 
-// removeLasting ends the persistent watches on the node, and what only they owe.
-func (s *Session) removeLasting(n *node) {
+// armedBy returns the kind of the watch.
+func (k *lasting) armedBy() drivers.WatchKinds {
+	if k.tree {
+		return drivers.TreeWatch
+	}
+	return drivers.NodeWatch
+}
+
+// endLasting ends the session's persistent watches that the service has ended, and what only they owe. Those that are removed
+// tell nothing more; else the service may, depending on its version.
+func (s *Session) endLasting(removed bool, ended func(*lasting) bool) {
 	var over []change
 	for _, c := range s.expected {
 		s.checker.eachOver(c.node, c.event, func(k *lasting) {
-			if k.session == s && k.node == n {
+			if k.session == s && ended(k) {
 				over = append(over, c)
 			}
 		})
 	}
 	s.lasting = slices.DeleteFunc(s.lasting, func(k *lasting) bool {
-		if k.node != n {
+		switch {
+		case !ended(k):
 			return false
+		case removed:
+			k.leave()
+		default:
+			k.excused = true
 		}
-		k.leave()
-		return true
+		return removed
 	})
 	s.resolve(func(c change) (Kind, bool) { return 0, slices.Contains(over, c) && !s.owes(c) })
 }
 
-// changeLasting makes the sessions whose persistent watches cover the change owe its notification.
-func (c *Checker) changeLasting(n *node, e drivers.EventType, pos int64) {
-	is := change{n, e, pos}
+// changeLasting makes the sessions whose persistent watches cover the change, which was made at a position at the latest, owe
+// its notification.
+func (c *Checker) changeLasting(is change, latest int64) {
 	c.told = c.told[:0]
-	c.eachOver(n, e, func(k *lasting) {
+	c.eachOver(is.node, is.event, func(k *lasting) {
 		s := k.session
-		if !k.stale && !k.excused && k.at < pos && !slices.Contains(c.told, s) {
+		if !k.stale && !k.excused && k.at < latest && !slices.Contains(c.told, s) {
 			c.told = append(c.told, s)
 			s.expect(is)
 		}
 	})
 }
 
-// counted takes one notification without a position from those that have come, if there is one that may report the change.
-// Which of several it reports is not known, but of the changes before a reply there cannot be more.
+// doubts reports whether a change is in doubt: it may not have been made.
+func (c change) doubts() bool { return c.pos == unbounded }
+
+// counted takes one notification without a position from those that have come, or any if the change is in doubt, if there is
+// one that may report the change. Which of several it reports is not known, but of the changes before a reply there cannot be
+// more.
 func (s *Session) counted(c change) bool {
-	i := slices.Index(s.early, change{c.node, c.event, 0})
+	i := slices.IndexFunc(s.early, func(o change) bool {
+		return o.node == c.node && o.event == c.event && (o.pos == 0 || c.doubts())
+	})
 	if i >= 0 {
 		s.early = slices.Delete(s.early, i, i+1)
 	}
 	return i >= 0
 }
 
-// expect enters a change that the session must be notified of, or has been.
+// expect enters a change that the session must be notified of, or has been, or that is in doubt.
 func (s *Session) expect(is change) {
+	doubt := slices.Index(s.expected, change{is.node, is.event, unbounded})
+	switch {
+	case is.pos <= s.forgot, is.doubts() && doubt >= 0:
+		return
+	case doubt >= 0:
+		s.expected = slices.Delete(s.expected, doubt, doubt+1)
+	}
 	if i := slices.Index(s.early, is); i >= 0 {
 		s.early = slices.Delete(s.early, i, i+1)
 		s.did(is)
@@ -227,6 +253,9 @@ func (s *Session) fireLasting(is change) (covered bool) {
 // keepEarly keeps a notification until its write is known.
 func (s *Session) keepEarly(is change) {
 	if len(s.early) == maxEarly {
+		for _, o := range s.early[:maxEarly/2] {
+			s.forgot = max(s.forgot, o.pos)
+		}
 		s.early = slices.Delete(s.early, 0, maxEarly/2)
 	}
 	s.early = append(s.early, is)
@@ -239,12 +268,7 @@ func (s *Session) old() {
 		return
 	}
 	s.blind = true
-	owed := slices.Clone(s.expected)
-	owed = slices.DeleteFunc(owed, func(c change) bool { return !s.owes(c) })
-	for _, k := range s.lasting {
-		k.excused = k.excused || k.beside
-	}
-	s.resolve(func(c change) (Kind, bool) { return 0, slices.Contains(owed, c) && !s.owes(c) })
+	s.endLasting(false, func(k *lasting) bool { return k.beside })
 }
 
 // verifyLasting finds notifications that came more often than the write at the position has changed the node.

@@ -29,8 +29,11 @@ type Session struct {
 	lasting  []*lasting
 	expected []change   // owed by persistent watches, see resolve
 	early    []change   // notifications of persistent watches whose write is not known
+	forgot   int64      // highest position of those of them that are no longer kept
 	done     [16]change // latest notifications of persistent watches whose write is known
 	blind    bool       // notifications have no positions
+	wrong    bool       // the latest notification broke a promise
+	left     int64      // position of the latest reply before the latest cut
 	nextDone int
 }
 
@@ -81,9 +84,7 @@ func (s *Session) Message(m *drivers.Message) {
 	case m.Kind == drivers.Reply:
 		s.reply(m)
 	case m.Kind == drivers.Notification:
-		if s.audited && m.Event != 0 && len(m.Path) > 0 {
-			s.notified(m)
-		}
+		s.Notified(m)
 	case m.Kind == drivers.Cut:
 		s.cut()
 	}
@@ -118,7 +119,7 @@ func (s *Session) reply(m *drivers.Message) {
 		s.rearmed(m)
 	case m.Op == drivers.OpUnwatch && m.Err == nil && len(m.Path) > 0:
 		s.reached(m.Pos)
-		s.removed(s.checker.node(m.Path))
+		s.removed(s.checker.node(m.Path), m.Removes)
 	case m.Op.IsWatch() && m.Err == nil:
 		s.reached(m.Pos)
 		s.armLasting(m)
@@ -145,6 +146,7 @@ func (s *Session) cut() {
 		return
 	}
 	s.disconnect(Undecided)
+	s.left = s.last.Load() // what one-shot watches owe may come when they are armed again
 	for _, watches := range s.watches {
 		for _, w := range watches {
 			w.stale = true
@@ -155,19 +157,31 @@ func (s *Session) cut() {
 	}
 }
 
-// disconnect ends what is owed on the connection: no further answer can come on it.
+// disconnect ends what persistent watches and streams owe on the connection: it never comes on another one.
 func (s *Session) disconnect(k Kind) {
 	s.endStreams()
-	for _, w := range s.owing {
-		w.resolve(k)
-	}
-	s.resolve(func(change) (Kind, bool) { return k, true })
-	s.early, s.rearms, s.event, s.latest = s.early[:0], nil, 0, change{}
+	s.resolve(func(c change) (Kind, bool) { return k.ending(c.pos), true })
+	s.early, s.forgot, s.rearms, s.event, s.latest = s.early[:0], 0, nil, 0, change{}
 	s.settle()
+}
+
+// ending returns the kind of what ends a debt at the position. Even where nothing later is owed, it is not known whether a change
+// that is in doubt came before, nor whether a notification was lost with an earlier connection.
+func (k Kind) ending(pos int64) Kind {
+	if pos == unbounded {
+		return Undecided
+	}
+	return k
 }
 
 // forget ends all watches, and what is owed to them as the kind says.
 func (s *Session) forget(k Kind) {
+	for _, w := range s.owing {
+		if w.stale {
+			w.resolve(Undecided)
+		}
+		w.resolve(k.ending(w.owed))
+	}
 	s.disconnect(k)
 	for _, watches := range s.watches {
 		for _, w := range watches {
@@ -181,6 +195,10 @@ func (s *Session) forget(k Kind) {
 }
 
 func (s *Session) violated(k Kind, c change) {
+	s.wrong = s.wrong || k == Unasked || k == Twice || k == Late || k == OutOfOrder || k == WrongType
+	if c.doubts() {
+		c.pos = 0
+	}
 	s.checker.report(Violation{Kind: k, Session: s, Path: c.node.path, Event: c.event, Pos: c.pos})
 }
 
@@ -267,8 +285,11 @@ func (s *Session) arm(m *drivers.Message) {
 	}
 	w := s.watches[kind][n]
 	if w == nil || w.stale || w.lapsed {
-		if w == nil {
+		switch {
+		case w == nil:
 			w = s.watch(n, kind)
+		case w.stale: // what it owed was not asked for again
+			w.resolve(Undecided)
 		}
 		s.reached(m.Pos)
 		w.at, w.absent, w.stale = m.Pos, m.Err != nil, false
@@ -360,6 +381,8 @@ func (s *Session) settle() {
 		case w.owed == 0:
 			w.owing = false
 			w.release()
+		case w.stale:
+			owing = append(owing, w)
 		case w.owed <= last:
 			w.owing = false
 			if w.lapsed {
@@ -395,7 +418,18 @@ func (w *watch) owesBefore(other *watch) bool {
 	return w.owed != 0 && (w.owed <= other.at || w.event != drivers.Deleted && w.owed < other.owed)
 }
 
-// notified checks a notification.
+// Notified checks a notification. It reports whether that shows a change: nothing is known to be wrong with it.
+func (s *Session) Notified(m *drivers.Message) (sound bool) {
+	if s == nil || m.Event == 0 || len(m.Path) == 0 {
+		return false
+	}
+	s.wrong = false
+	if s.audited {
+		s.notified(m)
+	}
+	return !s.wrong
+}
+
 func (s *Session) notified(m *drivers.Message) {
 	c := s.checker
 	c.checked++
@@ -514,38 +548,45 @@ func (s *Session) rearmed(m *drivers.Message) {
 		}
 		at, pos := w.at, w.node.changed[w.kind]
 		w.stale, w.at = false, max(at, m.Pos)
-		switch {
+		switch shown := w.node.shown; {
 		case w.lapsed:
+			w.resolve(Undecided)
+		case w.owed == unbounded: // it may still come
+		case w.absent && w.owed != 0 && w.owed <= m.Pos && (!w.node.exists || shown > m.Pos): // a node that is missing again has not changed
+			w.resolve(0)
+		case w.absent && w.owed != 0 && w.owed <= m.Pos:
+			w.miss(Forgotten)
 		case pos > m.Pos:
 			w.owe(pos, w.node.latest(w.kind))
 		case pos > at && !w.absent:
 			w.event, w.owed = w.node.latest(w.kind), pos
 			w.miss(Forgotten)
+		case w.owed != 0 && w.owed <= m.Pos:
+			w.miss(Forgotten)
 		}
 	}
 	for _, k := range s.lasting {
-		if k.again {
-			k.again, k.stale, k.at = false, false, max(k.at, m.Pos)
+		if !k.again {
+			continue
+		}
+		k.again, k.stale, k.at = false, false, max(k.at, m.Pos)
+		if m.Pos > s.left { // what has changed meanwhile the service does not tell
+			s.violated(Undecided, change{node: k.node, event: drivers.Rearmed})
 		}
 	}
 }
 
-// removed enters that the service has removed watches on the node at the position that the session has reached. What
-// changes later is not owed to them. Of several kinds of watches there it is not known which it has removed.
-func (s *Session) removed(n *node) {
-	var once []*watch
-	for _, watches := range s.watches {
-		if w := watches[n]; w != nil {
+// removed enters that the service has removed watches of the kinds on the node at the position that the session has reached.
+// What changes later is not owed to them.
+func (s *Session) removed(n *node, kinds drivers.WatchKinds) {
+	for kind, removes := range [...]drivers.WatchKinds{data: drivers.DataWatch, children: drivers.ChildrenWatch} {
+		if w := s.watches[kind][n]; w != nil && kinds.Has(removes) {
+			w.resolve(0)
 			w.lapse()
-			once = append(once, w)
 		}
 	}
-	switch lasts := s.persists(n); {
-	case lasts && len(once) > 0:
+	s.endLasting(true, func(k *lasting) bool { return k.node == n && kinds.Has(k.armedBy()) })
+	if kinds&(drivers.NodeWatch|drivers.TreeWatch) == 0 { // a server before 3.9 takes a part of a persistent watch for one of these
 		s.excuseLasting(n)
-	case lasts:
-		s.removeLasting(n)
-	case len(once) == 1:
-		once[0].resolve(0)
 	}
 }

@@ -100,7 +100,7 @@ func TestAnAuditKnowsWhereItCannotKnow(t *testing.T) {
 	}{
 		"nothing is in the way": {func(*Session) {}, 1},
 		"the watch is removed": {func(s *Session) {
-			s.Message(drivers.Message{Kind: drivers.Reply, Op: drivers.OpUnwatch, Path: []byte("/a"), Pos: 1})
+			s.Message(drivers.Message{Kind: drivers.Reply, Op: drivers.OpUnwatch, Path: []byte("/a"), Removes: drivers.AnyWatch, Pos: 1})
 		}, 0},
 		"the connection breaks": {func(s *Session) {
 			s.Message(drivers.Message{Kind: drivers.Cut})

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/metrics/delivery"
 )
 
 // A ledger finds the write that caused each notification. That is the first write that changes
@@ -37,12 +38,13 @@ type ledger struct {
 	batch      int   // length of order at which to prune again
 	window     *metrics.Window
 	totals     totals
-	follower   *follower // nil unless a write is followed
-	timeline   *timeline // nil if there is a listener
-	listener   Listener  // nil except for an observer
-	joined     int64     // number of sessions so far
-	foreigners int64     // number of foreign triggers so far
-	open       int       // notifications since the latest reply of their sessions
+	follower   *follower         // nil unless a write is followed
+	timeline   *timeline         // nil if there is a listener
+	listener   Listener          // nil except for an observer
+	delivery   *delivery.Checker // nil: it is not checked
+	joined     int64             // number of sessions so far
+	foreigners int64             // number of foreign triggers so far
+	open       int               // notifications since the latest reply of their sessions
 	bounds     bounds
 }
 
@@ -172,6 +174,9 @@ func (l *ledger) leave(s *sessionState) {
 		l.trim(t)
 	}
 	l.removePersistent(s)
+	for path, created := range s.ephemerals {
+		l.delivery.Vanished([]byte(path), created, s.last.Load())
+	}
 	l.releaseEphemerals(s)
 	delete(l.sessions, s)
 }
@@ -207,12 +212,13 @@ func (l *ledger) disarm(s *sessionState, t *table) (pos int64, ok bool) {
 }
 
 // notified enters a notification that arrived at the given time, and disarms the watches that
-// it fired. A delete fires the data watch and the child watch of a session with one packet.
-func (l *ledger) notified(s *sessionState, m *drivers.Message, at time.Time) {
+// it fired. A delete fires the data watch and the child watch of a session with one packet. Sound says that nothing is
+// known to be wrong with the notification.
+func (l *ledger) notified(s *sessionState, m *drivers.Message, at time.Time, sound bool) {
 	node := l.node(m.Path)
 	n := &notification{
 		state: s, nth: s.session.notified.Load(), path: node.path, event: m.Event, pos: m.Pos,
-		at: at, due: l.inFlight.next(), rearmed: s.rearming,
+		at: at, due: l.inFlight.next(), rearmed: s.rearming, sound: sound,
 	}
 	for _, t := range node.covers(m.Event) {
 		if pos, ok := l.disarm(s, t); ok {
@@ -223,6 +229,7 @@ func (l *ledger) notified(s *sessionState, m *drivers.Message, at time.Time) {
 	if !n.rearmed {
 		n.since = s.last.Load()
 	}
+	n.surely = max(n.after, n.since)
 	first := node.covers(m.Event)[0]
 	n.persistent = s.persistentOn(first)
 	switch {

@@ -17,9 +17,8 @@ type Meter struct {
 	watched  atomic.Bool // a session has requested a watch
 	now      func() time.Time
 	ledger   ledger
-	delivery *delivery.Checker // nil: it is not checked
-	ordered  bool              // see NewCheckedMeter
-	found    metrics.Delivery  // of a checked Meter
+	ordered  bool             // see NewCheckedMeter
+	found    metrics.Delivery // of a checked Meter
 }
 
 // NewMeter returns a Meter of the writes whose first notification comes in the window.
@@ -67,14 +66,16 @@ func (m *Meter) Postpone() (resume func()) {
 
 // CheckDelivery makes the Meter report each notification that is not delivered as promised to the sessions that
 // are audited. It must be called before the first call of Session, and report must not call the Meter.
-func (m *Meter) CheckDelivery(report func(delivery.Violation)) { m.delivery = delivery.New(report) }
+func (m *Meter) CheckDelivery(report func(delivery.Violation)) {
+	m.ledger.delivery = delivery.New(report)
+}
 
 // Delivery returns what a checked Meter has found so far.
 func (m *Meter) Delivery() metrics.Delivery {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	d := m.found
-	d.Notifications = m.delivery.Checked()
+	d.Notifications = m.ledger.delivery.Checked()
 	return d
 }
 
@@ -88,7 +89,7 @@ func (m *Meter) Session() *Session {
 	s.state = newSessionState(s)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if s.delivery = m.delivery.Session(); m.ordered {
+	if s.delivery = m.ledger.delivery.Session(); m.ordered {
 		s.delivery.Audit()
 	}
 	if m.ledger.listener == nil { // else the number of sessions is not bounded

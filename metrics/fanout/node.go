@@ -149,13 +149,17 @@ func (l *ledger) endEphemeral(n *node, pos int64) {
 	n.owner = nil
 }
 
-// recordDeletesOfClose enters the session's close w in the logs of the nodes that it deleted.
+// recordDeletesOfClose enters the session's close w in the logs of the nodes that it deleted, which are nobody's then.
 func (l *ledger) recordDeletesOfClose(s *sessionState, w *write) {
 	for path, created := range s.ephemerals {
 		if n := l.node([]byte(path)); !n.changed(created, w.pos) {
 			l.record(w, []byte(path), drivers.Deleted)
+			if s.closing {
+				l.delivery.Closed([]byte(path), created, w.pos)
+			}
 		}
 	}
+	l.releaseEphemerals(s)
 }
 
 // releaseEphemerals removes the session as owner of its ephemeral nodes.

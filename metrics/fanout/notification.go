@@ -24,10 +24,12 @@ type notification struct {
 	armed      *table             // where its watch was armed
 	after      int64              // position of the reply that armed its watch
 	since      int64              // position of the latest reply before it
+	surely     int64              // after is at least that, also if earlier notifications of a persistent watch were of other writes
 	before     int64              // position of the next reply, 0 until there is one
 	rearmed    bool               // the server may have sent it to catch up after a reconnect
 	persistent []*persistentWatch // the session's persistent watches that it came from
 	unmatched  bool               // it belongs to no write of this Meter's sessions
+	sound      bool               // it was delivered as promised, as far as that is checked
 	wakeup     *wakeup            // nil if there was no follower when it came
 }
 
@@ -74,11 +76,21 @@ func (l *ledger) assign(n *notification) {
 		n.unmatched = true // until bound
 	}
 	if w != nil {
+		if w.foreign {
+			l.shows(n, n.pos-1, n.pos, false)
+		}
 		for _, k := range n.persistent {
 			k.report(n.armed, w.pos)
 		}
 	}
 	l.trim(n.armed)
+}
+
+// shows lets the notification show the other watchers of the node that this was changed, by no session that is known.
+func (l *ledger) shows(n *notification, after, before int64, again bool) {
+	if n.sound && n.due <= l.inFlight.first { // else a write in flight may turn out to be its cause
+		l.delivery.Unseen([]byte(n.path), n.event, after, before, again)
+	}
 }
 
 // causeOf returns the known write that caused the notification, or nil.

@@ -212,8 +212,8 @@ func (s *Session) notification(m *drivers.Message) {
 	s.phase.notified(m.Event == drivers.Created || m.Event == drivers.Deleted)
 	s.meter.mu.Lock()
 	defer s.meter.mu.Unlock()
-	s.delivery.Message(m)
-	s.meter.ledger.notified(s.state, m, at)
+	sound := s.delivery.Notified(m)
+	s.meter.ledger.notified(s.state, m, at, sound)
 	if t := s.parked.Load(); t != nil && !s.state.watches(t) {
 		s.parked.Store(nil)
 	}

@@ -278,6 +278,7 @@ func (l *ledger) assignForeign(n *notification) {
 		if !again && max(f.after, after) < min(f.before, n.before) {
 			l.notify(&f.trigger, n)
 			f.include(n, after)
+			l.shows(n, n.surely, n.before, true)
 			return
 		}
 	}
@@ -286,6 +287,7 @@ func (l *ledger) assignForeign(n *notification) {
 	l.notify(&f.trigger, n)
 	f.include(n, after)
 	l.foreign[c] = append(l.foreign[c], f)
+	l.shows(n, n.surely, n.before, false)
 	if limit := int64(l.bounds.limit); limit > 0 && l.foreigners%limit == 0 { // no write may come that prunes
 		l.boundForeign()
 	}

@@ -46,6 +46,9 @@ type Place struct {
 	Rounds       Rounds `json:"poll_rounds,omitzero"`
 	LatencyP90   *int64 `json:"latency_p90_ns"`
 	OfPatterns   int    `json:"patterns"` // path patterns that belong to the place
+	// Beyond is how many paths the row "others" has, at most: they have more patterns than are told apart, so that no form is
+	// recognised. It is 0 in all other rows.
+	Beyond int64 `json:"paths_beyond_patterns,omitempty"`
 	// Missed and Unasked are as in Traffic, null if no session was audited while it set a watch.
 	Missed *int64 `json:"missed_watches"`
 	// Unproven are as in Traffic.

@@ -69,10 +69,11 @@ type Traffic struct {
 	Beyond Beyond `json:"beyond_limits"`
 
 	// Missed and Unasked are known of the audited sessions, those that were seen from their beginning, until
-	// they reconnect or traffic of theirs is missing; of a service that tells of a change before any reply
-	// shows it, as ZooKeeper does.
+	// traffic of theirs is missing; of a service that tells of a change before any reply shows it, as ZooKeeper does.
 	Audited int64 `json:"audited_sessions"`
-	Missed  int64 `json:"missed_watches"` // that a change has passed without a notification
+	// Unjudged are sessions of such a service that watched something while they were not audited.
+	Unjudged int64 `json:"unjudged_sessions,omitempty"`
+	Missed   int64 `json:"missed_watches"` // that a change has passed without a notification
 	// Unproven are watches of audited sessions that stood over a change when their connection or the observation ended,
 	// before an answer that shows the change: the notification may have been lost, or on its way.
 	Unproven int64 `json:"unproven_watches"`

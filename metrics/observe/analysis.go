@@ -81,7 +81,7 @@ type totals struct {
 	requests, messages, bytes int64
 	armed                     int64 // requests that armed a watch
 	mostOfSession             int
-	audited                   int64 // sessions
+	audited, unjudged         int64 // sessions
 	pattern.Undelivered
 	reads, writes, failed      int64
 	notifications              int64
@@ -192,11 +192,15 @@ func (a *Analysis) newPlace(path string) *place {
 // finish decides what is still open. Only at the end of the observation all is known that will
 // ever be.
 func (a *Analysis) finish() {
+	a.swept = time.Time{}
+	a.expire()
 	for _, s := range a.byMeter {
 		s.settle(a)
+	}
+	a.meter.Finish() // what the last notifications show is evidence for who was not told
+	for _, s := range a.byMeter {
 		s.stopAudit()
 	}
-	a.meter.Finish()
 	for t, c := range a.changes {
 		a.flush(c)
 		delete(a.changes, t)

@@ -152,7 +152,10 @@ func TestASemaphoreIsNoLock(t *testing.T) {
 			nodes, armed, holds, numbers := map[int]string{}, map[int]bool{}, map[int]bool{}, map[int]int{}
 			created, watches := 0, 0
 			watch := func(i int, op drivers.Op) { // or ends the watch
-				m := drivers.Message{Kind: drivers.Request, Op: op, Path: []byte(line), Watch: true, Event: drivers.ChildrenChanged, Number: numbers[i]}
+				m := drivers.Message{Kind: drivers.Request, Op: op, Path: []byte(line), Watch: true, Number: numbers[i]}
+				if op == drivers.OpUnwatch {
+					m.Removes = drivers.TreeWatch
+				}
 				all[i].Message(s.now, m)
 				m.Kind, m.Pos = drivers.Reply, s.pos
 				all[i].Message(s.now, m)

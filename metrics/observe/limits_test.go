@@ -2,11 +2,13 @@ package observe
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/traffic"
+	"github.com/stampede-bench/stampede/metrics/observation"
 )
 
 // A script sends messages of one session to an Analysis.
@@ -64,6 +66,31 @@ func TestLimitsLoseNoCount(t *testing.T) {
 	}
 	if placed != changes {
 		t.Errorf("the rows have %d notifications, want %d", placed, changes)
+	}
+}
+
+// TestPathsBeyondThePatternsAreSaid changes more paths than there are patterns, below a recursive watch: the row of the others says
+// how many paths and changes it has, and that at least as many sessions watch as a change has woken.
+func TestPathsBeyondThePatternsAreSaid(t *testing.T) {
+	const paths, watchers = 5, 3
+	l := DefaultLimits
+	l.Patterns = 3 // the root, the node with the watch, and one below
+	s := &stage{a: New(l), now: time.Unix(100, 0), pos: 1}
+	all, writer := s.sessions(watchers), s.session(watchers+1)
+	for _, w := range all {
+		w.do(drivers.OpWatchTree, "/q", 0, true, nil)
+	}
+	for i := range paths + 1 {
+		path := "/q/" + string(rune('g'+i))
+		writer.create(path, nil)
+		for _, w := range all {
+			w.told(drivers.Created, path)
+		}
+	}
+	places := s.a.Report().Places
+	i := slices.IndexFunc(places, func(p observation.Place) bool { return p.Beyond > 0 })
+	if i < 0 || places[i].Beyond != paths || places[i].Changes != paths || places[i].Sessions < watchers || !places[i].Undecided() {
+		t.Fatalf("%+v, want one row of %d paths and changes that %d sessions watch, of which no form is known", places, paths, watchers)
 	}
 }
 

@@ -15,6 +15,12 @@ import (
 // from the revision of an answer, or if it had an answer about what it watches, from the revision of that on, or if it
 // goes on from where an earlier watch on the same path ended, maybe by a connection that broke.
 
+// A numberedWatch is what a connection knows of one of its watches that have numbers, until that ends.
+type numberedWatch struct {
+	playback
+	held *held // its confirmation, which the service may take back; nil once it is known to stand
+}
+
 // A playback is what a watch with a number reports.
 type playback struct {
 	key     watchKey
@@ -103,56 +109,73 @@ func (a *Analysis) resumes(w watchKey, revision int64) (pos int64, resumed bool)
 	return 0, false
 }
 
-// plays enters a watch with a number that a reply has armed, from the revision on that its request named.
-func (t *tap) plays(m *drivers.Message, revision int64) {
-	if m.Number == 0 || len(t.playing) >= t.a.limits.Watches {
-		return
-	}
-	b := &playback{key: watchKey{string(m.Path), m.Op == drivers.OpWatchTree, true}, stood: m.Pos, last: m.Pos}
-	if revision > 0 {
-		b.history, b.last = m.Pos, revision-1
-		pos, known := t.s.knewBefore(b.key, revision)
-		if !known {
-			pos, known = t.a.resumes(b.key, revision)
-		}
-		if !known && len(t.s.answers) == 0 {
-			pos, known = t.s.besideKnew(t.a, b.key, revision)
-		}
-		if known {
-			b.history = min(b.history, pos)
-		}
-	}
-	if t.playing == nil {
-		t.playing = map[int]*playback{}
-	}
-	t.playing[m.Number] = b
-}
-
-// playsBack reports whether a notification is history.
-func (t *tap) playsBack(m *drivers.Message) bool {
-	b := t.playing[m.Number]
-	if b == nil || m.Kind != drivers.Notification {
+// enters enters a watch with a number that a reply has armed. It reports whether the reply is held back: the service may still
+// refuse the watch.
+func (t *tap) enters(m *drivers.Message, r request) (heldBack bool) {
+	if m.Number == 0 || len(t.numbered) >= t.a.limits.Watches {
 		return false
 	}
-	b.last = max(b.last, m.Pos)
-	return m.Pos <= b.history
+	n := &numberedWatch{playback: t.plays(m, r.from)}
+	if t.numbered == nil {
+		t.numbered = map[int]*numberedWatch{}
+	}
+	t.numbered[m.Number] = n
+	if r.from == 0 || r.from >= m.Pos || len(t.a.held) >= t.a.limits.Requests { // a revision that is compacted is older than that of the confirmation
+		return false
+	}
+	reply := *m
+	reply.Path = bytes.Clone(m.Path)
+	n.held = &held{t, reply, r, t.a.now}
+	t.a.held = append(t.a.held, n.held)
+	return true
 }
 
-// part records the end of a watch with a number.
+// plays returns what a watch plays back that asks for the changes from the revision on.
+func (t *tap) plays(m *drivers.Message, revision int64) playback {
+	b := playback{key: watchKey{string(m.Path), m.Op == drivers.OpWatchTree, true}, stood: m.Pos, last: m.Pos}
+	if revision == 0 {
+		return b
+	}
+	b.history, b.last = m.Pos, revision-1
+	pos, known := t.s.knewBefore(b.key, revision)
+	if !known {
+		pos, known = t.a.resumes(b.key, revision)
+	}
+	if !known && len(t.s.answers) == 0 {
+		pos, known = t.s.besideKnew(t.a, b.key, revision)
+	}
+	if known {
+		b.history = min(b.history, pos)
+	}
+	return b
+}
+
+// playsBack reports whether a notification is history. It shows that its watch stands.
+func (t *tap) playsBack(m *drivers.Message) bool {
+	n := t.numbered[m.Number]
+	if n == nil || m.Kind != drivers.Notification {
+		return false
+	}
+	t.confirm(n)
+	n.last = max(n.last, m.Pos)
+	return m.Pos <= n.history
+}
+
+// part records the end of a watch with a number: it has stood.
 func (t *tap) part(number int) {
-	b := t.playing[number]
-	if b == nil {
+	n := t.numbered[number]
+	if n == nil {
 		return
 	}
-	delete(t.playing, number)
+	delete(t.numbered, number)
 	if len(t.a.parted) >= maxParted {
 		t.a.parted = slices.Delete(t.a.parted, 0, maxParted/2)
 	}
-	t.a.parted = append(t.a.parted, *b)
+	t.a.parted = append(t.a.parted, n.playback)
 }
 
-// A held is a watch that the service has confirmed and may still refuse: it confirms one from an earlier revision, and ends it
-// if that was compacted. It is not counted until it is known to stand.
+// A held is the confirmation of a watch that the service may still refuse: it confirms one from an earlier revision, and ends it
+// if that was compacted. The watch is not counted until it is known to stand.
 type held struct {
 	tap   *tap
 	reply drivers.Message
@@ -163,32 +186,11 @@ type held struct {
 // refusedWithin is how soon after the confirmation a service is taken to refuse. etcd looks every tenth of a second.
 const refusedWithin = time.Second
 
-// holds reports whether it holds back a confirmation. A revision that is compacted is older than that of the confirmation.
-func (t *tap) holds(m *drivers.Message, r request) bool {
-	if m.Number == 0 || r.from == 0 || r.from >= m.Pos || len(t.a.held) >= t.a.limits.Requests {
-		return false
-	}
-	reply := *m
-	reply.Path = bytes.Clone(m.Path)
-	h := &held{t, reply, r, t.a.now}
-	if t.held == nil {
-		t.held = map[int]*held{}
-	}
-	t.held[m.Number] = h
-	t.a.held = append(t.a.held, h)
-	return true
-}
-
-// takeHeld returns the watch with the number, which is held back no more, nil if it is not.
-func (t *tap) takeHeld(number int) *held {
-	h := t.held[number]
-	delete(t.held, number)
-	return h
-}
-
-// confirm counts the watch with the number if it is held back: it stands, or has stood.
-func (t *tap) confirm(number int) {
-	if h := t.takeHeld(number); h != nil {
+// confirm counts the watch if it is held back: it stands, or has stood. It may be nil.
+func (t *tap) confirm(n *numberedWatch) {
+	if n != nil && n.held != nil {
+		h := n.held
+		n.held = nil
 		t.replied(&h.reply, h.r)
 	}
 }
@@ -198,19 +200,21 @@ func (a *Analysis) confirmOld(age time.Duration) {
 	for len(a.held) > 0 && a.now.Sub(a.held[0].at) > age {
 		h := a.held[0]
 		a.held[0], a.held = nil, a.held[1:]
-		h.tap.confirm(h.reply.Number)
+		if n := h.tap.numbered[h.reply.Number]; n != nil && n.held == h {
+			h.tap.confirm(n)
+		}
 	}
 }
 
 // refuse records that a watch is refused. It reports false if that has stood.
 func (t *tap) refuse(m *drivers.Message) bool {
-	h := t.takeHeld(m.Number)
-	if h == nil {
+	n := t.numbered[m.Number]
+	if n == nil || n.held == nil {
 		return false
 	}
 	t.a.all.armed--
-	delete(t.playing, m.Number)
-	h.reply.Err = m.Err
-	t.replied(&h.reply, h.r)
+	delete(t.numbered, m.Number)
+	n.held.reply.Err = m.Err
+	t.replied(&n.held.reply, n.held.r)
 	return true
 }

@@ -49,7 +49,7 @@ func (t *totals) traffic(a *Analysis) observation.Traffic {
 		Sessions: by.Total(), ToldApart: by, Resumed: t.resumed, Ended: t.ended, Lost: t.lost, Messages: t.messages, Requests: t.requests,
 		Reads: t.reads, Writes: t.writes, FailedWrites: t.failed, Notifications: t.notifications, Rearms: t.rearms,
 		Changes: t.triggers, UnseenWriters: t.foreign, Armed: t.armed, StandingNow: a.watches.Now, Unfollowed: t.unfollowed, Unjoined: a.lone.Unjoined(),
-		Audited: t.audited, Missed: t.Missed, Unproven: t.Unproven, Unasked: t.Unasked, MostStanding: a.watches.Most, MostLive: a.live.Most, MostOfSession: t.mostOfSession, Bytes: t.bytes,
+		Audited: t.audited, Unjudged: t.unjudged, Missed: t.Missed, Unproven: t.Unproven, Unasked: t.Unasked, MostStanding: a.watches.Most, MostLive: a.live.Most, MostOfSession: t.mostOfSession, Bytes: t.bytes,
 		Undecoded: t.coverage.List(), Beyond: t.beyond,
 	}
 	r.Beyond.Early += a.meter.Early() + a.tracer.Early()

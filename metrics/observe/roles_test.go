@@ -129,7 +129,7 @@ func prefixLine(put, group, named bool) observation.Report {
 		for i := range clients {
 			if watches[i] {
 				all[i].event(e, path, pos)
-				all[i].Message(time.Unix(10, 0), drivers.Message{Kind: drivers.Reply, Op: drivers.OpUnwatch, Path: below, Watch: true, Event: drivers.ChildrenChanged, Pos: pos})
+				all[i].Message(time.Unix(10, 0), drivers.Message{Kind: drivers.Reply, Op: drivers.OpUnwatch, Path: below, Watch: true, Removes: drivers.TreeWatch, Pos: pos})
 			}
 		}
 		for i := range clients {

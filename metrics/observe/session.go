@@ -23,8 +23,11 @@ type session struct {
 	timeout     time.Duration
 	anonymous   bool // its connection was joined after the session had been opened
 	audited     bool // it is known of which of its watches it is told
+	ordered     bool // its service tells of a change before any reply shows it
+	counted     bool // among those that are not judged
 	connections int
-	left        time.Time // end of its latest connection
+	heard       time.Time // of its latest request
+	left        time.Time // end of its latest connection, or when the service heard of it last, if it was silent for its timeout
 	opened      time.Time // zero if that was not observed
 	rearming    rearming
 	probe       *fanout.Session
@@ -145,14 +148,16 @@ func (a *Analysis) session(s traffic.Session, t *tap) *session {
 		a.all.resumed++
 		known.rearming = rearming{since: a.now}
 		known.reconnect()
-		known.stopAudit() // what the earlier connection still brings may come again
+		if known.connections > 0 { // what the earlier connection still brings may come again
+			known.loseSight(a, "")
+		}
 		return known
 	}
 	if a.crowded() {
 		return nil
 	}
 	n := a.newSession(t.c, t.of.Begin(true))
-	n.id, n.timeout = s.ID, s.Timeout
+	n.id, n.timeout, n.ordered = s.ID, s.Timeout, s.Ordered
 	if !s.Resumed {
 		n.opened = a.now
 		a.all.churn.Opened++
@@ -164,6 +169,22 @@ func (a *Analysis) session(s traffic.Session, t *tap) *session {
 	}
 	a.sessions[s.ID] = n
 	return n
+}
+
+// loseSight ends the audit of the session, of which a part is not seen for the cause. What it watches is not judged from now on.
+func (s *session) loseSight(a *Analysis, cause traffic.Cause) {
+	if s.audited && len(s.watches) > 0 && !cause.Harmless() {
+		s.unjudged(a)
+	}
+	s.stopAudit()
+}
+
+// unjudged counts the session, which watches something while it is not known of what it is told.
+func (s *session) unjudged(a *Analysis) {
+	if s.ordered && !s.counted {
+		s.counted = true
+		a.all.unjudged++
+	}
 }
 
 // stopAudit ends the audit of the session. What it watches from now on is not audited.
@@ -241,6 +262,15 @@ func (a *Analysis) end(s *session) {
 		delete(a.sessions, s.id)
 	}
 	s.watches, s.probe = nil, nil
+}
+
+// disconnected records the end of a connection. The service ends a session of which it has not heard for its timeout, and
+// closes the connection then.
+func (s *session) disconnected(at time.Time) {
+	s.left = at
+	if !s.anonymous && s.timeout > 0 && !s.heard.IsZero() && at.Sub(s.heard) > s.timeout {
+		s.left = s.heard
+	}
 }
 
 func (s *session) closed(a *Analysis, pos int64) {
@@ -509,6 +539,9 @@ func (a *Analysis) arm(s *session, k watchKey, p *place, m *drivers.Message) {
 	if c := s.standsIn(a, p); c != nil {
 		c.awaits, c.watched = true, true
 	}
+	if !s.audited {
+		s.unjudged(a)
+	}
 	w, again := s.watches[k]
 	switch {
 	case again && m.Number == 0:
@@ -545,7 +578,7 @@ func (a *Analysis) disarm(s *session, k watchKey) {
 
 // endedKey names the watch that a message ends.
 func endedKey(m *drivers.Message) watchKey {
-	return watchKey{string(m.Path), m.Event == drivers.ChildrenChanged, true}
+	return watchKey{string(m.Path), m.Removes == drivers.TreeWatch, true}
 }
 
 // endedWatch records the end of one watch. It reports whether the session has others of its kind.

@@ -15,18 +15,17 @@ import (
 
 // A tap gets what one connection carries.
 type tap struct {
-	a       *Analysis
-	c       traffic.Connection
-	of      *client.Connection
-	lease   int64             // that the next request names, 0 for none
-	s       *session          // nil until it is known
-	opening []message         // the packets that open the session, while it is not known
-	asked   []request         // without an answer
-	gaveUp  []*int64          // where to count the watches that have ended since the last request, see spends
-	out     bool              // it is not followed: its messages are only counted
-	causes  []traffic.Cause   // why some of its bytes were not decoded
-	playing map[int]*playback // by the numbers of its watches
-	held    map[int]*held     // those of them that may still be refused
+	a        *Analysis
+	c        traffic.Connection
+	of       *client.Connection
+	lease    int64                  // that the next request names, 0 for none
+	s        *session               // nil until it is known
+	opening  []message              // the packets that open the session, while it is not known
+	asked    []request              // without an answer
+	gaveUp   []*int64               // where to count the watches that have ended since the last request, see spends
+	out      bool                   // it is not followed: its messages are only counted
+	causes   []traffic.Cause        // why some of its bytes were not decoded
+	numbered map[int]*numberedWatch // its watches that have numbers, by these
 }
 
 // maxAsked is how many requests without an answer a tap keeps: of further ones the latency and
@@ -170,6 +169,7 @@ func (t *tap) Message(at time.Time, m drivers.Message) {
 	t.a.setTime(at)
 	t.a.tracer.Prune(t.a.now)
 	t.a.confirmOld(refusedWithin)
+	t.a.expire()
 	if m.Kind != drivers.Cut {
 		t.a.all.messages++
 		t.a.all.bytes += int64(m.Size)
@@ -185,9 +185,6 @@ func (t *tap) Message(at time.Time, m drivers.Message) {
 
 // handle counts a packet that came at the time, and follows it.
 func (t *tap) handle(at time.Time, m drivers.Message) {
-	if m.Kind == drivers.Notification && m.Number > 0 {
-		t.confirm(m.Number)
-	}
 	if t.playsBack(&m) {
 		return
 	}
@@ -213,7 +210,7 @@ func (t *tap) handle(at time.Time, m drivers.Message) {
 // which ends in a slash: that is a list and a watch of the node, as in ZooKeeper's protocol.
 func listed(m *drivers.Message) []byte {
 	below := m.Op == drivers.OpChildren || m.Op == drivers.OpGet || m.Op == drivers.OpWatchTree ||
-		m.Op == drivers.OpUnwatch && m.Event == drivers.ChildrenChanged
+		m.Op == drivers.OpUnwatch && m.Removes == drivers.TreeWatch
 	if end := len(m.Path) - 1; below && m.Kind != drivers.Notification && end > 0 && m.Path[end] == '/' {
 		return m.Path[:end]
 	}
@@ -257,6 +254,7 @@ func (t *tap) shortened(m drivers.Message) drivers.Message {
 
 func (t *tap) request(at time.Time, m *drivers.Message) {
 	a := t.a
+	t.s.heard = at
 	r := request{op: m.Op, at: at, lease: t.lease}
 	if m.Op.IsWatch() {
 		r.from = m.Pos
@@ -385,7 +383,7 @@ func (t *tap) reply(m *drivers.Message) {
 		if m.Err != nil && t.refuse(m) {
 			return
 		}
-		t.confirm(m.Number)
+		t.confirm(t.numbered[m.Number])
 		t.givesUp(m)
 		t.part(m.Number)
 		if t.a.endedWatch(t.s, m) {
@@ -404,7 +402,7 @@ func (t *tap) reply(m *drivers.Message) {
 	}
 	switch {
 	case m.Op.IsWatch() && m.Err == nil:
-		if t.plays(m, r.from); t.holds(m, r) {
+		if t.enters(m, r) {
 			return
 		}
 	case t.s.anonymous && m.Pos > 0 && (m.Op.IsRead() || m.Op.IsWrite()):
@@ -520,7 +518,7 @@ func (t *tap) Close(at time.Time) {
 	defer t.a.mu.Unlock()
 	t.a.setTime(at)
 	t.a.all.open--
-	defer t.a.expire()
+	t.a.expire()
 	if !t.out {
 		t.a.followed--
 	}
@@ -533,15 +531,13 @@ func (t *tap) Close(at time.Time) {
 	if t.s == nil {
 		return
 	}
-	for _, number := range slices.Sorted(maps.Keys(t.held)) {
-		t.confirm(number)
-	}
-	for _, number := range slices.Sorted(maps.Keys(t.playing)) {
+	for _, number := range slices.Sorted(maps.Keys(t.numbered)) {
+		t.confirm(t.numbered[number])
 		t.part(number)
 	}
 	t.s.linked(-1)
 	t.s.probe.Message(drivers.Message{Kind: drivers.Cut})
-	t.s.left = at
+	t.s.disconnected(at)
 	if t.s.anonymous {
 		t.s.breakWatches(t.a)
 	}
@@ -572,7 +568,7 @@ func (t *tap) Gap(at time.Time, bytes int64, cause traffic.Cause) {
 	defer t.a.mu.Unlock()
 	t.a.setTime(at)
 	if t.s != nil {
-		t.s.stopAudit()
+		t.s.loseSight(t.a, cause)
 	}
 	t.missed(traffic.Undecoded{Cause: cause, Bytes: bytes})
 }

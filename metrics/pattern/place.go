@@ -42,7 +42,10 @@ func (t *Table) Places() (places []observation.Place) {
 		}
 	}
 	if t.others.named() {
-		places = append(places, placeOf(observation.Form{}, []*Pattern{t.others}))
+		at := placeOf(observation.Form{}, []*Pattern{t.others})
+		at.Beyond = t.others.Places
+		at.Sessions = max(at.Sessions, int(at.FanoutMax)) // a watch on a node above wakes sessions, too
+		places = append(places, at)
 	}
 	slices.SortStableFunc(places, func(x, y observation.Place) int {
 		return cmp.Or(cmp.Compare(y.FanoutMax, x.FanoutMax), cmp.Compare(y.Notifications, x.Notifications), cmp.Compare(y.Requests, x.Requests))

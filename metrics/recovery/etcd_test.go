@@ -245,7 +245,7 @@ var etcdStories = []story{
 	}},
 	{"a client has ended its watch before", func(s *script) {
 		m := s.client(1)
-		m.do(drivers.Message{Op: drivers.OpUnwatch, Path: []byte("/app/"), Watch: true, Event: drivers.ChildrenChanged, Number: 1})
+		m.do(drivers.Message{Op: drivers.OpUnwatch, Path: []byte("/app/"), Watch: true, Removes: drivers.TreeWatch, Number: 1})
 		s.pass(time.Second)
 		s.reconnect(m)
 	}},
@@ -253,7 +253,7 @@ var etcdStories = []story{
 		m := s.client(1)
 		s.fault(Delayed, 0)
 		s.pass(time.Second)
-		m.do(drivers.Message{Op: drivers.OpUnwatch, Path: []byte("/app/"), Watch: true, Event: drivers.ChildrenChanged, Number: 1})
+		m.do(drivers.Message{Op: drivers.OpUnwatch, Path: []byte("/app/"), Watch: true, Removes: drivers.TreeWatch, Number: 1})
 		s.pass(1100 * time.Millisecond)
 		m.cut()
 		m.connect()
@@ -264,7 +264,7 @@ var etcdStories = []story{
 		m := s.client(1)
 		s.fault(Delayed, 0)
 		s.pass(time.Second)
-		m.do(drivers.Message{Op: drivers.OpUnwatch, Path: []byte("/app/"), Watch: true, Event: drivers.ChildrenChanged, Number: 1})
+		m.do(drivers.Message{Op: drivers.OpUnwatch, Path: []byte("/app/"), Watch: true, Removes: drivers.TreeWatch, Number: 1})
 		s.pass(900 * time.Millisecond)
 		m.cut()
 		m.connect()
@@ -307,7 +307,7 @@ var etcdStories = []story{
 		m.watchKeys("/other/")
 		s.pass(time.Second)
 		s.ends(WatchCanceled, m, "/app/")
-		m.do(drivers.Message{Op: drivers.OpUnwatch, Path: []byte("/app/"), Watch: true, Event: drivers.ChildrenChanged, Number: 1})
+		m.do(drivers.Message{Op: drivers.OpUnwatch, Path: []byte("/app/"), Watch: true, Removes: drivers.TreeWatch, Number: 1})
 		s.pass(time.Minute)
 	}},
 	{"the stream of its watches broke, and one is back", func(s *script) {
@@ -355,7 +355,7 @@ var etcdStories = []story{
 	{"it had two watches on a key, and had ended one", func(s *script) {
 		m := s.client(1)
 		m.watchKeys("/app/")
-		m.do(drivers.Message{Op: drivers.OpUnwatch, Path: []byte("/app/"), Watch: true, Event: drivers.ChildrenChanged, Number: 1})
+		m.do(drivers.Message{Op: drivers.OpUnwatch, Path: []byte("/app/"), Watch: true, Removes: drivers.TreeWatch, Number: 1})
 		s.pass(time.Second)
 		s.reconnect(m)
 		m.watchKeys("/app/")
@@ -366,7 +366,7 @@ var etcdStories = []story{
 		s.pass(time.Second)
 		s.ends(WatchCanceled, m, "/app/", "/app/")
 		for n := range 2 {
-			m.do(drivers.Message{Op: drivers.OpUnwatch, Path: []byte("/app/"), Watch: true, Event: drivers.ChildrenChanged, Number: n + 1})
+			m.do(drivers.Message{Op: drivers.OpUnwatch, Path: []byte("/app/"), Watch: true, Removes: drivers.TreeWatch, Number: n + 1})
 		}
 		s.pass(time.Second)
 		m.watchFrom("/app/", 5)

@@ -488,8 +488,10 @@ func (t *tap) unwatch(m *drivers.Message) {
 		}
 		return
 	}
-	for _, kind := range []string{onData, onChildren, persistent, recursive} {
-		t.h.end(thing{watch: kind, path: string(m.Path)})
+	for i, kind := range []string{onData, onChildren, persistent, recursive} { // in the order of their bits
+		if m.Removes.Has(drivers.DataWatch << i) {
+			t.h.end(thing{watch: kind, path: string(m.Path)})
+		}
 	}
 }
 

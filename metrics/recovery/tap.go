@@ -276,12 +276,12 @@ const (
 	recursive  = "recursive"
 )
 
-// watchOf returns the kind of watch that a reply has armed or ended.
+// watchOf returns the kind of watch that a reply has armed.
 func watchOf(m *drivers.Message) string {
 	switch {
-	case m.Op == drivers.OpWatchTree, m.Op == drivers.OpUnwatch && m.Event == drivers.ChildrenChanged:
+	case m.Op == drivers.OpWatchTree:
 		return recursive
-	case m.Op == drivers.OpWatchNode, m.Op == drivers.OpUnwatch:
+	case m.Op == drivers.OpWatchNode:
 		return persistent
 	case m.Op == drivers.OpChildren, m.Event == drivers.ChildrenChanged:
 		return onChildren

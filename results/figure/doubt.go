@@ -10,6 +10,7 @@ import (
 	"github.com/stampede-bench/stampede/metrics/observation"
 	"github.com/stampede-bench/stampede/metrics/recovery"
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/units"
 )
 
 // A Bias says on which sides of a measured value the true one can lie. 0 is neither: the value is not in
@@ -187,6 +188,8 @@ func (f Figure) ObservationDoubt(o results.Observation) (why string, bias Bias) 
 		why = "not all that was observed was followed"
 	case t.Unproven > 0 && f.Name == missedWatches:
 		return unproven(o.Observed), Higher
+	case t.Unjudged > 0 && f.Name == missedWatches:
+		return fmt.Sprintf("%d of the sessions watched nodes while not all that they were told was seen", t.Unjudged), Higher
 	case t.Joined > 0 && f.older != 0:
 		return "connections were open before the observation began", f.older
 	default:
@@ -206,7 +209,7 @@ func unproven(r observation.Report) string {
 			most = p
 		}
 	}
-	return fmt.Sprintf("%d of the watches stood over a change at the end, most of them of %s, and no later answer shows whether a notification was lost",
+	return fmt.Sprintf("it is not known of %d watches, most of them of %s, whether a change passed them without a notification",
 		r.Traffic.Unproven, most.Path)
 }
 
@@ -228,7 +231,11 @@ func (f Figure) Undecided(o results.Observation) (why string, bias Bias) {
 		return "no session that the fault hit watched " + r.Unwatched(), Higher
 	}
 	if all := o.Observed.Undecided(); f.undecided != 0 && len(all) > 0 {
-		return "it is not known whether changes of " + all[0].Path + " wake a herd", f.undecided
+		why = "it is not known whether changes of " + all[0].Path + " wake a herd"
+		if n := all[0].Beyond; n > 0 {
+			why += fmt.Sprintf(": that row has up to %s beyond the path patterns that are told apart", units.Plural(int(n), "path"))
+		}
+		return why, f.undecided
 	}
 	return "", 0
 }

@@ -93,7 +93,7 @@ func ofPathsAndTraffic() []Figure {
 			count(func(p observation.Place) int64 { return p.Armed })),
 		watched(Figure{Name: "sessions", Better: Neither, older: Higher, About: "sessions that set watches, at the same time",
 			path: count(func(p observation.Place) int64 { return int64(p.Sessions) })}),
-		both(Figure{Name: missedWatches, unseen: Either, absent: unaudited,
+		both(Figure{Name: missedWatches, unseen: Either, older: Higher, absent: unaudited,
 			About: "watches that a change has passed without a notification"},
 			func(p observation.Place) (float64, bool) { return number(p.Missed) }),
 		both(Figure{Name: "notifications.unasked", unseen: Either, absent: unaudited,

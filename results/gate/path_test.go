@@ -248,6 +248,28 @@ func TestAWatchThatStoodOverAChangeMayHaveBeenMissed(t *testing.T) {
 	}
 }
 
+// TestASessionThatIsNotJudgedMayHaveBeenPassed judges by sessions that watched while they were not audited, and by connections
+// that are older than the observation.
+func TestASessionThatIsNotJudgedMayHaveBeenPassed(t *testing.T) {
+	for name, unjudged := range map[string]func(*observation.Traffic){
+		"sessions": func(tr *observation.Traffic) { tr.Unjudged = 2 },
+		"joined":   func(tr *observation.Traffic) { tr.Joined = 2 },
+	} {
+		o := resulttest.Observation()
+		missed := int64(0)
+		o.Observed.Traffic.Audited = 1
+		for i := range o.Observed.Places {
+			o.Observed.Places[i].Missed = &missed
+		}
+		unjudged(&o.Observed.Traffic)
+		for text, want := range map[string]results.Verdict{"watches.missed <= 0": results.Invalid, "watches.missed >= 1": results.Invalid, "fanout.max <= 1000000": results.Pass} {
+			if gates, verdict := gate.JudgePaths([]gate.PathThreshold{parsedPath(t, text)}, o); verdict != want {
+				t.Errorf("%s, %s: %s (%+v), want %s", name, text, verdict, gates, want)
+			}
+		}
+	}
+}
+
 // TestAbsentFigures checks that a figure without a value says why, and not that of another figure.
 func TestAbsentFigures(t *testing.T) {
 	o := resulttest.Observation()

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/stampede-bench/stampede/metrics/observation"
+	"github.com/stampede-bench/stampede/results"
 )
 
 func TestAdvise(t *testing.T) {
@@ -34,6 +35,16 @@ func TestAdvise(t *testing.T) {
 		if got[i] != want[i] {
 			t.Errorf("got %+v, want %+v", got[i], want[i])
 		}
+	}
+}
+
+// TestPathsBeyondThePatternsAreSaid has a row of paths of which no form is recognised, because they are too many.
+func TestPathsBeyondThePatternsAreSaid(t *testing.T) {
+	o := results.Observation{Observed: observation.Report{Places: []observation.Place{
+		{Path: "others", FanoutMax: 3, Sessions: 3, Changes: 380, Beyond: 190}}}}
+	want := "NOT KNOWN: one change of others wakes up to 3 of 3 sessions; these are 380 changes at up to 190 paths, beyond the path patterns that are told apart."
+	if got := Findings(o); got[0] != want {
+		t.Errorf("%q, want %q", got[0], want)
 	}
 }
 

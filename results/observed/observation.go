@@ -165,6 +165,9 @@ func unknownForms(r observation.Report) (all []string) {
 	for _, p := range r.Undecided() {
 		why := "its form is not recognised"
 		switch {
+		case p.Beyond > 0:
+			why = fmt.Sprintf("these are %s at up to %s, beyond the path patterns that are told apart",
+				units.Plural(int(p.Changes), "change"), units.Plural(int(p.Beyond), "path"))
 		case p.Unjoined > 0:
 			why = "what they do then is not known"
 		case p.Form != nil:
@@ -221,7 +224,7 @@ func missed(r observation.Report) (all []string) {
 			all = append(all, fmt.Sprintf("NOT TOLD: changes of %s passed %s without a notification.", p.Path, watches(*p.Missed)))
 		}
 		if p.Unproven > 0 {
-			all = append(all, fmt.Sprintf("NOT KNOWN IF TOLD: %s of %s stood over a change at the end, and no later answer shows whether a notification was due.", watches(p.Unproven), p.Path))
+			all = append(all, fmt.Sprintf("NOT KNOWN IF TOLD: %s of %s stood over a change, or may have, and nothing shows whether a notification was lost.", watches(p.Unproven), p.Path))
 		}
 		if p.Unasked != nil && *p.Unasked > 0 {
 			all = append(all, fmt.Sprintf("TOLD TWICE: %s of %s belong to no watch.", units.Plural(int(*p.Unasked), "notification"), p.Path))

@@ -259,8 +259,9 @@ func (r *reporter) ends(e *exchange) {
 
 // ends makes a message the one that ends the watch.
 func (w watch) ends(m *drivers.Message) {
-	if m.Op, m.Path, m.Watch, m.Number = drivers.OpUnwatch, w.key, true, w.number; w.op == drivers.OpWatchTree {
-		m.Event = drivers.ChildrenChanged
+	m.Op, m.Path, m.Watch, m.Number, m.Removes = drivers.OpUnwatch, w.key, true, w.number, drivers.NodeWatch
+	if w.op == drivers.OpWatchTree {
+		m.Removes = drivers.TreeWatch
 	}
 }
 
