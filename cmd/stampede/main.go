@@ -234,7 +234,7 @@ func flagGroups() []cli.FlagGroup {
 		{Title: "Service", Flags: []string{"backend", "consistency", "namespace", "connect-timeout", "max-sessions", "user", "password-file",
 			"tls-ca", "tls-cert", "tls-key", "tls-server-name"}},
 		{Title: "Where to listen", Flags: []string{"listen", "listen-cert", "listen-key", "listen-client-ca", "tls-listen", "tls-client-ca", "tls-min-version"}},
-		{Title: "What to observe", Flags: []string{"page", "env", "for", "project", "pcap", "interface", "port"}},
+		{Title: "What to observe", Flags: []string{"page", "env", "for", "project", "pcap", "port"}},
 		{Title: "Many machines", Flags: []string{"agents", "control", "control-listen", "on-agent-loss"}},
 		{Title: "Length", Flags: []string{"duration", "rounds", "warmup", "ramp", "until-sure", "max-time"}},
 		{Title: "Load", Flags: []string{"hold", "think", "session-timeout", "rate", "arrival", "late-limit", "background"}},

@@ -64,7 +64,7 @@ func TestObservation(t *testing.T) {
 
 // The page of an observation in progress loads its script, and claims nothing about a capture that only its end can tell.
 func TestObservationInProgress(t *testing.T) {
-	for source, claim := range map[string]string{"proxy": "all traffic was seen and analysed", "interface": "whether packets were lost is known when the capture ends"} {
+	for source, claim := range map[string]string{"proxy": "all traffic was seen and analysed", "capture file": "whether packets were lost is known when the capture ends"} {
 		o := watched()
 		o.Source = source
 		var page strings.Builder
@@ -78,7 +78,7 @@ func TestObservationInProgress(t *testing.T) {
 		}
 	}
 	o := watched()
-	o.Source = "interface"
+	o.Source = "capture file"
 	o.Observed.Traffic.Undecoded = []traffic.Undecoded{{Cause: traffic.Missing, Bytes: 100}}
 	if d := document.SoFar(o); len(d.Notes) != 1 || d.Notes[0].Page == "" || len(d.Warnings) != 1 || !strings.Contains(d.Warnings[0].Text, "100 B: missing in the capture") {
 		t.Errorf("a gap is not told: %+v", d)
