@@ -13,9 +13,6 @@ import (
 // pairs is the default number of pairs of stampede ab.
 const pairs = 25
 
-// quiet is no noise at all.
-func quiet(*rand.Rand) func() float64 { return func() float64 { return 0 } }
-
 var (
 	normal         = noisetest.Normal(0.08)
 	autocorrelated = noisetest.Autocorrelated(0.9, 0.12)
