@@ -91,7 +91,11 @@ func TestObservationInProgress(t *testing.T) {
 // The first screen of an observation has the badges and what to do, before thresholds and charts.
 func TestObservationInABrowser(t *testing.T) {
 	testenv.SkipIfShort(t)
-	page, _ := pageOf(t, watched())
+	o := watched()
+	for i := range 3 {
+		o.Observed.Largest = append(o.Observed.Largest, observation.Change{At: o.Started.Add(time.Duration(i) * time.Second), Path: hostile, Woke: 23, Op: "delete"})
+	}
+	page, _ := pageOf(t, o)
 	ctx := browser.Start(t)
 	for _, at := range []struct {
 		width  int64
