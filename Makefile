@@ -38,7 +38,7 @@ FUZZED ?= .
 SOAK ?= 50
 RECIPES ?= lock,election
 
-.PHONY: help run test check checks race soak break holders simulate delivery incidents fuzz lint bench bench-once gate bench-servers bench-ensembles aa observe-aa observe-suites duet-power twins docs man completion lab lab-down deps deps-short
+.PHONY: help run test check checks race soak break holders simulate delivery incidents fuzz lint bench bench-once gate bench-servers bench-ensembles aa observe-aa observe-suites twins docs man completion lab lab-down deps deps-short
 
 help: ## list the targets
 	@sed -n 's/^\([a-z%-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 16
@@ -120,9 +120,6 @@ aa: ## what ab finds of a candidate that is the base, and of one that is 10 % sl
 
 observe-aa: deps ## what compare finds of TIMES (100) pairs of observations of one program, and of one that watches more, beside BUSY (2) processes; ten minutes
 	@scripts/observe-aa
-
-duet-power: ## what pairs by turns and ab --duet find of known differences on this machine, TIMES (5) times, in MINUTES (60) at most
-	@scripts/duet-power $(ARGS)
 
 twins: ## the differences between each naive form and the recipe of the same name
 	@for recipe in recipes/*.go; do \

@@ -80,7 +80,7 @@ func awaitSeen(t *testing.T, over chan error, grafana bool) bool {
 		}
 		backends := query("count by (stampede_backend) (stampede_rounds_total > 0)")
 		server := query("stampede_server_operations_total > 0")
-		if len(backends) == 3 && len(server) > 0 && (!grafana || len(dashboards()) == 4) {
+		if len(backends) == 3 && len(server) > 0 && (!grafana || len(dashboards()) == 2) {
 			return true
 		}
 	}

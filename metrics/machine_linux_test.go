@@ -244,7 +244,7 @@ func TestMachineAddsUp(t *testing.T) {
 			Machine{Cores: 4, Busy: 2.8, Others: 1, Stolen: 0.2}},
 		"two of four": {processors{[]int{0, 1}, none, 0}, processors{[]int{0, 1}, none, 0},
 			Machine{Cores: 2, Busy: 1.8, Others: 0, Stolen: 0.2}},
-		"a duet's halves, exchanged": {processors{[]int{0, 1}, none, 0}, processors{[]int{2, 3}, none, 0},
+		"moved to other processors": {processors{[]int{0, 1}, none, 0}, processors{[]int{2, 3}, none, 0},
 			Machine{Cores: 4, Busy: 2.8, Others: 1, Stolen: 0.2}},
 		"shown with other numbers": {processors{[]int{8, 9, 10, 11}, none, 0}, processors{[]int{8, 9, 10, 11}, none, 0},
 			Machine{Cores: 4, Busy: 2.8, Others: 1, Stolen: 0.2}},

@@ -243,8 +243,8 @@ func (u *usage) usedSince(before *usage) *Machine {
 	return &m
 }
 
-// sharedWith returns the processors that this process might use at the time of either reading. Those of
-// one side of a duet change in between.
+// sharedWith returns the processors that this process might use at the time of either reading: they change in
+// between where the process is moved.
 func (u *usage) sharedWith(before *usage) (all []int64) {
 	for n := range u.cpus {
 		if slices.Contains(u.may.allowed, int(n)) || slices.Contains(before.may.allowed, int(n)) {

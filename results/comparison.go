@@ -1,8 +1,10 @@
 package results
 
 import (
+	"encoding/json"
 	"slices"
-	"time"
+
+	"github.com/stampede-bench/stampede/metrics"
 )
 
 // A Comparison compares a base with a candidate: runs in interleaved
@@ -13,17 +15,14 @@ type Comparison struct {
 	Base Variant `json:"base"`
 	New  Variant `json:"new"`
 	// Paired: the i-th runs of base and candidate were done one right
-	// after the other, or at the same time in a duet.
-	Paired bool `json:"paired"`
-	// Duet is about runs of base and candidate at the same time; left out where they took turns.
-	Duet    *Duet `json:"duet,omitempty"`
-	Planned int   `json:"planned,omitempty"` // pairs; the most of a sequential comparison
+	// after the other.
+	Paired  bool `json:"paired"`
+	Planned int  `json:"planned,omitempty"` // pairs; the most of a sequential comparison
 	// UntilSure is about a sequential comparison; left out where the number of pairs
 	// was fixed.
 	UntilSure *UntilSure `json:"until_sure,omitempty"`
 	// NewFirst says of each pair whether the candidate ran first, as the seed drew it: of the levels of a pair
-	// one after the other. In a duet it says whether the candidate began on the first half of the processors,
-	// and both runs of a pair have the same place in the order of the runs.
+	// one after the other.
 	NewFirst []bool `json:"new_first,omitempty"`
 	// Needed is how many runs base and candidate each need to show anything, in a
 	// comparison of saved runs; left out where there are enough.
@@ -45,18 +44,22 @@ type Comparison struct {
 	Verdict   Verdict    `json:"verdict"` // "" where nothing is decided
 }
 
-// A Duet says on which processors the runs of a pair were done at the same time. Base began on the first
-// half and the candidate on the second, or the other way round where new_first is true, and they
-// exchanged the halves in the middle of the window.
-type Duet struct {
-	Processors [2][]int   `json:"processors"` // of the two halves, as the kernel numbers them
-	Pairs      []DuetPair `json:"pairs"`      // the complete ones, in the order of new_first
-}
-
-// A DuetPair says how well the windows of a pair coincided.
-type DuetPair struct {
-	ApartNS   time.Duration `json:"apart_ns"`   // from the opening of the first window to that of the second
-	SwappedNS time.Duration `json:"swapped_ns"` // from the opening of the second window until the halves were exchanged
+// readComparison reads a comparison. An earlier stampede could run base and candidate at the same time, a duet: the
+// result is kept with a warning, and without the command that would repeat it, since no command does that now.
+func readComparison(text []byte) (Result, error) {
+	v, err := parse[Comparison](text)
+	if err != nil {
+		return nil, err
+	}
+	var earlier struct{ Duet *struct{} }
+	if err := json.Unmarshal(text, &earlier); err != nil {
+		return nil, unreadable(err)
+	}
+	c := v.(Comparison)
+	if earlier.Duet != nil {
+		c.Command, c.Warnings = nil, append(c.Warnings, WarningOf(metrics.Warning{Code: RanTogether}))
+	}
+	return c, nil
 }
 
 // An UntilSure says when a sequential comparison was judged, and why it ended. Its intervals, p and

@@ -86,7 +86,7 @@ const AllPaths = "all paths"
 type Observation struct {
 	Head
 	Backend string `json:"backend"` // URL, without credentials
-	Source  string `json:"source"`  // "proxy", "capture file" or "interface"
+	Source  string `json:"source"`  // "proxy" or "capture file"; of earlier versions also "interface"
 	// Program is the program around which traffic was observed, and Exit its exit code; null
 	// without one.
 	Program *string `json:"program"`

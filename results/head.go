@@ -145,7 +145,7 @@ func ReadAny(r io.Reader) (Result, error) {
 	case KindCount:
 		return parse[CountReport](text)
 	case KindComparison:
-		return parse[Comparison](text)
+		return readComparison(text)
 	case KindObservation:
 		return parse[Observation](text)
 	}

@@ -52,6 +52,29 @@ func TestReadRefuses(t *testing.T) {
 	}
 }
 
+// TestReadKeepsADuetOfAnEarlierVersion checks that a comparison whose runs were at the same time is still read with all of its
+// figures, and says that it was one: a command that no version has any more is not offered to repeat it.
+func TestReadKeepsADuetOfAnEarlierVersion(t *testing.T) {
+	want := resulttest.Comparison()
+	var b bytes.Buffer
+	if err := results.WriteJSON(&b, want); err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Replace(b.String(), `"paired": true,`, `"paired": true, "duet": {"processors": [[0], [1]], "pairs": [{"apart_ns": 1000, "swapped_ns": 5000}]},`, 1)
+	got, err := results.ReadAny(strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := got.(results.Comparison)
+	if len(c.Warnings) != len(want.Warnings)+1 || c.Warnings[len(want.Warnings)].Code != results.RanTogether || c.Command != nil {
+		t.Errorf("warnings %+v, command %q", c.Warnings, c.Command)
+	}
+	c.Warnings, c.Command = want.Warnings, want.Command
+	if diff := cmp.Diff(want, c); diff != "" {
+		t.Errorf("read something else than was written (-want +got):\n%s", diff)
+	}
+}
+
 // TestHDRIsReadable checks that other tools can read a histogram.
 func TestHDRIsReadable(t *testing.T) {
 	run := resulttest.Herding(resulttest.Native())[3]

@@ -50,8 +50,7 @@ type Run struct {
 	// Warmup is what came before the window and was thrown away.
 	Warmup *Warmup `json:"warmup,omitempty"`
 	// Order is the place of the run in the order in which the command did its runs, from 1;
-	// Which form comes first is drawn from the seed. The two runs of a pair
-	// of a duet have the same place.
+	// Which form comes first is drawn from the seed.
 	Order int `json:"order,omitempty"`
 	// RampNS is how long the clients were asked to take to arrive, before the
 	// warm-up; left out: as long as their number called for.

@@ -34,7 +34,7 @@ const (
 	NothingInCommon   = "nothing-in-common"  // no run of one of them has a counterpart in the other
 	IdentityBroken    = "identity-broken"    // a count breaks an identity that holds under any schedule
 	LowPower          = "low-power"          // the comparison could well miss twice the minimum effect
-	WindowsApart      = "windows-apart"      // in a duet, the windows of some pairs coincided badly
+	RanTogether       = "ran-together"       // base and candidate ran at the same time, as in a duet of an earlier stampede
 	SafetyViolated    = "safety-violated"    // a form violated safety, so the calibration was not kept
 )
 
@@ -235,9 +235,8 @@ func ofComparison(code string, w metrics.Warning) string {
 			text = fmt.Sprintf("too few pairs for a change of %s %%: --pairs %s", wanted, count(needed))
 		}
 		return fmt.Sprintf("%s; %.0f %% of such comparisons find: %s", text, 100*n["power_share"], names["figures"])
-	case WindowsApart:
-		return fmt.Sprintf("windows apart: in %s of %s pairs by over %.0f %% of their length, up to %v: noise of that time does not cancel",
-			count(n["apart"]), count(n["pairs"]), 100*n["limit_share"], duration(n["most_ns"]))
+	case RanTogether:
+		return "both runs of a pair ran at the same time, each on half of the processors (ab --duet of an earlier version): compare these figures with no others"
 	case SafetyViolated:
 		return "safety violation: nothing was saved"
 	}

@@ -54,8 +54,7 @@ func TestEveryWarningHasItsSentence(t *testing.T) {
 
 		"lock, 8 clients: not the same hold: 1ms and 2ms": warning(results.DifferentSettings, nil, metrics.Names{"subject": "lock, 8 clients", "setting": "hold", "base": "1ms", "new": "2ms"}),
 		"not the same machine: a and b":                   warning(results.DifferentMachines, nil, metrics.Names{"base": "a", "new": "b"}),
-		"windows apart: in 3 of 25 pairs by over 10 % of their length, up to 153 ms: noise of that time does not cancel": warning(results.WindowsApart,
-			metrics.Numbers{"apart": 3, "pairs": 25, "limit_share": 0.1, "most_ns": 153e6}, nil),
+		"both runs of a pair ran at the same time, each on half of the processors (ab --duet of an earlier version): compare these figures with no others": warning(results.RanTogether, nil, nil),
 		"only in the candidate: lock/one-node": warning(results.OneVariantOnly, nil, metrics.Names{"side": "NEW", "subject": "lock/one-node"}),
 		"3 sessions disconnected (7 times): the service ended 1, clients gave up 2": warning(metrics.Disconnected,
 			metrics.Numbers{"sessions": 3, "times": 7, "lost": 1, "given_up": 2}, nil),

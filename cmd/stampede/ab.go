@@ -46,7 +46,6 @@ type abFlags struct {
 	confirm      bool
 	untilSure    bool
 	maxTime      time.Duration
-	duet         bool
 
 	effect float64 // the parsed minimum; check sets it
 }
@@ -75,18 +74,12 @@ small a change could have been detected, and warns where the pairs are too few f
 minimum effect. Choose the number of pairs before you look at results: adding pairs
 until a difference appears finds differences that do not exist. With --until-sure ab
 itself looks while the pairs are run and stops as soon as the verdict is certain: each
-look is stricter, so that all looks together make no more errors than one.
-
-With --duet the two runs of a pair take place in the same seconds, so that what disturbs
-one also disturbs the other. Each side is a process with a server of its own on half of
-the processors, and the sides exchange the halves in the middle of the window. Two
-servers at once change what is measured: each side has half of the machine.`,
+look is stricter, so that all looks together make no more errors than one.`,
 		Example: `  stampede ab lock/predecessor lock/one-node
   stampede ab native: zookeeper: --form predecessor
   stampede ab zookeeper: 'zookeeper:?client=go-zookeeper' --clients 8,32
   stampede ab hold=0 hold=1ms --pairs 20
   stampede ab lock/predecessor lock/one-node --until-sure --max-time 2m
-  stampede ab lock/predecessor lock/one-node --duet
   stampede ab ./stampede-main ./stampede --metric handoff.p99 --inconclusive fail`,
 		Args:              twoVariants,
 		ValidArgsFunction: a.completeVariants,
@@ -106,7 +99,6 @@ servers at once change what is measured: each side has half of the machine.`,
 	flags.BoolVar(&f.confirm, "confirm", false, "report a regression only if the same number of further pairs confirms it")
 	flags.BoolVar(&f.untilSure, "until-sure", false, "judge up to five times while the pairs are run, and stop when the verdict is certain; --pairs is then the most (40)")
 	flags.DurationVar(&f.maxTime, "max-time", 0, "with --until-sure, begin no pair after this `DURATION`, and judge those that were run")
-	flags.BoolVar(&f.duet, "duet", false, "run base and candidate at the same time, each on a server and on half of the processors of its own")
 	cli.Complete(cmd, "inconclusive", spec.Outcomes)
 	cli.Complete(cmd, "metric", a.metricWords)
 	return cmd
@@ -205,13 +197,8 @@ func (a *app) ab(cmd *cobra.Command, args []string, f abFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := d.checkAgents(f.duet); err != nil {
+	if err := d.checkAgents(); err != nil {
 		return err
-	}
-	if f.duet {
-		if err := d.runConcurrently(cmd.Flags()); err != nil {
-			return err
-		}
 	}
 	metrics, err := f.metrics(d.phases(), d.plans())
 	if err != nil {

@@ -36,8 +36,8 @@ type comparison struct {
 // findNoise looks up the noise floors of this machine.
 func (j *comparison) findNoise() error {
 	j.floors = map[string]noise.Floor{}
-	if j.duet != nil || j.flags.Agents.Count > 0 {
-		return nil // calibrate measures runs by turns, of one process
+	if j.flags.Agents.Count > 0 {
+		return nil // calibrate measures runs of one process
 	}
 	for level := range j.levels() {
 		floor, known, err := noise.File(j.flags.noise).Find(results.ThisHost(), j.variants[0].setting(level))
@@ -83,7 +83,7 @@ func (j *comparison) writeRules(w io.Writer, gated int) {
 	if j.flags.untilSure {
 		most = "at most "
 	}
-	fmt.Fprintf(w, "%s%d %s, %d runs%s\n", most, j.flags.pairs, j.kindOfPairs(), j.runs(), j.takes())
+	fmt.Fprintf(w, "%s%d interleaved pairs, %d runs%s\n", most, j.flags.pairs, j.runs(), j.takes())
 	var names []string
 	for _, m := range j.metrics[:gated] {
 		name := m.Name
@@ -94,8 +94,6 @@ func (j *comparison) writeRules(w io.Writer, gated int) {
 	}
 	known := j.calibrated()
 	switch {
-	case j.duet != nil:
-		known = "no noise floor: stampede calibrate measures that of runs by turns"
 	case j.flags.Agents.Count > 0:
 		known = "no noise floor: stampede calibrate measures that of runs of one process"
 	case known == "":
@@ -152,11 +150,10 @@ func (j *comparison) begin() {
 	j.file.Head = results.NewHead(results.KindComparison, tool(), nil, []string{"ab"}, j.flags.Seed)
 	j.file.Marks = j.flags.Saving.Marks()
 	j.file.Paired, j.file.Planned = true, j.flags.pairs
-	j.file.Duet = j.duet
 	apart := j.variants[0].sharedBy() != j.variants[1].sharedBy()
 	for i, v := range [...]*results.Variant{&j.file.Base, &j.file.New} {
 		s := j.variants[i]
-		v.Label, v.StartedOnce = s.label, apart && !s.source.Given && !j.ownProcess(s)
+		v.Label, v.StartedOnce = s.label, apart && !s.source.Given && s.binary == ""
 	}
 	if j.flags.untilSure {
 		j.file.UntilSure = &results.UntilSure{Looks: j.looks}
@@ -212,8 +209,7 @@ func (j *comparison) finish(outs outputs.List, args []string, broken error) erro
 	j.file.Interrupted = broken != nil
 	j.file.Command = spec.PairCommand("ab", args, j.flags.given, j.flags.Seed)
 	unlawful := append(compare.BrokenIdentities("BASE", j.file.Base.Runs), compare.BrokenIdentities("NEW", j.file.New.Runs)...)
-	j.file.Warnings = slices.Concat(unlawful, compare.Doubted("BASE", j.file.Base.Runs), compare.Doubted("NEW", j.file.New.Runs),
-		j.apart(), j.underpowered(), []results.Warning{})
+	j.file.Warnings = slices.Concat(unlawful, compare.Doubted("BASE", j.file.Base.Runs), compare.Doubted("NEW", j.file.New.Runs), j.underpowered(), []results.Warning{})
 	switch {
 	case broken == nil && len(unlawful) > 0:
 		j.file.Verdict = results.Worst(compare.Verdict(j.file.Changes), results.Regression)

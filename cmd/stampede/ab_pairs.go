@@ -31,7 +31,6 @@ type pairedRuns struct {
 	variants [2]variant
 	progress *progress
 	services map[string]reachedService // by sharedBy: variants with the same key share a service
-	duet     *results.Duet             // nil if the runs of a pair take turns
 	hide     func()                    // stops showing the runs as metrics and on the page
 	dismiss  func() error              // the agents
 }
@@ -92,12 +91,10 @@ func (d *pairedRuns) subject(level int) string {
 func (d *pairedRuns) runs() int { return 2 * d.flags.pairs * d.levels() }
 
 // checkAgents checks that the runs can be divided among agents, if they are to be.
-func (d *pairedRuns) checkAgents(duet bool) error {
+func (d *pairedRuns) checkAgents() error {
 	base, other := d.variants[0], d.variants[1]
 	switch {
 	case d.flags.Agents.Count == 0:
-	case duet:
-		return cli.Flagf("agents", "and --duet: give one of them, since the runs of a duet take place on two halves of this machine")
 	case base.binary != "":
 		return cli.Flagf("agents", "and %s: give one of them, since runs of other programs are not divided among agents", base.binary)
 	}
@@ -114,7 +111,7 @@ func (d *pairedRuns) open(ctx context.Context) (err error) {
 		return err
 	}
 	for _, s := range d.variants {
-		if _, there := d.services[s.sharedBy()]; there || d.ownProcess(s) {
+		if _, there := d.services[s.sharedBy()]; there || s.binary != "" {
 			continue
 		}
 		d.progress.note("opening %s", s.source.Name)
@@ -125,7 +122,7 @@ func (d *pairedRuns) open(ctx context.Context) (err error) {
 		d.services[s.sharedBy()] = service
 	}
 	for _, s := range d.variants {
-		if d.ownProcess(s) {
+		if s.binary != "" {
 			continue
 		}
 		if why := d.services[s.sharedBy()].lacks(s.form.Form); why != "" {
@@ -192,9 +189,6 @@ func (d *pairedRuns) extend(ctx context.Context, nth int, subjects []compare.Sub
 
 // pair does the two runs of a pair, which is the nth of all, counted from 0.
 func (d *pairedRuns) pair(ctx context.Context, level int, seed uint64, newFirst bool, nth int) (runs [2]results.Run, err error) {
-	if d.duet != nil {
-		return d.together(ctx, level, seed, newFirst, nth)
-	}
 	order := [2]int{0, 1}
 	if newFirst {
 		order = [2]int{1, 0}
@@ -236,15 +230,11 @@ func (d *pairedRuns) runSet(ctx context.Context) (subjects []compare.Subject, er
 	return d.set(ctx, 0)
 }
 
-// work returns how long each run of a set is asked to take. The runs of a duet share their time.
+// work returns how long each run of a set is asked to take.
 func (d *pairedRuns) work() []time.Duration {
 	var pair []time.Duration
 	for _, s := range d.variants {
-		each := workOf(&s.flags)
-		if d.duet != nil {
-			each /= 2
-		}
-		pair = append(pair, each)
+		pair = append(pair, workOf(&s.flags))
 	}
 	return slices.Repeat(pair, d.runs()/2)
 }

@@ -1,15 +1,19 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"os/exec"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"github.com/stampede-bench/stampede/cmd/stampede/cli"
+	"github.com/stampede-bench/stampede/internal/testenv"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/archive"
+	"github.com/stampede-bench/stampede/workloads/namespace"
 )
 
 // ab compares base and candidate and returns the result and the exit code.
@@ -48,8 +52,26 @@ func TestAbRecordsTheOrderOfItsRuns(t *testing.T) {
 	}
 }
 
-func wantUndecided(t *testing.T, file string) {
-	t.Helper()
+// TestAbInterrupted checks that a comparison that is interrupted in its first pair decides nothing and removes its nodes.
+func TestAbInterrupted(t *testing.T) {
+	testenv.SkipIfShort(t)
+	addr, watcher := given(t)
+	file := filepath.Join(t.TempDir(), "ab.json")
+	var stderr bytes.Buffer
+	run := exec.CommandContext(t.Context(), "stampede", "ab", "hold=0", "hold=1ms", "--form", "predecessor", "--backend", "zookeeper://"+addr,
+		"--clients", "4", "--warmup", "0", "--duration", "1h", "-o", "json="+file)
+	run.Stderr, run.Dir = &stderr, filepath.Dir(file)
+	if err := run.Start(); err != nil {
+		t.Fatal(err)
+	}
+	awaitHolder(t, watcher)
+	if err := run.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	var exit *exec.ExitError
+	if err := run.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 130 {
+		t.Errorf("%v, want exit code 130; stderr: %s", err, &stderr)
+	}
 	v, err := archive.ReadAny(file)
 	if err != nil {
 		t.Fatal(err)
@@ -57,6 +79,9 @@ func wantUndecided(t *testing.T, file string) {
 	c := v.(results.Comparison)
 	if !c.Interrupted || c.Verdict != "" || len(c.Base.Runs) != 0 || len(c.Changes) != 0 {
 		t.Errorf("interrupted %v, verdict %q, %d runs: want nothing decided of no pair", c.Interrupted, c.Verdict, len(c.Base.Runs))
+	}
+	if _, there, err := watcher.Exists(t.Context(), namespace.Default, nil); err != nil || there {
+		t.Errorf("%s is there: %v, %v", namespace.Default, there, err)
 	}
 }
 

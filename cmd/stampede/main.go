@@ -18,7 +18,6 @@ import (
 
 	"github.com/stampede-bench/stampede/cmd/stampede/cli"
 	"github.com/stampede-bench/stampede/cmd/stampede/defaults"
-	"github.com/stampede-bench/stampede/cmd/stampede/duet"
 	"github.com/stampede-bench/stampede/cmd/stampede/spec"
 	"github.com/stampede-bench/stampede/dashboards/live"
 	"github.com/stampede-bench/stampede/drivers"
@@ -50,7 +49,7 @@ func collectSeldom() {
 func execute(forms []workloads.Form, args []string) int {
 	ctx, interrupt, stop := signals()
 	defer stop()
-	a := &app{forms: forms, out: cli.NewScreen(os.Stdout), err: cli.NewScreen(os.Stderr), interrupt: interrupt, window: duet.FromEnvironment()}
+	a := &app{forms: forms, out: cli.NewScreen(os.Stdout), err: cli.NewScreen(os.Stderr), interrupt: interrupt}
 	cmd := a.root()
 	cmd.SetArgs(args)
 	return a.report(ctx, cmd.ExecuteContext(ctx))
@@ -68,8 +67,6 @@ type app struct {
 	course course
 	// observers follow every run of the command.
 	observers []observer
-	// window is where the run of one side of a duet waits for the other; nil in all other processes.
-	window *duet.Gate
 	// used holds the services that have done a run: their servers are warm.
 	used map[drivers.Service]bool
 	// defaults are those of the project; nil if there are none.
@@ -233,11 +230,11 @@ func (a *app) report(ctx context.Context, err error) int {
 // flagGroups returns the groups in which help shows the flags of commands that have many.
 func flagGroups() []cli.FlagGroup {
 	return []cli.FlagGroup{
-		{Title: "What to run", Flags: []string{"file", "form", "clients", "groups", "repeat", "levels", "servers", "pairs", "duet", "ceiling", "seed", "resume", "dry-run"}},
+		{Title: "What to run", Flags: []string{"file", "form", "clients", "groups", "repeat", "levels", "servers", "pairs", "ceiling", "seed", "resume", "dry-run"}},
 		{Title: "Service", Flags: []string{"backend", "consistency", "namespace", "connect-timeout", "max-sessions", "user", "password-file",
 			"tls-ca", "tls-cert", "tls-key", "tls-server-name"}},
 		{Title: "Where to listen", Flags: []string{"listen", "listen-cert", "listen-key", "listen-client-ca", "tls-listen", "tls-client-ca", "tls-min-version"}},
-		{Title: "What to observe", Flags: []string{"page", "env", "for", "project", "pcap", "interface", "port"}},
+		{Title: "What to observe", Flags: []string{"page", "env", "for", "project", "pcap", "port"}},
 		{Title: "Many machines", Flags: []string{"agents", "control", "control-listen", "on-agent-loss"}},
 		{Title: "Length", Flags: []string{"duration", "rounds", "warmup", "ramp", "until-sure", "max-time"}},
 		{Title: "Load", Flags: []string{"hold", "think", "session-timeout", "rate", "arrival", "late-limit", "background"}},

@@ -63,9 +63,10 @@ and recognizes the recipe and its form.
 Behind --, it runs a command: it starts the backend, or uses the one given,
 replaces {address} in the arguments and in --env, and reports when the command
 has ended. Otherwise it observes until --for has passed or Ctrl-C, with one
-port for each server, so that clients fail over as without it. With --pcap or
---interface it reads captured packets and is not in the path between clients
-and servers; --backend then says only which protocol they carry.
+port for each server, so that clients fail over as without it. With --pcap it
+reads captured packets, also while tcpdump writes them to a pipe, and is not in
+the path between clients and servers; --backend then says only which protocol
+they carry.
 
 The exit code is 1 if the command failed, else 99 if a threshold is not met, 97
 if a threshold could not be judged, and else 0. Traffic that was not analysed is
@@ -80,7 +81,7 @@ nor shown.`,
   stampede observe --backend zookeeper://zk1:2181,zk2:2181 --listen 127.0.0.1:12181 --for 10m
   stampede observe --pcap zk.pcap --port 2181
   tcpdump -U -w - port 2181 | stampede observe --pcap -
-  stampede observe --backend etcd: --interface eth0 --for 1m`,
+  tcpdump -i eth0 -U -w - port 2379 | stampede observe --backend etcd: --pcap -`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 && cmd.ArgsLenAtDash() != 0 {
 				return cli.Usagef("unexpected argument %q: a command follows --", args[0])
@@ -165,13 +166,13 @@ func (a *app) observeProxy(ctx context.Context, f observeFlags, command []string
 	if err := f.faults.findProbe(ctx, w); err != nil {
 		return err
 	}
-	shown := following{observationFrom(*file, "proxy"), c.thresholds, w.seen, w.broken}
+	file.Source = "proxy"
+	shown := following{*file, c.thresholds, w.seen, w.broken}
 	stop, err := a.follow(ctx, f, c.target.Scheme(), shown)
 	if err != nil {
 		return err
 	}
 	defer stop()
-	file.Source = "proxy"
 	end := a.breakProgram(ctx, f, w)
 	failed := a.observeWhile(ctx, f, command, w, file)
 	broke := end()
@@ -378,12 +379,6 @@ type following struct {
 	thresholds []gate.PathThreshold
 	seen       *observe.Analysis
 	broken     *breaking // nil without faults
-}
-
-// observationFrom returns the observation with its source.
-func observationFrom(file results.Observation, source string) results.Observation {
-	file.Source = source
-	return file
 }
 
 // follow shows the observation as metrics and on a page, if flags or the environment ask for that, until

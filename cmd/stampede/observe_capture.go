@@ -22,7 +22,6 @@ import (
 // A captureFlags holds the flags for captured packets.
 type captureFlags struct {
 	files   []string // "-" is the standard input
-	device  string
 	ports   portList
 	changed func(string) bool
 }
@@ -30,23 +29,18 @@ type captureFlags struct {
 func (c *captureFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringArrayVar(&c.files, "pcap", nil, "`FILE` of captured packets to read, pcap or pcapng, "+
-		"- for standard input; repeatable for the files of one capture")
-	flags.StringVar(&c.device, "interface", "", "network interface `NAME` to capture from; needs the right to open packet sockets")
+		"- for standard input, as of tcpdump -U -w - port 2181; repeatable for the files of one capture")
 	flags.Var(&c.ports, "port", "`PORT` of the servers in captured packets, repeatable (default: 2181, for etcd 2379)")
-	for _, name := range []string{"interface", "port"} {
-		cli.Complete(cmd, name, func() []string { return nil })
-	}
+	cli.Complete(cmd, "port", func() []string { return nil })
 	c.changed = flags.Changed
 }
 
-func (c *captureFlags) given() bool { return len(c.files) > 0 || c.device != "" }
+func (c *captureFlags) given() bool { return len(c.files) > 0 }
 
 func (c *captureFlags) check(command []string) error {
 	switch {
-	case len(c.files) > 0 && c.device != "":
-		return cli.Flagf("pcap", "and --interface: want one of them")
 	case !c.given() && len(c.ports) > 0:
-		return cli.Flagf("port", "without --pcap or --interface: a proxy's port is that of --listen")
+		return cli.Flagf("port", "without --pcap: a proxy's port is that of --listen")
 	case !c.given():
 		return nil
 	case len(command) > 0:
@@ -55,7 +49,7 @@ func (c *captureFlags) check(command []string) error {
 		return cli.Flagf("listen", "with captured packets: nothing is served")
 	case c.changed("listen-cert") || c.changed("listen-key") || c.changed("listen-client-ca"):
 		return cli.Usagef("--listen-cert, --listen-key and --listen-client-ca with captured packets: nothing is served")
-	case len(c.files) > 0 && c.changed("for"):
+	case c.changed("for"):
 		return cli.Flagf("for", "with --pcap: a file is read to its end")
 	}
 	for i, file := range c.files {
@@ -118,46 +112,28 @@ func (c *captureFlags) options(scheme string, seen *observe.Analysis) capture.Op
 	return o
 }
 
-// observeCapture observes captured packets: of a file to its end, of an interface until --for or
-// Ctrl-C.
+// observeCapture observes captured packets: of a file to its end, of standard input until that ends or Ctrl-C.
 func (a *app) observeCapture(ctx context.Context, f observeFlags, c checkedObserve, file *results.Observation) error {
 	seen := observe.New(observe.DefaultLimits)
-	source := "interface"
-	if len(f.capture.files) > 0 {
-		source = "capture file"
-	}
-	shown := following{observationFrom(*file, source), c.thresholds, seen, nil}
+	file.Source = "capture file"
+	shown := following{*file, c.thresholds, seen, nil}
 	stop, err := a.follow(ctx, f, c.target.Scheme(), shown)
 	if err != nil {
 		return err
 	}
 	defer stop()
-	options := f.capture.options(c.target.Scheme(), seen)
-	stats, err := f.capture.read(ctx, options, func() { await(ctx, f.length) })
+	stats, err := f.capture.read(ctx, f.capture.options(c.target.Scheme(), seen))
 	if err != nil && stats.Packets == 0 {
 		return cli.Usage(err)
 	}
 	if stats.Damaged != nil {
 		fmt.Fprintf(a.err, "stampede: warning: --pcap: %v; the rest was not read\n", stats.Damaged)
 	}
-	if stats.Packets == 0 && f.capture.device != "" {
-		fmt.Fprintf(a.err, "stampede: warning: no packet to or from port %s came by %s; "+
-			"tunnels are not looked into: name the interface that has the packets themselves\n",
-			(*portList)(&options.Ports), f.capture.device)
-	}
-	file.Source, file.Observed = source, seen.Report()
+	file.Observed = seen.Report()
 	return err
 }
 
-func (c *captureFlags) read(ctx context.Context, o capture.Options, wait func()) (capture.Stats, error) {
-	if c.device != "" {
-		i, err := capture.Listen(c.device, o)
-		if err != nil {
-			return capture.Stats{}, err
-		}
-		wait()
-		return i.Close()
-	}
+func (c *captureFlags) read(ctx context.Context, o capture.Options) (capture.Stats, error) {
 	var all []io.Reader
 	for _, name := range c.files {
 		if name == standardInput {

@@ -88,9 +88,6 @@ func (a *app) completeRecipes(*cobra.Command, []string, string) ([]string, cobra
 func (a *app) runOnce(ctx context.Context, f *spec.Flags, s drivers.Service, form workloads.Form, clients, nth int, observers ...observer) (*results.Run, error) {
 	p := f.Plan(s, form, clients, nth)
 	a.warm(&p)
-	if a.window != nil {
-		observers = append(observers, a.waitAtGate(&p))
-	}
 	setting := f.Recorded(p)
 	setting.Ceiling = noise.File(spec.SavedNoise).Ceiling(results.ThisHost(), setting.Backend.Client)
 	measure := a.runHere
@@ -159,19 +156,6 @@ func (a *app) warm(p *workloads.Plan) {
 		a.used = make(map[drivers.Service]bool)
 	}
 	a.used[p.Service] = true
-}
-
-// waitAtGate makes a run wait until the window of the other side of a duet can open too, and
-// returns the observer that reports when it opened. The window is not extended if few rounds end: the
-// other side would not be measured in those seconds.
-func (a *app) waitAtGate(p *workloads.Plan) observer {
-	p.LeastRounds = 0
-	p.AwaitWindow = func(ctx context.Context) {
-		if a.window.Await(ctx) != nil {
-			a.interrupt()
-		}
-	}
-	return observer{begin: func(observedRun, *workloads.Live) { a.window.Opened(time.Now()) }}
 }
 
 // openPage shows the runs on a page, if there is an address, until the returned function is called.

@@ -17,7 +17,6 @@ import (
 	"github.com/stampede-bench/stampede/internal/golden"
 	"github.com/stampede-bench/stampede/internal/testenv"
 	"github.com/stampede-bench/stampede/results"
-	"github.com/stampede-bench/stampede/results/charts"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/catalog"
 	"github.com/stampede-bench/stampede/workloads/costmodel"
@@ -41,7 +40,7 @@ func systemsPage(t *testing.T) {
 		fmt.Fprintf(&page, "| [%s](#%[1]s) | %s/%s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", s.Name, s.Recipe, s.Form, runsOn(s), s.HoldsFor(),
 			c.notifications(), c.costWith(8), c.costWith(64), c.reads(), c.writes(), counted.of(t, s, 8), counted.of(t, s, 64))
 	}
-	page.WriteString(chartOf(t, rows))
+	page.WriteString(byNotifications(rows))
 	page.WriteString(librariesSection())
 	page.WriteString(recordingsSection())
 	page.WriteString("\n## Each system\n")
@@ -87,40 +86,26 @@ $ stampede run -f systems
 ## One change with N members
 `
 
-// chartOf checks the chart of the systems in which one member can proceed, and returns its section.
-func chartOf(t *testing.T, rows []systems.System) string {
-	var growths []charts.Growth
-	at := map[string]int{}
+// byNotifications returns the section of the systems in which one member can proceed, by what one change costs them.
+func byNotifications(rows []systems.System) string {
+	named := map[string][]string{}
+	var formulas []string
 	for _, s := range rows {
 		if !oneProceeds(s) {
 			continue
 		}
-		c := changeOf(s)
-		i, known := at[c.notifications()]
-		if !known {
-			i = len(growths)
-			at[c.notifications()] = i
-			members := []int{2, 8, 64}
-			g := charts.Growth{Name: c.notifications() + ": " + s.Name, Members: members}
-			for _, n := range members {
-				g.Notifications = append(g.Notifications, c.Notifications.Value(n))
-			}
-			growths = append(growths, g)
+		formula := changeOf(s).notifications()
+		if named[formula] == nil {
+			formulas = append(formulas, formula)
 		}
-		growths[i].Systems = append(growths[i].Systems, s.Name)
+		named[formula] = append(named[formula], s.Name)
 	}
 	var lines strings.Builder
-	for i, g := range growths {
-		fmt.Fprintf(&lines, "- %s: %s.\n", strings.TrimSuffix(g.Name, ": "+g.Systems[0]), strings.Join(g.Systems, ", "))
-		if more := len(g.Systems) - 1; more > 0 {
-			growths[i].Name += fmt.Sprintf(" and %d more", more)
-		}
+	lines.WriteString("\nThe systems in which one member can proceed, by the notifications of one change:\n\n")
+	for _, formula := range formulas {
+		fmt.Fprintf(&lines, "- %s: %s.\n", formula, strings.Join(named[formula], ", "))
 	}
-	f := charts.ChangeAgainstMembers(growths)
-	golden.Compare(t, "../../docs/"+f.Name, []byte(f.SVG))
-	return "\n![Notifications of one change against members, one line for each formula](" + f.Name + ")\n\n" +
-		"The systems in which one member can proceed, by the notifications of one change. Both axes are logarithmic. Where the cost is\n" +
-		"between two bounds, the line is the lower one; 0 has no place on the axis.\n\n" + lines.String()
+	return lines.String()
 }
 
 const librariesHead = `

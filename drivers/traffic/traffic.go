@@ -1,7 +1,6 @@
 // Package traffic defines how the traffic between the clients and servers of other programs is
 // reported: message by message and connection by connection, whatever it was read from. Package
-// proxy reads it from connections that pass through it, package capture from a capture file or a
-// network interface.
+// proxy reads it from connections that pass through it, package capture from captured packets.
 //
 // A source reports to an [Observer]. Nothing that is secret reaches an observer: no node data, no
 // credentials, no session password.

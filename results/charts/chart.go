@@ -48,7 +48,7 @@ func ofFile(f results.File) []Chart {
 		}
 		all = append(all, some(notifications(s), latencies(s, s.keyPhase()), timeline(s))...)
 		if !broken {
-			all = append(all, some(throughputByClients(s), latencyByClients(s), overTime(s))...)
+			all = append(all, some(overTime(s))...)
 		}
 		if first := s.first(); first != s.keyPhase() {
 			all = append(all, some(latencies(s, first))...)

@@ -36,7 +36,7 @@ var once = sync.OnceValue(kinds)
 
 func TestChartsOfEachKind(t *testing.T) {
 	want := map[string][]string{
-		"lock":       {"lock-notifications", "lock-latency-handoff", "lock-timeline", "lock-throughput", "lock-latency-by-clients", "lock-time", "lock-latency-acquire"},
+		"lock":       {"lock-notifications", "lock-latency-handoff", "lock-timeline", "lock-time", "lock-latency-acquire"},
 		"sweep":      {"lock-notifications", "lock-latency-by-clients", "lock-throughput", "lock-latency-handoff", "lock-timeline"},
 		"scaling":    {"mix-throughput", "mix-latency-by-clients", "mix-latency-read"},
 		"reads":      {"mix-throughput", "mix-latency-by-reads"},
@@ -205,7 +205,7 @@ func TestFiles(t *testing.T) {
 			t.Errorf("%s is no file of its own: %.60s", file.Name, file.SVG)
 		}
 	}
-	want := []string{"a-b-lock-notifications.svg", "a-b-lock-latency-handoff.svg", "a-b-lock-timeline.svg", "a-b-lock-throughput.svg", "a-b-lock-latency-by-clients.svg", "a-b-lock-time.svg", "a-b-lock-latency-acquire.svg"}
+	want := []string{"a-b-lock-notifications.svg", "a-b-lock-latency-handoff.svg", "a-b-lock-timeline.svg", "a-b-lock-time.svg", "a-b-lock-latency-acquire.svg"}
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Errorf("names (-want +got):\n%s", diff)
 	}

@@ -13,33 +13,8 @@ import (
 	"github.com/stampede-bench/stampede/results/units"
 )
 
-// mostPlaces is how many watched paths the chart of an observation shows.
-const mostPlaces = 10
-
-// ofObservation draws how many sessions a change wakes at each watched path: a bar to the most, a dot at
-// the median, and a mark where another form would be. The paths that wake most are at the top.
-func ofObservation(o results.Observation) []Chart {
-	places := changed(o.Observed.Places)
-	if len(places) == 0 {
-		return nil
-	}
-	most := []float64{float64(places[0].FanoutMax)}
-	p := panel{x: linear("sessions that a change wakes", most, number)}
-	var about []string
-	at := float64(0)
-	for _, place := range slices.Backward(places) {
-		p.woken(place, at+barHigh/2)
-		at += barHigh + wordsHigh
-		p.notes = append(p.notes, note{y: at, left: place.Path, right: wokenBy(place), ink: inkOfPlace(place)})
-		about = append(about, place.Path+": "+wokenBy(place))
-	}
-	p.rows(at)
-	slices.Reverse(about)
-	c := Chart{Name: "fan-out", Title: "Sessions that one change wakes, by watched path", panels: []panel{p},
-		Caption: "The bar ends at the most, the dot is the median. The grey triangle is what the form that is recommended instead would wake."}
-	c.About = c.Title + ". " + strings.Join(about, "; ") + "."
-	return append([]Chart{c}, some(largest(o.Observed))...)
-}
+// ofObservation draws when the largest changes were made: what each path's changes wake stands in the table.
+func ofObservation(o results.Observation) []Chart { return some(largest(o.Observed)) }
 
 // largest draws when the changes were made that woke most sessions: a dot for each, in the colour of its path. The
 // name of the writer appears at the dot.
@@ -81,38 +56,6 @@ func largest(r observation.Report) *Chart {
 func shortPath(path string) string {
 	const longest = 20
 	return cmp.Or(pathname.Elide([]string{path}, longest)[path], path)
-}
-
-// barHigh is the height of the marks of a path.
-const barHigh float64 = 16
-
-// changed returns the places where changes woke sessions, those that woke most first.
-func changed(all []observation.Place) []observation.Place {
-	places := slices.DeleteFunc(slices.Clone(all), func(p observation.Place) bool { return p.FanoutMax == 0 })
-	slices.SortStableFunc(places, func(x, y observation.Place) int { return int(y.FanoutMax - x.FanoutMax) })
-	return places[:min(len(places), mostPlaces)]
-}
-
-// woken draws the marks of a place at a height.
-func (p *panel) woken(place observation.Place, y float64) {
-	of := look{ink: inkOfPlace(place), shape: disc}
-	most, median := float64(place.FanoutMax), float64(place.FanoutP50)
-	p.lines = append(p.lines,
-		line{look: of, joined: true, at: []point{{x: 0, y: y}, {x: most, y: y}}},
-		line{look: of, joined: true, at: []point{{x: most, y: y - 4}, {x: most, y: y + 4}}},
-		line{look: of, marked: true, at: []point{{x: median, y: y}}})
-	if f := place.Form; f != nil && f.Wakes > 0 {
-		p.lines = append(p.lines, line{look: look{ink: muted, shape: pyramid}, marked: true, at: []point{{x: float64(f.Wakes), y: y}}})
-	}
-}
-
-// wokenBy says what the marks of a place show.
-func wokenBy(p observation.Place) string {
-	text := fmt.Sprintf("median %s, most %s", units.Count(p.FanoutP50), units.Count(p.FanoutMax))
-	if f := p.Form; f != nil && f.Wakes > 0 {
-		text += fmt.Sprintf(", %s would wake %s", f.Instead, units.Count(f.Wakes))
-	}
-	return text
 }
 
 // inkOfPlace returns the colour of naive forms for a herd, and that of recipes for anything else.

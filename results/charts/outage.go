@@ -12,6 +12,9 @@ import (
 	"github.com/stampede-bench/stampede/results/units"
 )
 
+// barHigh is the height of the marks of a row.
+const barHigh float64 = 16
+
 // returning draws what crosses the wire while clients return after the fault with the longest outage: for each
 // form a bar for the notifications, and a triangle at the reads.
 func returning(s subject) *Chart {

@@ -160,22 +160,6 @@ func TestChartsOfSeveralRecipes(t *testing.T) {
 	}
 }
 
-// Repeated runs have one point, their median, with the range of the values.
-func TestMediansOfRepeatedRuns(t *testing.T) {
-	var s subject
-	for _, v := range []float64{30, 10, 20, 40} {
-		s.runs = append(s.runs, results.Run{Recipe: "lock", Form: "form", Clients: 8, ThroughputPerS: v})
-	}
-	rounds := func(r results.Run) (float64, bool) { return r.ThroughputPerS, true }
-	want := []point{{x: 8, y: 25, low: 10, high: 40}}
-	if diff := cmp.Diff(want, s.medians("form", rounds), cmp.AllowUnexported(point{})); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
-	if throughputByClients(s) != nil {
-		t.Error("one level has a chart against clients")
-	}
-}
-
 // A curve ends where fewer than ten observations lie beyond.
 func TestCurveEnds(t *testing.T) {
 	all := curve(resulttest.Times(4000, time.Millisecond))

@@ -13,9 +13,6 @@ import (
 // pairs is the default number of pairs of stampede ab.
 const pairs = 25
 
-// quiet is no noise at all.
-func quiet(*rand.Rand) func() float64 { return func() float64 { return 0 } }
-
 var (
 	normal         = noisetest.Normal(0.08)
 	autocorrelated = noisetest.Autocorrelated(0.9, 0.12)
@@ -49,11 +46,6 @@ type experiment struct {
 	looks  []int // the pairs after which a sequential comparison is judged; nil if it is judged once
 
 	scatter float64 // the standard deviation of the notifications per round, which no formula fixes then; 0 if one does
-
-	duet bool    // both runs of a pair meet the same noise, at the same time
-	own  float64 // the standard deviation of further noise that each run has alone
-	// taken is the standard deviation of what one run of a duet takes from the other in a pair.
-	taken float64
 }
 
 func newExperiment(of noisetest.Noise) experiment {
@@ -74,16 +66,10 @@ func (e experiment) subject(seed uint64) compare.Subject {
 		}
 		return logs
 	}
-	run := func(truth float64) results.Run { return noisetest.Run(e.alone(moment(), 0, random), truth) }
+	run := func(truth float64) results.Run { return noisetest.Run(moment(), truth) }
 	s := compare.Subject{Figures: compare.Default([]string{"handoff"})}
 	for _, newFirst := range e.orders(seed, e.pairs) {
 		var base, other results.Run
-		if e.duet {
-			logs, taken := moment(), e.taken*random.NormFloat64()
-			s.Base = append(s.Base, noisetest.Run(e.alone(logs, taken, random), 0))
-			s.New = append(s.New, noisetest.Run(e.alone(logs, -taken, random), math.Log1p(e.change)))
-			continue
-		}
 		if newFirst {
 			other = run(math.Log1p(e.change))
 			base = run(0)
@@ -103,17 +89,6 @@ func (e experiment) subject(seed uint64) compare.Subject {
 		}
 	}
 	return s
-}
-
-// alone adds to the noise of a moment what one run has alone.
-func (e experiment) alone(logs [3]float64, taken float64, random *rand.Rand) [3]float64 {
-	if e.own > 0 {
-		taken += e.own * random.NormFloat64()
-	}
-	for i := range logs {
-		logs[i] += taken
-	}
-	return logs
 }
 
 // until returns the experiment with a sequential comparison of at most that number of pairs.

@@ -66,9 +66,6 @@ func (c comparison) heading() string {
 	if c.Paired {
 		command = "stampede ab"
 	}
-	if c.Duet != nil {
-		command += " --duet"
-	}
 	parts := []string{command}
 	if c.Paired {
 		parts = append(parts, c.length(), fmt.Sprintf("seed %d", c.Seed), c.Took.Round(time.Second).String())
@@ -188,9 +185,6 @@ func (c comparison) notes() (lines []string) {
 	if len(gated) > 0 {
 		lines = append(lines, "minimum effect: "+c.minima(gated))
 	}
-	if c.Duet != nil {
-		lines = append(lines, "duet: "+together(*c.Duet))
-	}
 	lines = append(lines, c.otherChange()...)
 	if tested > 0 && (c.Base.StartedOnce || c.New.StartedOnce) {
 		lines = append(lines, "one start: each service was started once for all pairs: what differs from one start of it to the next is in no interval")
@@ -214,28 +208,6 @@ func (c comparison) notes() (lines []string) {
 		lines = append(lines, "noise: "+c.Calibrated)
 	}
 	return lines
-}
-
-// together says how the two runs of a pair took place at the same time.
-func together(d results.Duet) string {
-	text := fmt.Sprintf("both runs of a pair at the same time, one on %s and one on %s, exchanged in the middle of the window",
-		processors(d.Processors[0]), processors(d.Processors[1]))
-	var apart time.Duration
-	for _, p := range d.Pairs {
-		apart = max(apart, p.ApartNS)
-	}
-	if len(d.Pairs) > 0 {
-		text += fmt.Sprintf("; windows opened at most %s apart", units.Duration(apart))
-	}
-	return text
-}
-
-// processors names processors.
-func processors(numbers []int) string {
-	if len(numbers) == 1 {
-		return fmt.Sprintf("processor %d", numbers[0])
-	}
-	return "processors " + units.Numbers(numbers)
 }
 
 // otherChange explains why the change of a paired comparison differs from that of the two medians

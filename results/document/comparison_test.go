@@ -65,14 +65,6 @@ func TestComparisonThatIsWorse(t *testing.T) {
 	wantText(t, c, render.Options{Saved: "a.json"}, "comparison-worse.txt")
 }
 
-func TestComparisonOfADuet(t *testing.T) {
-	c := compared(2, mixed()...)
-	c.Command = append(c.Command, "--duet")
-	c.Duet = &results.Duet{Processors: [2][]int{{0, 2}, {1, 3}}, Pairs: []results.DuetPair{
-		{ApartNS: 180 * time.Microsecond, SwappedNS: 507 * time.Millisecond}, {ApartNS: 2400 * time.Microsecond, SwappedNS: 501 * time.Millisecond}}}
-	wantText(t, c, render.Options{Saved: "a.json"}, "comparison-duet.txt")
-}
-
 // TestComparisonOfServicesStartedOnce checks that the summary says which comparisons have one start of a
 // service in all pairs.
 func TestComparisonOfServicesStartedOnce(t *testing.T) {

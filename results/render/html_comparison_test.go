@@ -74,16 +74,3 @@ func TestUnknownMediansAreNotZero(t *testing.T) {
 		t.Errorf("medians of 0: %q", row)
 	}
 }
-
-// The page of a duet says on which processors its runs were; that of pairs by turns says nothing of it.
-func TestPageSaysWhatADuetWas(t *testing.T) {
-	const said = "one on processor 0 and one on processor 1, exchanged in the middle of the window"
-	c := resulttest.Comparison()
-	if text, _ := pageOf(t, c); strings.Contains(text, said) {
-		t.Errorf("pairs by turns are shown as a duet")
-	}
-	c.Duet = &results.Duet{Processors: [2][]int{{0}, {1}}, Pairs: []results.DuetPair{{ApartNS: 1000}}}
-	if text, _ := pageOf(t, c); !strings.Contains(text, said) {
-		t.Errorf("the page does not say %q", said)
-	}
-}

@@ -64,7 +64,7 @@ func TestObservation(t *testing.T) {
 
 // The page of an observation in progress loads its script, and claims nothing about a capture that only its end can tell.
 func TestObservationInProgress(t *testing.T) {
-	for source, claim := range map[string]string{"proxy": "all traffic was seen and analysed", "interface": "whether packets were lost is known when the capture ends"} {
+	for source, claim := range map[string]string{"proxy": "all traffic was seen and analysed", "capture file": "whether packets were lost is known when the capture ends"} {
 		o := watched()
 		o.Source = source
 		var page strings.Builder
@@ -78,7 +78,7 @@ func TestObservationInProgress(t *testing.T) {
 		}
 	}
 	o := watched()
-	o.Source = "interface"
+	o.Source = "capture file"
 	o.Observed.Traffic.Undecoded = []traffic.Undecoded{{Cause: traffic.Missing, Bytes: 100}}
 	if d := document.SoFar(o); len(d.Notes) != 1 || d.Notes[0].Page == "" || len(d.Warnings) != 1 || !strings.Contains(d.Warnings[0].Text, "100 B: missing in the capture") {
 		t.Errorf("a gap is not told: %+v", d)
@@ -91,7 +91,11 @@ func TestObservationInProgress(t *testing.T) {
 // The first screen of an observation has the badges and what to do, before thresholds and charts.
 func TestObservationInABrowser(t *testing.T) {
 	testenv.SkipIfShort(t)
-	page, _ := pageOf(t, watched())
+	o := watched()
+	for i := range 3 {
+		o.Observed.Largest = append(o.Observed.Largest, observation.Change{At: o.Started.Add(time.Duration(i) * time.Second), Path: hostile, Woke: 23, Op: "delete"})
+	}
+	page, _ := pageOf(t, o)
 	ctx := browser.Start(t)
 	for _, at := range []struct {
 		width  int64

@@ -120,14 +120,3 @@ func BackendWords() []string {
 	}
 	return words
 }
-
-// SharedServer returns a server that both sources use, "" if there is none. Services that are started
-// are never shared.
-func (s Source) SharedServer(other Source) string {
-	for _, server := range s.target.Servers() {
-		if slices.Contains(other.target.Servers(), server) {
-			return server
-		}
-	}
-	return ""
-}

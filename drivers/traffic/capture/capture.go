@@ -190,6 +190,9 @@ func (a *assembly) countFragment() {
 	}
 }
 
+// protocolTCP is the number of TCP in headers of IP.
+const protocolTCP = 6
+
 // firstFragment returns what the first fragment of a packet of TCP over IPv6 carries, nil for any other
 // packet.
 func firstFragment(next gopacket.LayerType, p []byte) []byte {

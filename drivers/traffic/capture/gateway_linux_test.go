@@ -15,10 +15,12 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
 	"github.com/stampede-bench/stampede/drivers/traffic/etcd"
+	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
 // TestSameTrafficOfTheGateway is TestSameTraffic with clients of etcd's JSON gateway.
 func TestSameTrafficOfTheGateway(t *testing.T) {
+	testenv.SkipIfShort(t)
 	wantSameTraffic(t, backendtest.SharedEtcd(t), etcd.Protocol(), useGateway)
 }
 

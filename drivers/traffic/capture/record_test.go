@@ -13,7 +13,7 @@ import (
 type record struct {
 	connections []*recorded
 	missed      traffic.Coverage // all that was not decoded
-	before      func()           // called before each connection; nil for nothing
+	closed      func()           // called after the end of each connection; nil for nothing
 }
 
 // recorded is one connection of a record.
@@ -25,13 +25,11 @@ type recorded struct {
 	members  []string
 	closed   bool
 	missed   *traffic.Coverage // of the record
+	ended    func()            // of the record
 }
 
 func (r *record) Open(c traffic.Connection) traffic.Tap {
-	if r.before != nil {
-		r.before()
-	}
-	kept := &recorded{Connection: c, missed: &r.missed}
+	kept := &recorded{Connection: c, missed: &r.missed, ended: r.closed}
 	r.connections = append(r.connections, kept)
 	return kept
 }
@@ -40,7 +38,13 @@ func (c *recorded) Session(_ time.Time, s traffic.Session) { c.sessions = append
 func (c *recorded) Members(_ time.Time, all []string)      { c.members = append(c.members, all...) }
 func (c *recorded) Lease(time.Time, int64)                 {}
 func (c *recorded) Owner(traffic.Process)                  {}
-func (c *recorded) Close(time.Time)                        { c.closed = true }
+
+func (c *recorded) Close(time.Time) {
+	c.closed = true
+	if c.ended != nil {
+		c.ended()
+	}
+}
 
 func (c *recorded) Gap(_ time.Time, bytes int64, cause traffic.Cause) {
 	c.gap += bytes
