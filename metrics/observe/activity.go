@@ -27,16 +27,17 @@ type activity struct {
 	before   string            // node of the wait before the newest
 	races    map[string]bool   // single ephemeral nodes that it could not create, because another session had
 	stock    stock
-	lists    *listing                  // its latest list of a line
-	polls    polling.Reads             // its latest unwatched reads
-	rounds   polling.Rounds            // in which it asks by writing
-	woke     *wake                     // its latest notification
-	tried    map[*pattern.Pattern]bool // it has tried to create or set a node of these
-	serial   int64                     // in the order of their beginnings, from 1
-	work     *causality.Work           // nil if it is at rest
-	freed    string                    // the node of whose deletion it was told last
-	orphan   *orphan                   // nil if it has a connection
-	broken   map[watchKey]bool         // watches that ended with their connection and were not armed again
+	lists    *listing                   // its latest list of a line
+	polls    polling.Reads              // its latest unwatched reads
+	rounds   polling.Rounds             // in which it asks by writing
+	woke     *wake                      // its latest notification
+	tried    map[*pattern.Pattern]bool  // it has tried to create or set a node of these
+	serial   int64                      // in the order of their beginnings, from 1
+	work     *causality.Work            // nil if it is at rest
+	beside   map[*pattern.Pattern]int64 // races that it lost just after others of its process or host were notified there
+	freed    string                     // the node of whose deletion it was told last
+	orphan   *orphan                    // nil if it has a connection
+	broken   map[watchKey]bool          // watches that ended with their connection and were not armed again
 	brokenAt time.Time
 	answers  []answered // the latest, of a client of etcd
 }

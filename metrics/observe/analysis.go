@@ -61,10 +61,11 @@ type Analysis struct {
 	oldest   []*change         // in the order of their first notification, some complete
 	largest  []ranked
 	tracer   *causality.Tracer
-	lone     client.Set         // sessions that were notified by connections that carry nothing else
-	orphans  map[string]*orphan // by their nodes and those above
-	serials  int64              // sessions that were numbered
-	watches  pattern.Level      // as of each pattern
+	lone     client.Set              // sessions that were notified by connections that carry nothing else
+	idle     map[*client.Origin]idle // by their process or host
+	orphans  map[string]*orphan      // by their nodes and those above
+	serials  int64                   // sessions that were numbered
+	watches  pattern.Level           // as of each pattern
 	live     pattern.Level
 	children int        // that are kept
 	followed int        // open connections that are followed
@@ -103,7 +104,7 @@ func New(l Limits) *Analysis {
 	a := &Analysis{
 		limits: l, patterns: pattern.NewTable(l.Patterns), paths: map[string]*place{}, lines: map[string]*waitingLine{},
 		sessions: map[int64]*session{}, byMeter: map[*fanout.Session]*session{}, ended: map[*fanout.Session]*session{}, changes: map[fanout.Trigger]*change{}, clients: map[any]*activity{},
-		table: client.New(l.Sessions), tracer: causality.New(l.Changes), orphans: map[string]*orphan{},
+		table: client.New(l.Sessions), tracer: causality.New(l.Changes), orphans: map[string]*orphan{}, idle: map[*client.Origin]idle{},
 	}
 	a.all.fanout = metrics.Tally{}
 	a.meter = fanout.NewListening(listener{a}, func() time.Time { return a.now }, l.Waiting)
@@ -145,12 +146,22 @@ type place struct {
 	path    string
 	parent  *place // nil for the root
 	pattern *pattern.Pattern
-	named   bool    // by a message, not only as the parent of another
-	sets    int     // requests to set it since it was created
-	author  int64   // serial number of the client that wrote it last, 0 if that is not known
-	winner  *wake   // after which its session wrote it last, nil if nothing had woken it
-	losers  []*wake // after which sessions failed to write it before that was known
-	raced   bool    // sessions race for the node: one could not create it, or created it when it was told of its end
+	named   bool      // by a message, not only as the parent of another
+	sets    int       // requests to set it since it was created
+	author  int64     // serial number of the client that wrote it last, 0 if that is not known
+	written time.Time // when the last reply came that says so
+	winner  *wake     // after which its session wrote it last, nil if nothing had woken it
+	taker   *wake     // after which its session deleted it last
+	losers  []*wake   // after which sessions failed to write it before that was known
+	raced   bool      // sessions race for the node: one could not create it, or created it when it was told of its end
+}
+
+// fastest returns where the notification is kept after which a session wrote the place last, or deleted it.
+func (p *place) fastest(taking bool) **wake {
+	if taking {
+		return &p.taker
+	}
+	return &p.winner
 }
 
 // place returns the place of a path that a message names.

@@ -290,6 +290,7 @@ func (s *session) endWaits(a *Analysis) {
 
 // settle decides what came of the session's notifications when it or the observation ends.
 func (s *session) settle(a *Analysis) {
+	s.countBeside()
 	s.takeTurn(a)
 	s.endRace(a)
 	for _, w := range s.waits {

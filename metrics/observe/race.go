@@ -2,27 +2,31 @@ package observe
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/metrics/pattern"
 )
 
-// A change can be a signal to race for another node, which nobody watches: a claim below a task, a lock beside the
-// value that says when it is free. Each session that it wakes tries once to write the node, one succeeds, and the
-// others wait for the next signal. A session that tries again until it succeeds was not woken in vain, nor was one
-// that writes something else.
+// Sessions that a change wakes can race for a node: each tries to create it, to set it by its version, or to delete it,
+// one succeeds, and the others wait for the next change. The node may be the one that changed, one below it, or one that
+// nobody watches: a claim of a task, a lock beside the value that says when it is free. A session that tries again until
+// it succeeds was not woken in vain, nor was one that writes something else.
 
 // A race is what a session did about one node after a notification.
 type race struct {
 	place   *place
+	taking  bool    // it is a race to delete the node
 	tries   int     // to write it
-	winner  *wake   // after which another session wrote it, nil if that is not known
+	winners []*wake // after which other sessions wrote it, the last before the session failed and the first then
 	beaten  []*wake // after which other sessions lost to this one
 	instead *wake   // another notification of the session that may have been the signal
 	acted   bool    // the session has written the node, or another one at work
 	waits   bool    // a watch on what was notified is armed again, or lasts
 	over    bool    // the session was notified again, or has ended
+	won     bool    // the session has won a race that others lost
+	lost    bool    // the notification counts as one after which the session lost
 }
 
 const (
@@ -32,16 +36,20 @@ const (
 	together = 50 * time.Millisecond
 )
 
-// contends returns the notification after which the session may race, nil if it was woken by none or long ago.
-func (s *session) contends(a *Analysis) *wake {
-	if s.woke == nil || a.now.Sub(s.woke.at) > longestRace {
+// contends returns the notification after which a session may race by a request at the time, nil if it was woken by none or
+// long before.
+func (w *wake) contends(at time.Time) *wake {
+	if w == nil || at.Sub(w.at) > longestRace {
 		return nil
 	}
-	return s.woke
+	return w
 }
 
 // wakes begins what may be a race, and ends the one before.
 func (s *session) wakes(a *Analysis, w *wake) {
+	if w.before = s.woke; w.before != nil {
+		w.before.before = nil
+	}
 	s.endRace(a)
 	s.woke = w
 	_, node := s.watches[watchKey{path: w.place.path, lasting: true}]
@@ -67,32 +75,82 @@ func (c *activity) takeRace(a *Analysis, from *activity) {
 	from.endRace(a)
 }
 
-// loses records a failed write. It lost a race if the node is another session's, or was set by another. That a node
-// exists which is nobody's own is no loss for those who only want that.
-func (s *session) loses(a *Analysis, m *drivers.Message, p *place) {
-	if !(errors.Is(m.Err, drivers.ErrNodeExists) && m.Mode&drivers.Ephemeral != 0 || errors.Is(m.Err, drivers.ErrBadVersion)) {
+// losing reports whether the failed write lost a race, if another session wrote the node: that the node exists, has another version, or
+// is gone.
+func losing(m *drivers.Message) bool {
+	return errors.Is(m.Err, drivers.ErrNodeExists) || errors.Is(m.Err, drivers.ErrBadVersion) || m.Op == drivers.OpDelete && errors.Is(m.Err, drivers.ErrNoNode)
+}
+
+// loses records a failed write after a notification, nil without one.
+func (s *session) loses(a *Analysis, m *drivers.Message, p *place, w *wake) {
+	if !losing(m) {
 		return
 	}
-	w := s.contends(a)
 	if p.pattern.Tried(w != nil); w == nil {
+		s.losesBeside(a, p)
 		return
 	}
-	r := &w.race
-	if r.place != p {
-		*r = race{place: p, beaten: r.beaten, acted: r.acted, waits: r.waits}
+	r, taking := &w.race, m.Op == drivers.OpDelete
+	if r.place != p || r.taking != taking {
+		*r = race{place: p, taking: taking, beaten: r.beaten, acted: r.acted, waits: r.waits, over: r.over, won: r.won}
 	}
 	r.tries++
-	r.instead = s.alsoTold(w)
-	switch by := p.winner; {
-	case by != nil && by.of != s.of:
-		r.winner, by.race.beaten = by, append(by.race.beaten, w)
-	default: // the winner's reply may come later
-		if len(p.losers) == pattern.MaxSessions || len(p.losers) > 0 && a.now.Sub(p.losers[0].at) > longestRace {
-			p.losers = nil // of an earlier race, which nobody has won
+	if !w.holds(p) {
+		r.instead = s.alsoTold(w)
+	}
+	if by := *p.fastest(taking); by != nil && by.of != s.of {
+		w.losesTo(by)
+	}
+	if len(p.losers) == pattern.MaxSessions || len(p.losers) > 0 && a.now.Sub(p.losers[0].at) > longestRace {
+		p.losers = nil // of an earlier race, which nobody has won
+	}
+	p.losers = append(p.losers, w) // the winner's reply may come later
+}
+
+// losesBeside records a lost race of a session that nothing has woken: another session of its client may have been.
+func (s *session) losesBeside(a *Analysis, p *place) {
+	if s.told > 0 || len(s.watches) > 0 || a.now.Sub(p.written) > longestRace {
+		return
+	}
+	if last := a.idle[s.of.Origin()]; last.at != nil && a.now.Sub(last.when) <= longestRace {
+		if s.beside == nil {
+			s.beside = map[*pattern.Pattern]int64{}
 		}
-		p.losers = append(p.losers, w)
+		s.beside[last.at]++
 	}
 }
+
+// countBeside counts such races of a session that has watched nothing until its end.
+func (s *session) countBeside() {
+	for p, times := range s.beside {
+		if s.told == 0 && len(s.watches) == 0 {
+			p.LosesBeside(times)
+		}
+	}
+	s.beside = nil
+}
+
+// onlyWatches records that a session was notified that has written nothing.
+func (s *session) onlyWatches(a *Analysis, p *place) {
+	if s.writes == 0 {
+		a.idle[s.of.Origin()] = idle{p.pattern, a.now}
+	}
+}
+
+// An idle is the latest notification of the sessions of one process or host that have written nothing.
+type idle struct {
+	at   *pattern.Pattern
+	when time.Time
+}
+
+// losesTo records that another session has written what the session failed to write.
+func (w *wake) losesTo(by *wake) {
+	w.race.winners, by.race.beaten = append(w.race.winners, by), append(by.race.beaten, w)
+	w.outdone()
+}
+
+// holds reports whether a write of the place uses what the notification offers.
+func (w *wake) holds(p *place) bool { return w.place.holds(p) || w.over != nil && w.over.isAbove(p) }
 
 // alsoTold returns another notification that the session got just before.
 func (s *session) alsoTold(w *wake) *wake {
@@ -104,23 +162,23 @@ func (s *session) alsoTold(w *wake) *wake {
 	return nil
 }
 
-// wins records a successful write.
-func (s *session) wins(a *Analysis, m *drivers.Message, p *place, atWork bool) {
-	w := s.contends(a)
-	if m.Op == drivers.OpCreate && m.Mode&drivers.Ephemeral != 0 {
+// wins records a successful write after a notification, nil without one.
+func (s *session) wins(a *Analysis, m *drivers.Message, p *place, w *wake, atWork bool) {
+	if m.Op == drivers.OpCreate {
 		p.pattern.Tried(w != nil)
 	}
 	if w != nil && (atWork || w.race.place == p) {
 		w.race.acted = true
 	}
-	losers := p.losers
-	if p.winner, p.losers = w, nil; w == nil || m.Op == drivers.OpDelete {
-		p.winner = nil
+	losers, taking := p.losers, m.Op == drivers.OpDelete
+	p.written = a.now
+	if p.losers, p.winner, p.taker = nil, nil, nil; w == nil {
 		return
 	}
+	*p.fastest(taking) = w
 	for _, loser := range losers {
-		if loser.of != s.of && loser.race.place == p {
-			loser.race.winner, w.race.beaten = w, append(w.race.beaten, loser)
+		if r := &loser.race; loser.of != s.of && r.place == p && r.taking == taking {
+			loser.losesTo(w)
 		}
 	}
 }
@@ -140,17 +198,74 @@ func (w *wake) known() {
 	}
 }
 
-// outdone counts the notification if it was a signal to race, and its session has lost to one that the same change
-// has woken.
+// outdone counts the notification if its session has lost a race to one that the same change has woken, or whose writing of the node
+// is the change.
 func (w *wake) outdone() {
 	r := &w.race
-	if !r.over || !r.waits || r.acted || r.tries != 1 || r.winner == nil || w.change == nil || r.winner.change != w.change || r.place.pattern.Watched() > 0 {
+	if !r.over || !r.waits || r.acted || r.tries != 1 || r.lost || w.change == nil {
 		return
 	}
-	if r.tries = 0; r.instead != nil {
+	i := slices.IndexFunc(r.winners, func(by *wake) bool {
+		writer := w.change.writer
+		return by.change == w.change || writer != nil && writer.of == by.of && w.change.written == r.place.pattern.Name
+	})
+	if i < 0 {
+		return
+	}
+	if r.lost = true; r.instead != nil {
 		w.pattern.MaybeOutdone()
 		r.instead.pattern.MaybeOutdone()
 		return
 	}
-	w.pattern.Outdone(r.place.pattern)
+	w.pattern.Outdone(r.place.pattern, w.of, 1)
+	if by := r.winners[i]; !by.race.won {
+		by.race.won = true
+		by.pattern.Outdid(r.place.pattern, by.of)
+	}
+}
+
+// again records that the session tries to set the node that it was notified of. If it lost a race for it before that, it goes on with
+// that: it repeats until it succeeds, and has lost nothing so far.
+func (w *wake) again(p *place) {
+	before := w.before
+	if w.before = nil; before == nil || before.race.place != p || before.place != p || w.place != p {
+		return
+	}
+	if r := &before.race; r.lost && r.instead == nil {
+		before.pattern.Outdone(p.pattern, before.of, -1)
+	} else {
+		r.tries = 0
+	}
+}
+
+// offers returns the notifications that offer what the request writes: it may get that, or be too late. The release of a node of its
+// own is no such request.
+func (s *session) offers(m *drivers.Message, p *place) (all []*wake) {
+	if !m.Op.IsWrite() || m.Mode&drivers.Sequential != 0 || m.Op == drivers.OpDelete && p.author == s.serial {
+		return nil
+	}
+	for _, in := range s.others {
+		n := in.latest()
+		if sets := m.Op == drivers.OpSet; n != nil && n.holds(p) && (!sets || n.place == p) {
+			if n.tried = true; sets {
+				n.again(p)
+			}
+			all = append(all, n)
+		}
+	}
+	return all
+}
+
+// gets records that the session has got what the notification offered. Its own change may have told it of more before the reply.
+func (w *wake) gets() {
+	if w.late {
+		return
+	}
+	if w.won {
+		return
+	}
+	if w.won = true; w.ended && w.role != nil {
+		w.role.Gets(w.pattern, w.outcome, w.own)
+		w.outcome = pattern.Acted
+	}
 }

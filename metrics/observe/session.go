@@ -3,6 +3,7 @@ package observe
 import (
 	"errors"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
@@ -56,21 +57,21 @@ func (s *session) lastingOver(p *place) []watchKey {
 
 // fires records that a notification of the node came by a lasting watch with the number, if there is one, and reports
 // whether that has fired before.
-func (s *session) fires(p *place, number int) (further bool) {
+func (s *session) fires(a *Analysis, p *place, number int) (further bool) {
 	for _, k := range s.lastingOver(p) {
 		w, stands := s.watches[k]
 		if !stands {
 			continue
 		}
 		if told := w.fired[number]; told != nil {
-			told.reused, further = told.reused || told.read, true
+			told.reused, further = told.reused || told.read || a.now.Sub(told.at) > givenUpWithin, true
 			continue
 		}
 		if w.fired == nil {
 			w.fired = map[int]*firing{}
 			s.watches[k] = w
 		}
-		w.fired[number] = &firing{}
+		w.fired[number] = &firing{at: a.now}
 		w.pattern.Ops[k.lastingOp()].Fired++
 	}
 	return further
@@ -114,8 +115,12 @@ type standingWatch struct {
 	fired map[int]*firing
 }
 
+// givenUpWithin is how soon after a watch has fired a client that waits for one change gives it up, at the latest.
+const givenUpWithin = time.Second
+
 // A firing is what came after a lasting watch told of a change.
 type firing struct {
+	at     time.Time
 	read   bool // the session has read since
 	reused bool // and was told of another change by it then
 	spent  bool // the session has given it up
@@ -294,6 +299,10 @@ func (s *session) closed(a *Analysis, pos int64) {
 func (s *session) ownsNoMore(a *Analysis, lease, pos int64) {
 	for path, c := range s.children {
 		if lease == 0 || c.lease == lease {
+			if lease != 0 {
+				c.place.pattern.Revoked++
+				pattern.AddTo(&c.place.pattern.Leavers, s.of)
+			}
 			delete(s.children, path)
 			a.remove(c, pos)
 		}
@@ -301,7 +310,7 @@ func (s *session) ownsNoMore(a *Analysis, lease, pos int64) {
 }
 
 // countRequest counts a request.
-func (s *session) countRequest(a *Analysis, m *drivers.Message, p *place) {
+func (s *session) countRequest(a *Analysis, m *drivers.Message, p *place, r *request) {
 	o := &p.pattern.Ops[m.Op]
 	o.Requests++
 	if m.Op.IsWrite() || m.Op.IsRead() || m.Op.IsWatch() {
@@ -324,6 +333,7 @@ func (s *session) countRequest(a *Analysis, m *drivers.Message, p *place) {
 			w.enters(a, s, pattern.Leaving)
 		}
 	}
+	r.offers = append(r.offers, s.offers(m, p)...)
 	s.beginsToWait(a, m, p)
 }
 
@@ -395,7 +405,7 @@ func (s *session) answered(a *Analysis, m *drivers.Message, p *place, r *request
 	switch {
 	case m.Op.IsWrite() && m.Err != nil:
 		o.Failed++
-		s.loses(a, m, p)
+		s.loses(a, m, p, r.woke.contends(r.at))
 		if errors.Is(m.Err, drivers.ErrNodeExists) {
 			o.Lost++
 			p.raced = p.raced || s.children[p.path] == nil
@@ -434,12 +444,18 @@ func (s *session) wrote(a *Analysis, m *drivers.Message, p *place, r *request) {
 		switch n := w.latest(); {
 		case n == nil || !w.isAbout(p):
 		case n.place.holds(p):
+			n.late = n.late || n.place == p && !slices.Contains(r.offers, n) // it tells the session what it does itself
 			w.wins(a, s)
 		default:
 			n.beside = true
 		}
 	}
-	s.wins(a, m, p, r.work != nil)
+	for _, w := range r.offers {
+		if w.holds(p) {
+			w.gets()
+		}
+	}
+	s.wins(a, m, p, r.woke.contends(r.at), r.work != nil)
 	if m.Op != drivers.OpDelete {
 		p.author = s.serial
 	} else if p.author != s.serial {
@@ -461,6 +477,12 @@ func (s *session) wrote(a *Analysis, m *drivers.Message, p *place, r *request) {
 		s.stock.took(p)
 		a.deleted(s, m.Pos, p)
 	case drivers.OpSet:
+		if m.Mode&drivers.Ephemeral != 0 && s.children[p.path] == nil { // a put with a lease
+			a.created(s, m, p)
+			if c := s.children[p.path]; c != nil {
+				c.lease = r.lease
+			}
+		}
 		s.set(a, p)
 	}
 }

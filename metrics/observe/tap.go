@@ -49,6 +49,8 @@ type request struct {
 	work      *causality.Work // that its session was at, nil if at rest
 	handsOver bool            // it ends its session, or gives up a turn
 	inserts   bool            // it is a put that creates
+	woke      *wake           // the latest notification before it, nil if there was none
+	offers    []*wake         // notifications that offer what it writes
 	from      int64           // revision from which on it asks for changes, 0 for what comes
 }
 
@@ -276,14 +278,15 @@ func (t *tap) request(at time.Time, m *drivers.Message) {
 	}
 	t.goOn(m.Op)
 	t.s.asks(a, m, &r)
+	r.woke = t.s.woke
 	switch {
 	case m.Op == drivers.OpRearm: // its parts are no requests
 	case len(m.Parts) > 0:
 		for p := range parts(m) {
-			t.s.countRequest(a, p, a.requestPlace(p))
+			t.s.countRequest(a, p, a.requestPlace(p), &r)
 		}
 	case r.place != nil:
-		t.s.countRequest(a, m, r.place)
+		t.s.countRequest(a, m, r.place, &r)
 	}
 	switch {
 	case m.Op == drivers.OpRearm:

@@ -484,7 +484,7 @@ func TestVerdictsFollowFromWhatWasMeasured(t *testing.T) {
 					s.create(task+"/claim", drivers.Ephemeral, 2*turn+2, lost(i > 0))
 				}
 			}
-		}, "/tasks", "signal before a race", true, 5, 5, 20, 4, 16, 20},
+		}, "/tasks", "race for nodes, all watch", true, 5, 5, 20, 4, 16, 20},
 		"a value after whose changes all want a lock that they watch": {func(all []script) {
 			for _, s := range all[1:] {
 				s.get("/cfg", 0)

@@ -133,7 +133,7 @@ func TestWaitsAreJudgedByWhatFollows(t *testing.T) {
 			a.finish()
 			var useful, wasted int64
 			for p := range a.patterns.All() {
-				u, w, _ := p.Useful(observation.Turn)
+				u, w, _ := p.Useful(observation.Turn, nil)
 				useful, wasted = useful+u, wasted+w
 			}
 			if useful != test.useful || wasted != test.wasted {
@@ -160,7 +160,7 @@ func TestOwnRemovalLeadsToNothing(t *testing.T) {
 	take.Kind = drivers.Reply
 	consumer.Message(time.Unix(10, 0), take)
 	a.finish()
-	if u, w, _ := a.patterns.Named("/q", nil).Useful(observation.Item); u != 1 || w != 0 {
+	if u, w, _ := a.patterns.Named("/q", nil).Useful(observation.Item, nil); u != 1 || w != 0 {
 		t.Errorf("%d useful and %d wasted notifications, want 1 and 0", u, w)
 	}
 }

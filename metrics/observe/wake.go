@@ -40,8 +40,13 @@ type wake struct {
 	beside   bool   // the session has written a node beside it since
 	late     bool   // the session had done what it waited for
 	raced    bool   // the session has asked for a single node there since
+	tried    bool   // the session has tried to get what it offers
+	own      bool   // it counts as one of the session's own change
+	won      bool   // and got it
 	ended    bool   // the outcome is known
 	outcome  pattern.Outcome
+	role     *pattern.Role   // in which it is counted, nil if in none
+	before   *wake           // the notification of the session before it
 	work     *causality.Work // of the session, which it begins
 	race     race
 }
@@ -62,6 +67,7 @@ func (s *session) notified(a *Analysis, m *drivers.Message, p *place) {
 	s.takeTurn(a)
 	s.notifications++
 	s.told++
+	s.onlyWatches(a, p)
 	if s.of.Told() {
 		a.unite(s)
 		a.lone.Add(s.of)
@@ -85,7 +91,7 @@ func (s *session) notified(a *Analysis, m *drivers.Message, p *place) {
 	}
 	w.inLine, w.writes = !in.other, s.writes
 	w.ofLine = w.inLine && in.stage != pattern.Voted && s.treeOver(p) == in.dir
-	w.further = s.fires(p, m.Number)
+	w.further = s.fires(a, p, m.Number)
 	in.notified(a, s, w)
 	s.wakes(a, w)
 	s.unassigned[s.notifications] = w
@@ -190,11 +196,16 @@ func (s *session) finish(a *Analysis, w *wake, o pattern.Outcome) {
 	if w.late {
 		o = pattern.Unread
 	}
+	if w.won = w.won && !w.late; w.won {
+		o = pattern.Acted
+	}
 	w.ended, w.outcome = true, o
 	p := w.pattern
-	if s.follows(w) {
-		w.standing = pattern.Following
-		pattern.AddTo(&p.Followers, s.of)
+	if s.isApart(w) {
+		w.standing = pattern.Apart
+		w.role = p.RoleOf(s.of)
+		w.role.Add(o, w.further, w.tried, w.won)
+		w.countOwn()
 	}
 	p.Woken[w.standing][o]++
 	if w.further {
@@ -203,14 +214,23 @@ func (s *session) finish(a *Analysis, w *wake, o pattern.Outcome) {
 	w.close(a)
 }
 
-// follows reports whether the session has tried to get nothing of what the notification is about: it has not written the
-// node, and had none in the line. What others win and lose there is news to it.
-func (s *session) follows(w *wake) bool {
+// countOwn counts the notification as one of the session's own change, as soon as its cause and its outcome are known.
+func (w *wake) countOwn() {
+	if c := w.change; c != nil && w.role != nil && c.writer != nil && c.writer.of == w.of {
+		w.own = true
+		w.role.Own(w.outcome, w.won)
+	}
+}
+
+// isApart reports whether the session takes no part in a line or a vote that the notification is about. Who has or had a node in the
+// line is told of what it waits for, or waited for before.
+func (s *session) isApart(w *wake) bool {
 	if w.inLine || w.standing != pattern.Waiting && w.standing != pattern.Outside {
 		return false
 	}
 	for p := range s.tried {
-		if p == w.pattern || p.Parent == w.pattern || p.Parent == w.pattern.Parent && w.pattern.Sequential() > 0 {
+		inLine := p.Parent == w.pattern && p.Sequential() > 0 || p.Parent == w.pattern.Parent && w.pattern.Sequential() > 0
+		if inLine || w.standing == pattern.Outside && (p == w.pattern || p.Parent == w.pattern) {
 			return false
 		}
 	}
@@ -292,6 +312,7 @@ func (l listener) Caused(n fanout.Notified) {
 	c.n++
 	w.change = c
 	w.known()
+	w.countOwn()
 	c.event.Notify(s.serial, w.at, w.pattern.Name, w.work)
 	if w.at.Before(c.first) {
 		c.first = w.at

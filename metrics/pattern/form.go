@@ -116,15 +116,6 @@ func (p *Pattern) changesHands() bool {
 	return p.Places == 1 || creates.Requests-creates.Failed >= 2*p.Places && fanoutOf(p).Max() > 1
 }
 
-// contested reports whether most sessions that a change of the node wakes try to set it, and lose.
-func (p *Pattern) contested() bool {
-	sets, lost := p.Op(drivers.OpSet), int64(0)
-	for _, e := range p.effects {
-		lost += e.lost
-	}
-	return 2*sets.Failed > sets.Requests && 2*lost > p.notifications()
-}
-
 // races recognises one ephemeral node for which sessions race.
 func races(p *Pattern) observation.Form {
 	creates, pollers := p.Op(drivers.OpCreate), max(p.Op(drivers.OpExists).Again.Count(), p.Op(drivers.OpGet).Again.Count())
@@ -191,10 +182,6 @@ func values(p *Pattern) observation.Form {
 	if p.Lined || unread || p.Op(drivers.OpSet).Requests == 0 && p.Op(drivers.OpWatchNode).Requests == 0 && pollers == 0 {
 		return observation.Form{}
 	}
-	if sets := p.Op(drivers.OpSet); p.contested() {
-		return observation.Form{Name: "lock or election, one node, set by version", Forms: []string{}, Instead: "predecessor", Wakes: 1, WaitFor: observation.Turn,
-			Evidence: fmt.Sprintf("most sessions that a change wakes set the node and lose: %d of %d sets failed", sets.Failed, sets.Requests)}
-	}
 	many, watched := p.Places > 1, p.watchedReads()
 	form := func(name, config, names, evidence string) observation.Form {
 		f := observation.Form{Name: name, Forms: []string{"config/" + config}, WaitFor: observation.News, Evidence: evidence}
@@ -228,11 +215,16 @@ func values(p *Pattern) observation.Form {
 	return observation.Form{}
 }
 
+// spendsWatches reports whether sessions use lasting watches as ones that fire once.
+func (p *Pattern) spendsWatches() bool {
+	return p.once(drivers.OpWatchNode) > 0 || p.tree != nil && p.tree.once(drivers.OpWatchTree) > 0
+}
+
 // outcomes returns the notifications by what came of them. A watch that is to fire once has told what it was to tell when it
 // has fired: what else comes by it, until the service has ended it, is part of that.
 func (p *Pattern) outcomes() (n [standings][outcomes]int64) {
 	n = p.Woken
-	if p.once(drivers.OpWatchNode) == 0 && (p.tree == nil || p.tree.once(drivers.OpWatchTree) == 0) {
+	if !p.spendsWatches() {
 		return n
 	}
 	for at := range n {
@@ -243,9 +235,9 @@ func (p *Pattern) outcomes() (n [standings][outcomes]int64) {
 	return n
 }
 
-// Useful splits the notifications into those that were useful and those that were wasted. It
-// leaves out those of sessions that waited for nothing.
-func (p *Pattern) Useful(to observation.Want) (useful, wasted int64, known bool) {
+// Useful splits the notifications into those that were useful and those that were wasted. It leaves out those of sessions that
+// waited for nothing. Where sessions wait for their turn, by are those that try to get it.
+func (p *Pattern) Useful(to observation.Want, by racers) (useful, wasted int64, known bool) {
 	woken := p.outcomes()
 	if p.signals() {
 		return p.notifications() - p.outdone(), p.outdone(), true
@@ -261,19 +253,16 @@ func (p *Pattern) Useful(to observation.Want) (useful, wasted int64, known bool)
 			useful += w[Acted] + w[Read] + w[Waited] + w[Unread]
 		}
 		return useful - p.outdone(), p.outdone(), true
+	case observation.Turn:
+		useful, wasted = p.split(by)
 	}
 	counted := map[observation.Want][]Standing{
-		observation.Turn: {Waiting}, observation.Item: {Waiting, Outside, Following}, observation.Meeting: {Waiting, Turned, Leaving, Following},
+		observation.Turn: {Waiting}, observation.Item: {Waiting, Outside, Apart}, observation.Meeting: {Waiting, Turned, Leaving, Apart},
 	}
 	for _, standing := range counted[to] {
 		w := woken[standing]
 		useful += w[Acted] + w[Read]
 		wasted += w[Waited]
-	}
-	if to == observation.Turn { // who only follows cannot lose
-		for _, n := range woken[Following] {
-			useful += n
-		}
 	}
 	return useful, wasted, true
 }

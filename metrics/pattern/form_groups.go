@@ -254,15 +254,16 @@ func unclear(evidence string) observation.Form {
 
 // comeAgain returns how many of the sessions have nodes in the group which they delete themselves and create again: they
 // may wait for their turn, whatever their nodes are called, and 0 if fewer than two do.
-func (g group) comeAgain(watching client.Set) int {
+func comeAgain(nodes []*Pattern, watching client.Set) int {
 	var creates, deletes int64
 	by, away := client.Set{}, client.Set{}
-	for _, k := range g.kids {
+	for _, k := range nodes {
 		for _, op := range []drivers.Op{drivers.OpCreate, drivers.OpSet} { // a put of etcd creates, too
 			creates += k.Op(op).Requests - k.Op(op).Failed
 			maps.Copy(by, k.Op(op).By)
 		}
-		deletes += k.Op(drivers.OpDelete).Requests - k.Op(drivers.OpDelete).Failed - k.DeletedByOthers
+		deletes += k.Op(drivers.OpDelete).Requests - k.Op(drivers.OpDelete).Failed - k.DeletedByOthers + k.Revoked
+		maps.Copy(away, k.Leavers)
 		maps.Copy(away, k.Op(drivers.OpDelete).By)
 	}
 	again := 0
@@ -437,7 +438,7 @@ func lists(g group) (observation.Form, []*Pattern) {
 		}
 		maps.Copy(created, k.Op(drivers.OpCreate).By)
 	}
-	if n := g.comeAgain(watching); n > 0 {
+	if n := comeAgain(g.kids, watching); n > 0 {
 		return unclear(fmt.Sprintf("%d sessions have a node and watch the list; they delete it and come again", n)), []*Pattern{g.dir}
 	}
 	members := watching.Common(created)
@@ -486,15 +487,11 @@ func trees(g group) (observation.Form, []*Pattern) {
 		}
 	}
 	if n := takers.Common(w.By); n > 1 {
-		f := observation.Form{Name: "queue or names", Forms: []string{}, WaitFor: observation.Unknown,
-			Evidence: fmt.Sprintf("%d sessions keep a recursive watch on the node, and %d of them delete what is below it", w.By.Count(), n)}
-		// Who cleans up, or drops what a cache holds, deletes too, and none of them fails to.
-		if slices.ContainsFunc(g.below, func(k *Pattern) bool { return k.Op(drivers.OpDelete).Failed > 0 }) {
-			f.Name, f.Forms, f.WaitFor, f.Instead, f.Wakes = "queue, all consumers watch", []string{"queue/cached-list", "queue/relist"}, observation.Item, "one-watcher", 1
-		}
-		return f, of
+		// Who cleans up, or drops what a cache holds, deletes too. If one was faster than others, it is a race.
+		return observation.Form{Name: "queue or names", Forms: []string{}, WaitFor: observation.Unknown,
+			Evidence: fmt.Sprintf("%d sessions keep a recursive watch on the node, and %d of them delete what is below it", w.By.Count(), n)}, of
 	}
-	if n := g.comeAgain(w.By); n > 0 {
+	if n := comeAgain(g.below, w.By); n > 0 {
 		return unclear(fmt.Sprintf("%d sessions have a node and watch all below the node above; they delete it and come again", n)), of
 	}
 	f := observation.Form{Name: "names, recursive watch", Forms: []string{"names/recursive", "mirror/recursive"}, WaitFor: observation.News,

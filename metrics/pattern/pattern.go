@@ -23,18 +23,18 @@ type Pattern struct {
 	Events   [drivers.Rearmed + 1]int64
 	Watchers client.Set
 	Takers   client.Set // sessions that deleted what another had written last
-	// followers were notified, and had tried to get nothing there.
-	Followers client.Set
-	Lone      client.Set // sessions that were notified by connections that carry nothing else
-	Watches   Level      // that are armed
-	Live      Level      // those of them that can fire
-	Audited   bool       // it is known whether watches were missed
+	Lone     client.Set // sessions that were notified by connections that carry nothing else
+	Watches  Level      // that are armed
+	Live     Level      // those of them that can fire
+	Audited  bool       // it is known whether watches were missed
 	Undelivered
 
-	// races are the notifications that were a signal for a race that the session lost, by the pattern of the node that it
-	// raced for, and unclear those that may have been one. prompted and unprompted are tries to win a node of this
-	// pattern, after a notification and without.
-	races                map[*Pattern]int64
+	roles map[*client.Session]*Role
+	raced []*Pattern // of a node with a recursive watch: those below it for which sessions race; known of a report
+	// races are what sessions raced for after notifications here, and unclear those after which they may have. prompted and
+	// unprompted are tries to win a node of this pattern, after a notification and without.
+	races                map[*Pattern]*race
+	beside               int64 // races lost by sessions that may be of the clients that were notified here
 	unclear              int64
 	prompted, unprompted int64
 
@@ -48,6 +48,8 @@ type Pattern struct {
 	Ahead     Ahead
 	KeptLists int64 // of a queue: items taken without a new list
 
+	Revoked                                     int64      // ephemeral nodes that ended with a lease that their owner revoked
+	Leavers                                     client.Set // owners that did so
 	DeletedFirst, DeletedLater, DeletedByOthers int64
 	Rounds                                      observation.Rounds // in which sessions asked by writing
 	Left                                        Left
@@ -117,13 +119,13 @@ type Standing int
 
 // The standings.
 const (
-	Waiting   Standing = iota // it has a node in the line, or there is no line
-	Turned                    // it has its turn: the lock, the lead
-	Inside                    // it has set the line's node, and waits for nothing
-	Outside                   // it has no node in the line
-	Voted                     // it has set a sibling of the node that changed
-	Leaving                   // it gives its node up, or has
-	Following                 // it has never tried to get what the others wait for
+	Waiting Standing = iota // it has a node in the line, or there is no line
+	Turned                  // it has its turn: the lock, the lead
+	Inside                  // it has set the line's node, and waits for nothing
+	Outside                 // it has no node in the line
+	Voted                   // it has set a sibling of the node that changed
+	Leaving                 // it gives its node up, or has
+	Apart                   // it takes no part in a line or a vote: see Role
 	standings
 )
 
@@ -160,42 +162,4 @@ func (p *Pattern) soFar() observation.Pattern {
 	}
 	now.Fanout = fanoutOf(p)
 	return now
-}
-
-// Tried counts a try to win a node of the pattern, by whether a notification came before it.
-func (p *Pattern) Tried(told bool) {
-	if told {
-		p.prompted++
-	} else {
-		p.unprompted++
-	}
-}
-
-// Outdone counts a notification that was a signal for a race for a node of the other pattern, which its session has lost.
-func (p *Pattern) Outdone(raced *Pattern) {
-	if p.races == nil {
-		p.races = map[*Pattern]int64{}
-	}
-	p.races[raced]++
-}
-
-// MaybeOutdone counts a notification that may have been such a signal.
-func (p *Pattern) MaybeOutdone() { p.unclear++ }
-
-// outdone returns how many notifications at the pattern were a signal for a race that the session lost. Sessions that
-// race as often without a signal do so by a clock of their own.
-func (p *Pattern) outdone() (n int64) {
-	for raced, times := range p.races {
-		if raced.prompted >= 2*raced.unprompted {
-			n += times
-		}
-	}
-	return n
-}
-
-// signals reports whether most notifications at the pattern were a signal to race for another node, and maySignal
-// whether they may have been.
-func (p *Pattern) signals() bool { return 2*p.outdone() > p.notifications() }
-func (p *Pattern) maySignal() bool {
-	return !p.signals() && 2*(p.outdone()+p.unclear) > p.notifications()
 }

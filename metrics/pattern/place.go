@@ -2,6 +2,7 @@ package pattern
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -56,11 +57,16 @@ func (t *Table) Places() (places []observation.Place) {
 // findTrees finds the recursive watch that covers each pattern.
 func (t *Table) findTrees() {
 	for _, p := range t.by {
-		p.tree = nil
+		p.tree, p.raced = nil, nil
 		for up := p.Parent; up != nil && p.tree == nil; up = up.Parent {
 			if up.Ops[drivers.OpWatchTree].Requests > 0 {
 				p.tree = up
 			}
+		}
+	}
+	for _, p := range t.by {
+		if p.tree != nil && p.contended() {
+			p.tree.raced = append(p.tree.raced, p)
 		}
 	}
 }
@@ -114,10 +120,10 @@ func siblingsOf(groups map[string]group, g group) (all []group) {
 func placeOf(f observation.Form, of []*Pattern) observation.Place {
 	r := observation.Place{OfPatterns: len(of)}
 	var latency, polled, settled metrics.CoarseHistogram
-	watchers, askers, lone, followers, tried := client.Set{}, client.Set{}, client.Set{}, client.Set{}, client.Set{}
+	watchers, askers, lone := client.Set{}, client.Set{}, client.Set{}
 	var useful, wasted, most, missed, unasked int64
 	audited := false
-	known := f.Name != ""
+	known, by := f.Name != "", waitingForTurns(of)
 	for i, p := range of {
 		n := p.notifications()
 		if i == 0 || n > most {
@@ -130,9 +136,6 @@ func placeOf(f observation.Form, of []*Pattern) observation.Place {
 		r.PollsSame += p.Unchanged
 		r.Rounds.Merge(p.Rounds)
 		maps.Copy(lone, p.Lone)
-		maps.Copy(followers, p.Followers)
-		maps.Copy(tried, p.Op(drivers.OpCreate).By)
-		maps.Copy(tried, p.Op(drivers.OpSet).By)
 		maps.Copy(watchers, p.Watchers)
 		if p.tree != nil {
 			maps.Copy(watchers, p.tree.Op(drivers.OpWatchTree).By)
@@ -154,13 +157,22 @@ func placeOf(f observation.Form, of []*Pattern) observation.Place {
 		audited, missed, unasked = audited || p.Audited, missed+p.Missed, unasked+p.Unasked
 		r.Unproven += p.Unproven
 		polled.Merge(p.Interval)
-		u, w, ok := p.Useful(f.WaitFor)
+		u, w, ok := p.Useful(f.WaitFor, by)
 		useful, wasted, known = useful+u, wasted+w, known && ok
 	}
 	r.Unjoined = lone.Unjoined()
 	r.Sessions, r.Askers = watchers.MostAtOnce(), askers.MostAtOnce()
 	if f.WaitFor == observation.Turn {
-		r.Followers = followers.Count() - followers.Common(tried) // some have tried later
+		r.Followers = followers(of, by)
+	}
+	if c := contestIn(of); len(c.racers) > 1 && (f.WaitFor == observation.News || f.WaitFor == observation.Unknown) {
+		if u, w := c.shares(of); w > u {
+			useful, wasted, known, f = u, w, true, c.form()
+		}
+	}
+	if lost := mayRace(of); lost > 0 && f.WaitFor == observation.News {
+		known, f.WaitFor = false, observation.Unknown
+		f.Evidence += fmt.Sprintf("; just after its changes sessions of the same processes or hosts, which watch nothing, lost %d races", lost)
 	}
 	for e := range effectsOf(of) {
 		r.ReadsAfter, r.LostAfter = r.ReadsAfter+e.reads, r.LostAfter+e.lost

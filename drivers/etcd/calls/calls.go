@@ -221,15 +221,28 @@ func (c Call) Sight(response any) (s drivers.Sight, shows bool) {
 }
 
 // Err returns the contract's error for an answer to the call: a write whose condition did not
-// hold has failed.
+// hold has failed, and so has a delete that found nothing to delete.
 func (c Call) Err(response any) error {
 	switch {
-	case !c.Op.IsWrite() || c.Executed(response):
+	case !c.Op.IsWrite():
+		return nil
+	case c.Executed(response) && c.deletedNothing(response):
+		return drivers.ErrNoNode
+	case c.Executed(response):
 		return nil
 	case c.Op == drivers.OpCreate:
 		return drivers.ErrNodeExists
 	}
 	return drivers.ErrBadVersion
+}
+
+// deletedNothing reports whether the call deletes, and the answer says that there was nothing to delete.
+func (c Call) deletedNothing(response any) bool {
+	r, _ := response.(*pb.DeleteRangeResponse)
+	if txn, in := response.(*pb.TxnResponse); in && len(c.in) > 0 {
+		r = answerAt(c.surrounding(txn), c.in[len(c.in)-1]).GetResponseDeleteRange()
+	}
+	return r != nil && r.Deleted == 0
 }
 
 // WroteOtherwise reports whether a transaction, or one nested in it, has written what it names for the

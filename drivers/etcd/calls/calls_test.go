@@ -39,3 +39,22 @@ func TestCovering(t *testing.T) {
 		t.Errorf("a read of all keys is %v of %q, want a list of /", all.Op, all.Key)
 	}
 }
+
+// TestADeleteThatFindsNothingFails has a key deleted that exists and one that does not, by a call of its own and in a transaction.
+func TestADeleteThatFindsNothingFails(t *testing.T) {
+	one := &pb.DeleteRangeRequest{Key: []byte("/a")}
+	txn := &pb.TxnRequest{Success: []*pb.RequestOp{{Request: &pb.RequestOp_RequestDeleteRange{RequestDeleteRange: one}}}}
+	for deleted, want := range map[int64]error{0: drivers.ErrNoNode, 1: nil} {
+		answer := &pb.DeleteRangeResponse{Deleted: deleted}
+		if err := Classify(one).Err(answer); err != want {
+			t.Errorf("%d deleted: %v, want %v", deleted, err, want)
+		}
+		in := &pb.TxnResponse{Succeeded: true, Responses: []*pb.ResponseOp{{Response: &pb.ResponseOp_ResponseDeleteRange{ResponseDeleteRange: answer}}}}
+		if err := Classify(txn).Err(in); err != want {
+			t.Errorf("%d deleted in a transaction: %v, want %v", deleted, err, want)
+		}
+	}
+	if err := Classify(txn).Err(&pb.TxnResponse{}); err != drivers.ErrBadVersion {
+		t.Errorf("a transaction whose condition does not hold: %v", err)
+	}
+}
