@@ -194,6 +194,9 @@ type Options struct {
 	// SessionTimeout is how long the service keeps the session without hearing from the
 	// client; 0 means DefaultSessionTimeout. The service may clamp it.
 	SessionTimeout time.Duration
+	// Patience is how long the caller waits for the session; 0: it does not say. A client of several servers leaves one that
+	// does not answer early enough to try each of them in that time.
+	Patience time.Duration
 	// NoEphemerals: the session makes no ephemeral and no sequential nodes. A service without room for what a session
 	// keeps there opens it nevertheless, so that nodes can be removed.
 	NoEphemerals bool

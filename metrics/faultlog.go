@@ -132,7 +132,8 @@ func (d *FaultLog) Breaks() []Break {
 	return all
 }
 
-// Recoveries describes the recovery from each fault in a window of the given length.
+// Recoveries describes the recovery from each fault in a window of the given length. It leaves out faults after its end:
+// what happened then is not their doing.
 func (d *FaultLog) Recoveries(window time.Duration) (all []Recovery) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -140,9 +141,12 @@ func (d *FaultLog) Recoveries(window time.Duration) (all []Recovery) {
 	slices.SortStableFunc(faults, func(a, b fault) int { return int(a.At - b.At) })
 	var explained []gap // explained by earlier faults
 	for i, f := range faults {
+		if f.At > window {
+			break
+		}
 		until := window
 		if i+1 < len(faults) && faults[i+1].At > f.At {
-			until = faults[i+1].At
+			until = min(until, faults[i+1].At)
 		}
 		r, felt := d.recovery(f, until, explained)
 		all, explained = append(all, r), append(explained, felt)

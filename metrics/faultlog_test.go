@@ -176,6 +176,32 @@ func TestRecoveryThatDoesNotCome(t *testing.T) {
 	})
 }
 
+// A service that went away is no fault's doing: what is after its last answer counts for none.
+func TestRecoveriesEndWithTheService(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		d, start := steady()
+		at := func(when time.Duration) { time.Sleep(time.Until(start.Add(when))) }
+		at(5*time.Second + 3*time.Millisecond)
+		d.Broke("cut 1 of 1 clients", time.Now(), true)
+		at(10 * time.Second) // the service is gone
+		d.State(0, drivers.Disconnected)
+		at(15 * time.Second)
+		d.Broke("freeze client 1", time.Now(), true)
+		at(20 * time.Second)
+		d.State(0, drivers.SessionGivenUp)
+		d.Failed("session lost")
+		m := metrics.Record{Duration: 21 * time.Second}
+		if m.Answered() != m.Duration {
+			t.Errorf("a service that did not go away answered for %v", m.Answered())
+		}
+		m.Doubt(metrics.Warning{Code: metrics.ServiceLost, Numbers: metrics.Numbers{"answered_ns": float64(9990 * time.Millisecond)}})
+		all := d.Recoveries(m.Answered())
+		if len(all) != 1 || all[0].Effect != metrics.NoEffect || all[0].Disconnected+all[0].GivenUp+len(all[0].Errors) > 0 {
+			t.Errorf("%+v", all)
+		}
+	})
+}
+
 // Each fault is observed until the next one.
 func TestRecoveriesFollowEachOther(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {

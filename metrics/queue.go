@@ -197,14 +197,14 @@ const reached = 0.98
 
 // MissedRate returns the warning that fewer rounds ended in the window than arrived, but for the arrivals that
 // failed, which were not late, and for as many as may be in progress. It is no doubt: arrivals that waited
-// have their times. hold is how long a turn lasts beside the first phase, and most is how many turns can be
+// have their times. A service that went away was not too slow. hold is how long a turn lasts beside the first phase, and most is how many turns can be
 // in progress.
 func (r *Record) MissedRate(hold time.Duration, most int) []Warning {
 	arrived := float64(r.Generator.Offered - r.Generator.Failed)
-	if arrived-float64(r.Rounds) <= max((1-reached)*arrived, min(r.inProgress(hold), float64(most), arrived/2)) {
+	if _, lost := r.serviceLost(); lost || arrived-float64(r.Rounds) <= max((1-reached)*arrived, min(r.inProgress(hold), float64(most), arrived/2)) {
 		return nil
 	}
-	numbers := Numbers{"completed": float64(r.Generator.Completed), "offered": float64(r.Generator.Offered)}
+	numbers := Numbers{"completed": float64(min(r.Generator.Completed, r.Rounds)), "offered": float64(r.Generator.Offered)}
 	return []Warning{{Code: Behind, Numbers: numbers}}
 }
 

@@ -87,6 +87,23 @@ func (r *Record) Doubt(all ...Warning) {
 	r.Doubts = append(r.Doubts, all...)
 }
 
+// serviceLost returns when the service last answered, from the opening of the window, if the run ended since it was gone.
+func (r *Record) serviceLost() (answered time.Duration, is bool) {
+	i := slices.IndexFunc(r.Doubts, func(w Warning) bool { return w.Code == ServiceLost })
+	if i < 0 {
+		return 0, false
+	}
+	return max(time.Duration(r.Doubts[i].Numbers["answered_ns"]), 0), true
+}
+
+// Answered returns for how long of the window the service was there: what came after it went away is no fault's doing.
+func (r *Record) Answered() time.Duration {
+	if answered, lost := r.serviceLost(); lost {
+		return min(answered, r.Duration)
+	}
+	return r.Duration
+}
+
 // A Phase is one of a recipe's steps with its latencies in nanoseconds. Service time counts
 // from the call, response time from the moment when the step was due. Either may be nil where
 // it has no meaning.

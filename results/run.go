@@ -256,6 +256,11 @@ func (r Run) ServiceTimes(phase string) *Distribution { return r.Latency[phase].
 
 func (r Run) IsOpen() bool { return r.Open != nil }
 
+// LostService reports whether the run ended since its service was gone.
+func (r Run) LostService() bool {
+	return slices.ContainsFunc(r.Doubts, func(w Warning) bool { return w.Code == metrics.ServiceLost })
+}
+
 // KeyPhase returns the phase by which a run is judged, in tables, findings and comparisons: the one
 // that a herd or a slow service slows down most, otherwise the first phase.
 func KeyPhase(phases []string) string {

@@ -60,11 +60,11 @@ func (b *backgroundLoad) start(recipe *runner) {
 	}()
 }
 
-// loseService ends the operations in progress: the recipe has found that the service is gone.
-func (b *backgroundLoad) loseService() {
+// leaveService ends the operations in progress: the recipe no longer waits for the service.
+func (b *backgroundLoad) leaveService() {
 	if b != nil {
-		b.pool.gone.Store(true)
 		b.abandon()
+		b.pool.leave()
 	}
 }
 

@@ -20,9 +20,8 @@ type clientFaults struct {
 	throughLink bool // the slot's connections go through link
 
 	link        faults.Link
-	relays      bool                         // and through its relay
-	conn        atomic.Pointer[drivers.Conn] // the current session
-	replyToDrop atomic.Uint32                // the operation whose next reply is dropped; 0 for none
+	relays      bool          // and through its relay
+	replyToDrop atomic.Uint32 // the operation whose next reply is dropped; 0 for none
 	frozen      faults.Pauser
 	wasServed   atomic.Bool // the client was served in its current turn
 }
@@ -43,12 +42,10 @@ func (h *clientFaults) options(o drivers.Options) drivers.Options {
 }
 
 // opened records that the slot has a session.
-func (h *clientFaults) opened(c drivers.Conn) {
-	if h == nil {
-		return
+func (h *clientFaults) opened() {
+	if h != nil {
+		h.log.State(h.number, drivers.Connected)
 	}
-	h.conn.Store(&c)
-	h.log.State(h.number, drivers.Connected)
 }
 
 // learn takes note of a state of the session when the client learns it: now, or when it is thawed. The
@@ -119,7 +116,7 @@ func (v *faultTarget) Link() *faults.Link { return &v.faults.link }
 // because it has no leader, Expire retries for a while.
 func (v *faultTarget) Expire(ctx context.Context) error {
 	for began := time.Now(); ; Sleep(ctx, lookEvery) {
-		err := v.expire(ctx, *v.faults.conn.Load())
+		err := v.expire(ctx, *v.current.Load())
 		if errors.Is(err, drivers.ErrSessionLost) { // the session has just ended by itself
 			return nil
 		}

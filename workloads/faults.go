@@ -280,5 +280,5 @@ func (t *activeFaults) fill(r *metrics.Record) {
 	if t == nil {
 		return
 	}
-	r.Breaks, r.Recoveries = t.log.Breaks(), t.log.Recoveries(r.Duration)
+	r.Breaks, r.Recoveries = t.log.Breaks(), t.log.Recoveries(r.Answered())
 }

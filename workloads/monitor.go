@@ -30,6 +30,9 @@ const (
 	lookInterval = 50 * time.Millisecond
 	// goneTime is how long no client may be able to open a session after all sessions have ended.
 	goneTime = time.Second
+	// silentTime is for how long a service may leave requests unanswered while no round ends until a run that is
+	// interrupted no longer waits for it.
+	silentTime = time.Second
 )
 
 // A monitor watches a run: whether rounds and operations end, and whether its service answers.
@@ -44,28 +47,30 @@ type monitor struct {
 	answered time.Time      // when the service had last sent some
 	without  time.Time      // since when no client has a session; zero if one has
 	lost     *ServiceLost
+	silent   metrics.Silence
 }
 
 // timed is a workload that says how often each of its phases has ended.
 type timed interface{ Latencies() []*metrics.Latency }
 
 // startMonitor watches the run until stop is called.
-func (r *runner) startMonitor() (_ *monitor, stop func()) {
-	m := &monitor{r: r, paces: []metrics.Pace{{Counted: r.all}}, answered: time.Now()}
+func (r *runner) startMonitor(run context.Context) (_ *monitor, stop func()) {
+	m := &monitor{r: r, paces: []metrics.Pace{{Counted: r.all}}, answered: time.Now(), silent: metrics.NewSilence(len(r.pool.Slots))}
 	if w, ok := r.pool.instances[0].(timed); ok && !r.pool.instances[0].Together() {
 		for _, l := range w.Latencies() {
 			m.paces = append(m.paces, metrics.Pace{Phase: l.Name(), Counted: l.Ended})
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	m.ended.Go(func() { m.watch(ctx) })
+	m.ended.Go(func() { m.watch(ctx, run) })
 	return m, func() {
 		cancel()
 		m.ended.Wait()
 	}
 }
 
-func (m *monitor) watch(ctx context.Context) {
+// watch looks until ctx ends. run ends when the run is interrupted.
+func (m *monitor) watch(ctx, run context.Context) {
 	ticks := time.NewTicker(lookInterval)
 	defer ticks.Stop()
 	const often = lapTime / lookInterval
@@ -76,8 +81,17 @@ func (m *monitor) watch(ctx context.Context) {
 			return
 		}
 		m.look(false)
-		if i%int(often) == 0 && m.serviceGone() {
-			m.r.loseService(m.lost)
+		if i%int(often) != 0 {
+			continue
+		}
+		if m.serviceGone() {
+			m.r.leaveService(m.lost)
+			return
+		}
+		silence := m.silence(time.Now())
+		m.r.silence.Store(int64(silence))
+		if run.Err() != nil && silence >= silentTime {
+			m.r.leaveService(nil)
 			return
 		}
 	}
@@ -144,16 +158,33 @@ func (m *monitor) serviceGone() bool {
 	return true
 }
 
-// loseService ends the run: no client can end its round, and nothing that follows waits for the service.
-func (r *runner) loseService(why *ServiceLost) {
+// silence returns for how long no round has ended although a client waits for an answer or for a connection.
+func (m *monitor) silence(now time.Time) time.Duration {
+	rounds := m.r.all()
+	if b := m.r.background; b != nil {
+		rounds += b.all()
+	}
+	m.silent.Look(now, rounds)
+	for i, s := range m.r.pool.Slots {
+		answers, outstanding := s.Marks.Answers()
+		state := drivers.State(s.state.Load())
+		connected, closed := state == drivers.Connected, state == drivers.SessionClosed
+		m.silent.Client(i, !closed && (outstanding || !connected) && !m.r.pool.faults.freeze(s), connected, answers)
+	}
+	return m.silent.Length()
+}
+
+// leaveService ends the run, because its service is gone if why is not nil: no client can end its round, and nothing that
+// follows waits for the service.
+func (r *runner) leaveService(why *ServiceLost) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.failure == nil && r.rounds.Err() == nil {
 		r.lost, r.cut = why, true
 		r.abandon()
-		r.background.loseService()
 	}
-	r.pool.gone.Store(true)
+	r.background.leaveService()
+	r.pool.leave()
 	r.halt()
 }
 

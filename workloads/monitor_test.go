@@ -18,6 +18,7 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/load"
+	"github.com/stampede-bench/stampede/workloads/openloop"
 	"github.com/stampede-bench/stampede/workloads/runtest"
 )
 
@@ -199,4 +200,81 @@ func TestWhatExplainsASilentService(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestAnInterruptedRunLeavesASilentService has a service that answers nothing any more, and accepts connections. The run
+// says for how long requests are unanswered, and if it is interrupted then, it ends within two seconds and some tries.
+func TestAnInterruptedRunLeavesASilentService(t *testing.T) {
+	const silent = 5 * time.Second // after the start
+	mix := workloads.MixSettings{Reads: 0.5, Keys: 10}
+	for name, plan := range map[string]func(drivers.Service) workloads.Plan{
+		"lock": func(s drivers.Service) workloads.Plan { return runtest.LockPlan(s, runtest.Predecessor) },
+		"mix":  func(s drivers.Service) workloads.Plan { return runtest.MixPlan(s, mix) },
+		"open mix": func(s drivers.Service) workloads.Plan {
+			p := runtest.MixPlan(s, mix)
+			p.Open = openloop.Options{Rate: openloop.PerSecond(100)}
+			return p
+		},
+		"background": func(s drivers.Service) workloads.Plan {
+			p := runtest.LockPlan(s, runtest.Predecessor)
+			p.Background = load.Background(2, 50, mix)
+			return p
+		},
+		"beside at=1s delay clients=all by=1ms": func(s drivers.Service) workloads.Plan { return runtest.LockPlan(s, runtest.Predecessor) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
+				r := &relay{server: server.New(server.Options{Tick: 500 * time.Millisecond}), delay: replyTime, conns: map[net.Conn]net.Conn{}}
+				defer r.server.Close()
+				s, err := lean.New(ensemble.Config{Servers: []string{"relay"}, Dial: r.dial})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer s.Close()
+				ctx, interrupt := context.WithCancel(t.Context())
+				p := plan(s)
+				if fault, beside := strings.CutPrefix(name, "beside "); beside { // which does not explain the silence
+					p.Faults = broken(t, s, runtest.Predecessor, fault).Faults
+				}
+				p.Warmup, p.Duration = time.Second, time.Minute
+				hangs := time.Now().Add(silent)
+				r.disturb(hangs, time.Hour)
+				var ended time.Time
+				p.Progress = func(now workloads.Progress) {
+					switch {
+					case time.Now().Before(hangs) && now.Unanswered >= 500*time.Millisecond:
+						t.Errorf("unanswered for %v, while the service answers", now.Unanswered)
+					case now.Unanswered >= time.Second && ended.IsZero():
+						ended = time.Now()
+						interrupt()
+					}
+				}
+				_, err = workloads.Run(ctx, p)
+				if !errors.Is(err, workloads.ErrInterrupted) {
+					t.Errorf("the run ended with %v", err)
+				}
+				if took := ended.Sub(hangs); took < time.Second || took > 2*time.Second {
+					t.Errorf("requests are unanswered for a second %v after the service hung", took)
+				}
+				if took := time.Since(ended); took > 3*time.Second {
+					t.Errorf("it took %v to end the interrupted run", took)
+				}
+				time.Sleep(2 * time.Hour) // sessions end by themselves
+			})
+		})
+	}
+}
+
+// TestLongHoldsAreNoSilence has a run in which no round ends for seconds, since a client holds the lock.
+func TestLongHoldsAreNoSilence(t *testing.T) {
+	inRelay(t, replyTime, 0, func(t *testing.T, s drivers.Service, _ *relay) {
+		p := runtest.LockPlan(s, runtest.Predecessor)
+		p.Settings.Hold, p.Duration = 4*time.Second, 20*time.Second
+		p.Progress = func(now workloads.Progress) {
+			if now.Unanswered >= 500*time.Millisecond {
+				t.Errorf("unanswered for %v at %v", now.Unanswered, now.Elapsed)
+			}
+		}
+		runtest.Measure(t, p)
+	})
 }

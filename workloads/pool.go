@@ -174,7 +174,7 @@ func (c *Pool) OpenSessions(ctx context.Context, n int, tap func(i int, p driver
 		i += c.part.First
 		s.number, s.trackers, s.Tracker = i, c.turns, c.turns.Tracker(i, 0)
 		s.Marks, s.Rand = c.Meter.Session(), rand.New(rand.NewPCG(c.seed, uint64(i)))
-		s.probe, s.service, s.timeout = c.part.Probe(i, tap(i, s.Marks)), c.Service, c.timeout
+		s.probe, s.service, s.timeout, s.patience = c.part.Probe(i, tap(i, s.Marks)), c.Service, c.timeout, c.opening.Patience
 	}
 	return c.opening.All(ctx, len(c.Slots), func(ctx context.Context, i int) error { return c.Slots[i].Open(ctx) })
 }
@@ -254,6 +254,20 @@ func (c *Pool) closeAll(sessions []drivers.Conn) error {
 		return nil
 	}
 	return closed()
+}
+
+// leave makes nothing wait for the service any more. It ends the sessions for their clients, which may be trying to remove
+// what they have there, for as long as a session lives.
+func (c *Pool) leave() {
+	c.gone.Store(true)
+	for _, s := range c.Slots {
+		if conn := s.current.Load(); conn != nil {
+			go (*conn).Close()
+			if c, ok := (*conn).(drivers.Cutter); ok { // else calls in flight wait until Close gives up
+				c.Cut()
+			}
+		}
+	}
 }
 
 // patience returns how long to wait for what the service may not answer: no longer than a short try takes if the run has

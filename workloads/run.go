@@ -75,6 +75,8 @@ type Progress struct {
 	Lap       metrics.Lap // of the first phase, in the last interval; zero behind the last one
 	Errors    int64       // also those before and after the window
 	CPUCores  float64     // the generator's own
+	// Unanswered is how long no round has ended although a client waits for its service.
+	Unanswered time.Duration
 }
 
 // ErrInterrupted is the error of a run whose context ended. Its Record holds the measurements up
@@ -235,7 +237,7 @@ func (r *runner) run(ctx context.Context) *metrics.Record {
 	r.agreeTurns()
 	clients := r.startClients()
 	r.background.start(r)
-	watch, stopWatching := r.startMonitor()
+	watch, stopWatching := r.startMonitor(ctx)
 	defer stopWatching()
 
 	record := &metrics.Record{}

@@ -49,6 +49,7 @@ type runner struct {
 	failure error
 	lost    *ServiceLost // why the run ended without its service
 	abandon func()       // ends the context of rounds
+	silence atomic.Int64 // a time.Duration: see [monitor.silence]
 	cut     bool         // counts do not cover whole rounds: rounds abandoned, or notifications unconfirmed
 	queued  bool         // too many turns were in progress for their rounds to end in time
 }

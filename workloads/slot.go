@@ -46,8 +46,10 @@ type Slot struct {
 	turns        int64                 // turns completed so far
 	probe        drivers.Probe
 	service      drivers.Service
-	timeout      time.Duration // of its sessions; 0 if that was not chosen
-	lags         bool          // see [drivers.Info.Lags]
+	timeout      time.Duration                // of its sessions; 0 if that was not chosen
+	patience     time.Duration                // with which they are opened
+	lags         bool                         // see [drivers.Info.Lags]
+	current      atomic.Pointer[drivers.Conn] // Conn, for others than the client; nil before the first
 	disturbances atomic.Int64
 	state        atomic.Uint32                           // a drivers.State, the session's last
 	states       [drivers.SessionClosed + 1]atomic.Int64 // how often the session came to each, not meant
@@ -267,14 +269,15 @@ func (s *Slot) Untracked() { s.Tracker = nil }
 
 // Open opens a new session for the slot.
 func (s *Slot) Open(ctx context.Context) error {
-	conn, err := s.service.Dial(ctx, s.faults.options(drivers.Options{SessionTimeout: s.timeout, OnState: s.onState, Probe: s.probe}))
+	conn, err := s.service.Dial(ctx, s.faults.options(drivers.Options{SessionTimeout: s.timeout, Patience: s.patience, OnState: s.onState, Probe: s.probe}))
 	if err != nil {
 		return fmt.Errorf("%s: %w", s.name, err)
 	}
 	s.Conn = conn
+	s.current.Store(&conn)
 	s.state.Store(uint32(drivers.Connected))
 	s.meant.Store(0)
-	s.faults.opened(conn)
+	s.faults.opened()
 	return nil
 }
 

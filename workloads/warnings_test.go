@@ -158,8 +158,12 @@ func TestMissedRateIsNoDoubt(t *testing.T) {
 	r := &runner{plan: Plan{Clients: 4}}
 	r.warn(m)
 	m.Warn(r.plan.MissedRate(m)...)
-	if len(m.Warnings) != 1 || m.Warnings[0].Code != metrics.Behind || len(m.Doubts) != 0 {
+	if len(m.Warnings) != 1 || m.Warnings[0].Code != metrics.Behind || m.Warnings[0].Numbers["completed"] != 900 || len(m.Doubts) != 0 {
 		t.Errorf("warnings %v, doubts %v; want one warning", m.Warnings, m.Doubts)
+	}
+	m.Doubt(metrics.Warning{Code: metrics.ServiceLost})
+	if all := r.plan.MissedRate(m); len(all) > 0 {
+		t.Errorf("the service was gone, not too slow: %v", all)
 	}
 }
 

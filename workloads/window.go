@@ -128,7 +128,7 @@ func (r *runner) reportProgress(elapsed time.Duration, first metrics.Lap, cores 
 	errors := r.allErrs
 	r.mu.Unlock()
 	r.plan.Progress(Progress{Measuring: !r.stopping.Load(), Elapsed: elapsed, Rounds: r.done(), Lap: first,
-		Errors: errors, CPUCores: cores})
+		Errors: errors, CPUCores: cores, Unanswered: time.Duration(r.silence.Load())})
 }
 
 // A serverReading has the servers' own counters, and the rounds that had ended when they were read.

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,7 +27,8 @@ const abortEvery = time.Second
 
 // following returns the observer that ends a run as soon as a condition is true: of the errors and the response times of
 // the first phase at each report of progress, in the last interval and since the window opened, and of all figures of the
-// window once a second, if this process has the clients. at is the run's place in the file.
+// window once a second, if this process has the clients. Requests that the service leaves unanswered count for the times of
+// all phases. at is the run's place in the file.
 func (a *abortConditions) following(row results.Run, at int, end func()) observer {
 	if len(a.conditions) == 0 {
 		return observer{}
@@ -38,8 +41,9 @@ func (a *abortConditions) following(row results.Run, at int, end func()) observe
 		first   = metrics.NewDurations() // times of the first phase
 		over    = false
 	)
+	why := "it ended the command"
 	look := func(seen, atLeast results.Run, figures func(string) bool) {
-		if !over && a.look(seen, atLeast, at, figures, "it ended the command") {
+		if !over && a.look(seen, atLeast, at, figures, why) {
 			over = true
 			end()
 		}
@@ -60,6 +64,12 @@ func (a *abortConditions) following(row results.Run, at int, end func()) observe
 					look(known, atLeast, func(f string) bool { return strings.HasPrefix(f, p.Lap.Phase+".response.p") })
 				}
 			}
+			if p.Unanswered >= abortEvery {
+				why = fmt.Sprintf("it ended the command: for %.1f s no round ended, and requests were unanswered", p.Unanswered.Seconds())
+				silent := a.unanswered(now, p.Unanswered)
+				look(silent, silent, func(f string) bool { _, is := phaseOf(f); return is })
+				why = "it ended the command"
+			}
 			if live != nil && p.Measuring && p.Elapsed >= next {
 				next = p.Elapsed.Truncate(abortEvery) + abortEvery
 				record := live.SoFar()
@@ -69,6 +79,38 @@ func (a *abortConditions) following(row results.Run, at int, end func()) observe
 			}
 		},
 	}
+}
+
+// unanswered returns the run with the least that its times can be while the service answers nothing for so long: those
+// of the last interval, in which no operation has ended, are those of the requests that are outstanding.
+func (a *abortConditions) unanswered(run results.Run, since time.Duration) results.Run {
+	least := int64(since)
+	times := &results.Distribution{P50: &least, P90: &least, P99: &least, P999: &least, Max: least}
+	run.Latency, run.Background = map[string]results.Latency{}, &results.Background{Latency: map[string]results.Latency{}}
+	for _, t := range a.conditions {
+		phase, is := phaseOf(t.Figure())
+		if !is || !t.IsUpper() {
+			continue
+		}
+		all := results.Latency{Response: times, Service: times}
+		if name, background := strings.CutPrefix(phase, "background."); background {
+			run.Background.Latency[name] = all
+			continue
+		}
+		run.Latency[phase] = all
+		if !slices.Contains(run.Phases, phase) {
+			run.Phases = append(slices.Clone(run.Phases), phase)
+		}
+	}
+	return run
+}
+
+// phaseOf returns the phase of a figure of its times, such as acquire for acquire.response.p99.
+func phaseOf(figure string) (phase string, is bool) {
+	if phase, _, is = strings.Cut(figure, ".response."); !is {
+		phase, _, is = strings.Cut(figure, ".service.")
+	}
+	return phase, is
 }
 
 // ended reports whether a run that has ended meets a condition, so that no other one is done.

@@ -172,3 +172,37 @@ func TestAbortSeesATimeBeforeItIsKnown(t *testing.T) {
 		}
 	}
 }
+
+// TestAbortSeesRequestsThatAreNotAnswered feeds progress of a service that has stopped answering: no request ends, so that no
+// time is known. Each time that is too long by now ends the command, in its last interval.
+func TestAbortSeesRequestsThatAreNotAnswered(t *testing.T) {
+	row := gate.Row{Recipe: "lock", Form: "predecessor", Clients: 4, Phases: []string{"acquire", "release"},
+		Plan: figure.Plan{Background: true, BackgroundReads: true}}
+	for condition, want := range map[string]time.Duration{ // 0: never
+		"acquire.p99 > 300ms":          time.Second, // a pause of a garbage collector is none
+		"release.p50 > 1500ms":         1750 * time.Millisecond,
+		"acquire.service.max >= 2s":    2 * time.Second,
+		"background.read.p999 > 300ms": time.Second,
+		"acquire.p99 < 300ms":          0,
+		"acquire.mean > 1ms":           0, // of the whole window
+		"acquire.p99 > 1m":             0,
+		"errors > 0":                   0,
+	} {
+		th, err := gate.Parse(condition, "", []gate.Row{row})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if th, err = th.Opposite(); err != nil {
+			t.Fatal(err)
+		}
+		ended, at := time.Duration(0), time.Duration(0)
+		a := abortConditions{conditions: []gate.Threshold{th}}
+		o := a.following(results.Run{Recipe: "lock", Form: "predecessor"}, 0, func() { ended = at })
+		for at = 0; at <= 3*time.Second; at += 250 * time.Millisecond {
+			o.progress(workloads.Progress{Measuring: true, Elapsed: 5*time.Second + at, Lap: metrics.Lap{Phase: "acquire"}, Unanswered: at})
+		}
+		if ended != want || len(a.fired) > 0 && !strings.Contains(a.fired[0].Why, "requests were unanswered") {
+			t.Errorf("%s: ended after %v, want %v; %+v", condition, ended, want, a.fired)
+		}
+	}
+}

@@ -148,7 +148,8 @@ func (a *app) gather(ctx context.Context, f spec.Agents, patience time.Duration,
 	}
 	a.fleet, err = agents.Gather(ctx, plane, agents.Options{
 		Agents: f.Count, Continue: f.OnLoss == spec.Continue, Version: versionLine(), Address: f.Listen,
-		Present: func(n int) { p.note(fmt.Sprintf("waiting for agents: %d of %d", n, f.Count)) },
+		Patience: max(patience, agents.DefaultPatience),
+		Present:  func(names []string) { p.note(awaited(names, f.Count)) },
 	})
 	if err != nil {
 		end()
@@ -159,6 +160,14 @@ func (a *app) gather(ctx context.Context, f spec.Agents, patience time.Duration,
 		defer end()
 		return a.fleet.Close()
 	}, nil
+}
+
+// awaited says how many agents are missing, and which are not.
+func awaited(present []string, of int) string {
+	if len(present) == 0 {
+		return fmt.Sprintf("waiting for %d agents", of)
+	}
+	return fmt.Sprintf("waiting for %d of %d agents; present: %s", of-len(present), of, strings.Join(present, ", "))
 }
 
 // controlPlane returns the given control plane, or runs one and prints how agents join. end ends the

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"io"
 	"net"
 	"strings"
 	"sync/atomic"
@@ -14,8 +15,10 @@ import (
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
 	"github.com/stampede-bench/stampede/drivers/ensemble"
 	"github.com/stampede-bench/stampede/drivers/lean"
+	"github.com/stampede-bench/stampede/drivers/server"
 	"github.com/stampede-bench/stampede/drivers/wire"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
+	"github.com/stampede-bench/stampede/internal/bubble"
 	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
@@ -291,4 +294,42 @@ func TestSyncReads(t *testing.T) {
 			t.Errorf("asked %s; want %s", got, want)
 		}
 	})
+}
+
+// TestASilentServerIsLeftInTime has servers of which one accepts connections and answers nothing. A session is opened on
+// another one within the time that its caller waits, however long it is to live.
+func TestASilentServerIsLeftInTime(t *testing.T) {
+	const patience = 3 * time.Second
+	for name, client := range clients() {
+		for _, servers := range [][]string{{"silent", "good"}, {"silent", "good", "good too"}, {"silent", "silent too", "good"}} {
+			t.Run(name+" "+strings.Join(servers, ","), func(t *testing.T) {
+				bubble.Test(t, func(t *testing.T) {
+					good := server.New(server.Options{MaxTimeout: time.Hour})
+					defer good.Close()
+					s, err := client(ensemble.Config{Servers: servers, Dial: func(_ context.Context, address string) (net.Conn, error) {
+						if strings.HasPrefix(address, "good") {
+							return good.Dial("", "", 0)
+						}
+						near, far := net.Pipe()
+						go io.Copy(io.Discard, far)
+						return near, nil
+					}})
+					if err != nil {
+						t.Fatal(err)
+					}
+					defer s.Close()
+					ctx, cancel := context.WithTimeout(t.Context(), patience)
+					defer cancel()
+					began := time.Now()
+					for range servers { // each of them is the first of one session
+						c, err := s.Dial(ctx, drivers.Options{SessionTimeout: time.Minute, Patience: patience / time.Duration(len(servers))})
+						if err != nil {
+							t.Fatalf("after %v: %v", time.Since(began), err)
+						}
+						defer c.Close()
+					}
+				})
+			})
+		}
+	}
 }

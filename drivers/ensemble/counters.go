@@ -84,11 +84,11 @@ func parseCounters(text string, asked, answered time.Time) (c drivers.ServerCoun
 
 // askVersion asks the servers in turn until one answers.
 func (e *Ensemble) askVersion() (string, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), versionTime)
-	defer cancel()
 	var errs []error
 	for _, a := range e.Servers {
+		ctx, cancel := context.WithTimeout(context.Background(), versionTime/time.Duration(len(e.Servers)))
 		text, err := e.Word(ctx, a, "srvr")
+		cancel()
 		if err == nil {
 			if version := parseVersion(text); version != "" {
 				return "ZooKeeper " + version, nil

@@ -1,6 +1,7 @@
 package ensemble
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -68,6 +69,17 @@ func (e *Ensemble) Connect(ctx context.Context, address string, through func(net
 		conn = through(conn)
 	}
 	return conn, err
+}
+
+// Share returns how long a server may take to open or resume a session until another one is tried: an equal part of the
+// session's time-out, of which one part is left over, and of the time that the caller waits for the session.
+func (e *Ensemble) Share(o drivers.Options) time.Duration {
+	n := time.Duration(len(e.Servers))
+	share := cmp.Or(o.SessionTimeout, drivers.DefaultSessionTimeout) / (n + 1)
+	if o.Patience > 0 {
+		share = min(share, o.Patience/n)
+	}
+	return share
 }
 
 // Next returns the index of the server that the next session tries first.

@@ -10,6 +10,7 @@ import (
 	"math"
 	"net"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
@@ -27,11 +28,15 @@ import (
 // library learns of it.
 type link struct {
 	net.Conn
-	tap *tap
+	tap      *tap
+	answered atomic.Bool // the server has sent something
 }
 
 func (l *link) Read(p []byte) (int, error) {
 	n, err := l.Conn.Read(p)
+	if n > 0 && !l.answered.Load() {
+		l.answered.Store(true)
+	}
 	if err != nil {
 		l.tap.unlinked(l)
 		l.tap.refused(err)
@@ -47,8 +52,12 @@ func (l *link) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Close is called by the library when it abandons the connection, and at the end.
+// Close is called by the library when it abandons the connection, and at the end. What the library says of a server that
+// sent nothing until then names neither.
 func (l *link) Close() error {
+	if !l.answered.Load() {
+		l.tap.undone(cmp.Or(l.tap.undialed(), drivers.ErrSilent))
+	}
 	l.tap.unlinked(l)
 	return l.Conn.Close()
 }

@@ -3,7 +3,9 @@ package etcd
 import (
 	"context"
 	"fmt"
+	"io"
 	"net"
+	"strings"
 	"testing"
 	"time"
 
@@ -90,5 +92,28 @@ func TestStoppedFollowerLosesNoSession(t *testing.T) {
 		if err != nil {
 			t.Errorf("session %d: %v", i, err)
 		}
+	}
+}
+
+// TestAllMembersAreSilent has members that accept connections and answer nothing. The error says so in plain words.
+func TestAllMembersAreSilent(t *testing.T) {
+	testenv.SkipIfShort(t)
+	for _, members := range [][]string{{"a:1"}, {"a:1", "b:1"}, {"a:1", "b:1", "c:1"}} {
+		s, err := New(Config{Endpoints: members, Prefix: "/silent", Dial: func(context.Context, string) (net.Conn, error) {
+			near, far := net.Pipe()
+			go io.Copy(io.Discard, far)
+			return near, nil
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		_, err = s.Dial(ctx, drivers.Options{})
+		cancel()
+		want := fmt.Sprintf("etcd %s: no session: the server does not answer (context deadline exceeded)", strings.Join(members, ","))
+		if err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+		s.Close()
 	}
 }

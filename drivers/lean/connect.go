@@ -52,10 +52,11 @@ func (c *Conn) timeout() time.Duration {
 	return time.Duration(c.session.Timeout) * time.Millisecond
 }
 
-// attempt connects to a server and opens or resumes the session there. Each server gets an
-// equal share of the session's timeout, and one share is left over.
+// attempt connects to a server and opens or resumes the session there.
 func (c *Conn) attempt(ctx context.Context, address string) (*link, error) {
-	ctx, cancel := context.WithTimeout(ctx, c.timeout()/time.Duration(len(c.ensemble.Servers)+1))
+	o := c.options
+	o.SessionTimeout = c.timeout()
+	ctx, cancel := context.WithTimeout(ctx, c.ensemble.Share(o))
 	defer cancel()
 	nc, err := c.ensemble.Connect(ctx, address, c.options.Through)
 	if err != nil {

@@ -3,8 +3,10 @@ package zookeeper
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -73,19 +75,41 @@ func (c *Conn) connect(ctx context.Context, address string) (net.Conn, error) {
 	c.session.mu.Lock()
 	defer c.session.mu.Unlock()
 	c.session.tap = tap
-	return &connection{tap, c.dialer}, nil
+	return newConnection(tap, c.dialer, address, c.ensemble.Share(c.options)), nil
 }
 
-// A connection is a tap whose errors the library reports too late or not at all.
+// A connection is a tap whose errors the library reports too late or not at all. It ends if the server sends nothing in
+// time: the library would wait for longer than a session lasts until it tries another server.
 type connection struct {
 	*wire.Tap
-	dialer *dialer
+	dialer   *dialer
+	address  string
+	answered bool // the server has sent something; only Read uses it
+	silent   atomic.Bool
+	timer    *time.Timer // ends the connection to a silent server
+}
+
+func newConnection(tap *wire.Tap, d *dialer, address string, patience time.Duration) *connection {
+	c := &connection{Tap: tap, dialer: d, address: address}
+	c.timer = time.AfterFunc(patience, func() {
+		c.silent.Store(true)
+		tap.Close()
+	})
+	return c
 }
 
 // Read tells the dialer why a connection ended, since the library does not.
 func (c *connection) Read(p []byte) (int, error) {
 	n, err := c.Tap.Read(p)
+	if n > 0 && !c.answered {
+		c.answered = true
+		c.timer.Stop()
+	}
 	if err != nil {
+		c.timer.Stop()
+		if c.silent.Load() {
+			err = fmt.Errorf("%s: %w", c.address, drivers.ErrSilent)
+		}
 		c.dialer.failed(err)
 	}
 	return n, err

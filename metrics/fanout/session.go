@@ -91,6 +91,12 @@ func (s *Session) Waits() bool {
 	return asked > 0 && asked == s.answered.Load()
 }
 
+// Answers returns how many requests have been answered or cut off, and whether another one is outstanding.
+func (s *Session) Answers() (n int64, outstanding bool) {
+	n = s.answered.Load()
+	return n, s.requestCount() > n
+}
+
 // requestCount returns the number of requests sent, answered or not.
 func (s *Session) requestCount() (n int64) {
 	for op := range s.sent {

@@ -3,8 +3,10 @@ package document
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/contrast"
 	"github.com/stampede-bench/stampede/results/levels"
@@ -43,6 +45,23 @@ func finding(runs []results.Run, shown levels.Shown) []string {
 	if void := violations(runs); len(void) > 0 {
 		return void
 	}
+	return append(lostServices(runs), shownBy(runs, shown)...)
+}
+
+// lostServices names the runs that ended since their service went away.
+func lostServices(runs []results.Run) (lines []string) {
+	for _, r := range runs {
+		for _, w := range r.Doubts {
+			if w.Code == metrics.ServiceLost {
+				lines = append(lines, fmt.Sprintf("SERVICE LOST: %s/%s with %s: %s.", r.Recipe, r.Form, units.Clients(r.Clients), strings.TrimPrefix(w.Text, "service lost: ")))
+			}
+		}
+	}
+	return lines
+}
+
+// shownBy says what runs without a safety violation show.
+func shownBy(runs []results.Run, shown levels.Shown) []string {
 	measured := slices.DeleteFunc(slices.Clone(runs), func(r results.Run) bool { return r.Cost.PerRound == nil })
 	if len(measured) == 0 {
 		return []string{"Nothing was measured: no round was completed."}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/levels"
 )
@@ -47,5 +48,19 @@ func TestDeliveryComesFirst(t *testing.T) {
 	r.Safety.Details = nil // what an older file has
 	if c := (Check{}).delivery(r.Safety, 0); !strings.HasSuffix(c.Why, "void") {
 		t.Errorf("delivery without details: %q", c.Why)
+	}
+}
+
+// A service that went away comes first, and nothing after it says that it kept up.
+func TestALostServiceComesFirst(t *testing.T) {
+	gone := results.Warning{Code: metrics.ServiceLost, Text: "service lost: it last answered 5.00 s after the window opened; 12.0 s later all 4 sessions had ended"}
+	for _, open := range []*results.Open{nil, {Rate: "8"}} {
+		r := results.Run{Open: open, Clients: 4, Recipe: "lock", Form: "predecessor", OfferedPerS: 8, ThroughputPerS: 8, DurationNS: 17 * time.Second, Rounds: 40,
+			Phases: []string{"acquire"}, Cost: results.Cost{PerRound: &results.PerRound{}}, Doubts: []results.Warning{gone}}
+		lines := runFindings(results.File{Runs: []results.Run{r}})
+		const want = "SERVICE LOST: lock/predecessor with 4 clients: it last answered 5.00 s after the window opened; 12.0 s later all 4 sessions had ended."
+		if lines[0] != want || len(lines) < 2 || strings.Contains(strings.Join(lines, " "), "keep") {
+			t.Errorf("%q", lines)
+		}
 	}
 }

@@ -151,6 +151,11 @@ func TestPace(t *testing.T) {
 			t.Errorf("%s: %q", name, line)
 		}
 	}
+	gone := slow
+	gone.Doubts = []results.Warning{{Code: metrics.ServiceLost}}
+	if line := levels.Pace(gone, []results.Run{gone}); !strings.HasSuffix(line, "clients, until the service was gone") {
+		t.Errorf("without its service: %q", line)
+	}
 	slow.ThroughputPerS = 80
 	for share, want := range map[float64]string{0.1: "does 80.0/s and falls behind", 0.25: "does 80.0/s and may keep up (other programs)"} {
 		runs := doubted([]results.Run{slow}, "", share)

@@ -76,7 +76,7 @@ func Medians(runs []results.Run) (all []results.Run) {
 }
 
 // Pace says whether a run in an open loop kept up with the offered rate: fewer than half of its repetitions warn that
-// they did not.
+// they did not. It says nothing of a service that went away.
 func Pace(r results.Run, runs []results.Run) string {
 	behind, all := 0, RepetitionsOf(r, runs)
 	for _, one := range all {
@@ -85,6 +85,9 @@ func Pace(r results.Run, runs []results.Run) string {
 		}
 	}
 	line := fmt.Sprintf("Offered %s/s, %s/%s with %s", units.Rate(r.OfferedPerS), r.Recipe, r.Form, Crowd(r))
+	if slices.ContainsFunc(all, results.Run.LostService) {
+		return line + ", until the service was gone"
+	}
 	if 2*behind < len(all) {
 		return line + " keeps up"
 	}

@@ -125,8 +125,7 @@ func (r Recovered) outage() string {
 // serviceLost reports whether the run ended after the fault, and before another one, because its service was gone.
 func (r Recovered) serviceLost() bool {
 	all := r.Run.Faults.Recovery
-	return r.AtNS == all[len(all)-1].AtNS &&
-		slices.ContainsFunc(r.Run.Doubts, func(w results.Warning) bool { return w.Code == metrics.ServiceLost })
+	return r.AtNS == all[len(all)-1].AtNS && r.Run.LostService()
 }
 
 // recovery returns the end of that sentence, about the throughput.

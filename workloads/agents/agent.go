@@ -234,12 +234,13 @@ func (a *Agent) measure(ctx context.Context, work assignment, s share) (_ report
 		err = nil // the coordinator wants what was measured until then
 	}
 	var failed workloads.FormError
-	if errors.As(err, &failed) && ctx.Err() == nil {
+	var lost *workloads.ServiceLost
+	if (errors.As(err, &failed) || errors.As(err, &lost)) && ctx.Err() == nil {
 		in, unable := p.report(record, began)
 		if unable != nil {
 			return report{}, err
 		}
-		in.Failure = err.Error()
+		in.Failure, in.Lost = err.Error(), lost
 		return in, nil
 	}
 	if err != nil {

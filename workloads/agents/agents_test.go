@@ -98,7 +98,7 @@ func newStageWith(t *testing.T, n int, plane func(*testing.T) drivers.Service, c
 		}()
 	}
 	var err error
-	s.fleet, err = Gather(t.Context(), s.connect(t), Options{Agents: n, Version: "test", Address: "127.0.0.1:0", Present: func(int) {}})
+	s.fleet, err = Gather(t.Context(), s.connect(t), Options{Agents: n, Version: "test", Address: "127.0.0.1:0", Present: func([]string) {}})
 	if err != nil {
 		t.Fatal(err)
 	}

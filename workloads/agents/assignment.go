@@ -256,5 +256,5 @@ func (r *running) recoveries(merged *metrics.Record, reports map[string]report) 
 		})
 		merged.FaultsError = max(merged.FaultsError, in.Clock.error())
 	}
-	merged.Breaks, merged.Recoveries = r.faults.Breaks(), r.faults.Recoveries(merged.Duration)
+	merged.Breaks, merged.Recoveries = r.faults.Breaks(), r.faults.Recoveries(merged.Answered())
 }

@@ -87,7 +87,9 @@ func (c Contribution) markLoss(merged *metrics.Record, s share) {
 
 // A report is what an agent hands in of its part of a run.
 type report struct {
-	Failure string // "" if the part has ended as planned; the rest is there if it was an error of a form
+	Failure string // "" if the part has ended as planned; the rest is there if the part has measured something
+	// Lost is why the part ended without its service; nil if it did not.
+	Lost    *workloads.ServiceLost
 	Record  []byte // as package merge encodes it
 	Journal []byte // as package journal encodes it; nil without one
 	Steps   []check.Step

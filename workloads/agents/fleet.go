@@ -1,11 +1,14 @@
 package agents
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net"
 	"slices"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/stampede-bench/stampede/metrics"
@@ -34,11 +37,20 @@ type Options struct {
 	// then not extended until some number of rounds has ended, because the agents would wait for the lost
 	// one's count.
 	Continue bool
-	// Present is called with the number of agents whenever it has changed.
-	Present func(n int)
+	// Patience is how long to wait for one more agent; 0 means DefaultPatience.
+	Patience time.Duration
+	// Present is called a few times a second with the names of the agents that are present, while others are missing.
+	Present func(names []string)
 }
 
-// Gather makes this process the coordinator, and waits until there are enough agents.
+// DefaultPatience is how long a coordinator waits for one more agent. People start agents by hand.
+const DefaultPatience = time.Minute
+
+// presentEvery is the time between two calls of Present.
+const presentEvery = 250 * time.Millisecond
+
+// Gather makes this process the coordinator, and waits until there are enough agents, or no further one has joined for as
+// long as its patience lasts.
 func Gather(ctx context.Context, plane *control.Plane, o Options) (_ *Fleet, err error) {
 	f := &Fleet{plane: plane, clock: clock.StartClock(), continues: o.Continue}
 	defer func() {
@@ -54,8 +66,52 @@ func Gather(ctx context.Context, plane *control.Plane, o Options) (_ *Fleet, err
 	if err := plane.Lead(ctx, control.Coordinator{Version: o.Version, Clock: f.peer.LocalAddr().String(), Key: key}); err != nil {
 		return nil, err
 	}
-	f.agents, err = plane.AwaitAgents(ctx, o.Agents, o.Present)
+	f.agents, err = o.await(ctx, plane)
 	return f, err
+}
+
+// await waits for the agents.
+func (o Options) await(ctx context.Context, plane *control.Plane) ([]control.Agent, error) {
+	patience := cmp.Or(o.Patience, DefaultPatience)
+	within, giveUp := context.WithCancelCause(ctx)
+	defer giveUp(nil)
+	var mu sync.Mutex
+	var present []string
+	most := 0
+	missing := func() {
+		mu.Lock()
+		defer mu.Unlock()
+		joined := "none has joined"
+		if len(present) > 0 {
+			joined = fmt.Sprintf("%d of them joined: %s, and no further one", len(present), strings.Join(present, ", "))
+		}
+		giveUp(fmt.Errorf("waited for %d agents: %s within %v", o.Agents, joined, patience))
+	}
+	last := time.AfterFunc(patience, missing)
+	defer last.Stop()
+	var reports sync.WaitGroup
+	defer reports.Wait()
+	reports.Go(func() {
+		for ; within.Err() == nil; workloads.Sleep(within, presentEvery) {
+			mu.Lock()
+			names := present
+			mu.Unlock()
+			o.Present(names)
+		}
+	})
+	agents, err := plane.AwaitAgents(within, o.Agents, func(names []string) {
+		mu.Lock()
+		defer mu.Unlock()
+		if present = names; len(names) > most {
+			most = len(names)
+			last.Reset(patience)
+		}
+	})
+	if err != nil {
+		err = caused(within, err)
+	}
+	giveUp(nil)
+	return agents, err
 }
 
 // Close dismisses the agents and closes the session with the control plane.

@@ -30,8 +30,11 @@ const patience = time.Second
 // call, or one if none has. elapsed is the window's age on the coordinator's clock.
 func (f *follower) merge(elapsed time.Duration, agents []string) (all []workloads.Progress) {
 	now := workloads.Progress{Measuring: true, Elapsed: elapsed}
-	for _, name := range agents {
+	for i, name := range agents {
 		s := f.states[name]
+		if i == 0 || s.Unanswered < now.Unanswered { // while rounds end in one, the service answers
+			now.Unanswered = s.Unanswered
+		}
 		now.Rounds, now.Errors, now.CPUCores = now.Rounds+s.Rounds, now.Errors+s.Errors, now.CPUCores+s.CPUCores
 	}
 	for f.complete(elapsed, agents) {
@@ -134,8 +137,9 @@ type state struct {
 	Elapsed        time.Duration // of the window
 	Rounds, Errors int64
 	CPUCores       float64
-	Phase          string   // the form's first, which the seconds are about
-	Seconds        []second // the latest that are over
+	Unanswered     time.Duration // see workloads.Progress
+	Phase          string        // the form's first, which the seconds are about
+	Seconds        []second      // the latest that are over
 }
 
 // A second is one second of the window.
@@ -171,7 +175,7 @@ func (w *stateWriter) add(now workloads.Progress) {
 	}
 	w.close(int(now.Elapsed / time.Second))
 	s := &w.state
-	s.Elapsed, s.Rounds, s.Errors, s.CPUCores, s.Phase = now.Elapsed, now.Rounds, now.Errors, now.CPUCores, now.Lap.Phase
+	s.Elapsed, s.Rounds, s.Errors, s.CPUCores, s.Unanswered, s.Phase = now.Elapsed, now.Rounds, now.Errors, now.CPUCores, now.Unanswered, now.Lap.Phase
 	w.fresh = true
 }
 

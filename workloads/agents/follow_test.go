@@ -86,3 +86,14 @@ func TestASecondWaitsForAgents(t *testing.T) {
 		t.Errorf("without the lost agent: %+v, want 1000 times", all)
 	}
 }
+
+// TestOneAgentThatIsServedEndsASilence merges for how long the service has left the requests of agents unanswered.
+func TestOneAgentThatIsServedEndsASilence(t *testing.T) {
+	for _, c := range []struct{ a, b, want time.Duration }{{2, 3, 2}, {3, 2, 2}, {2, 0, 0}, {0, 0, 0}} {
+		f := newFollower("acquire")
+		f.states = map[string]state{"a": {Unanswered: c.a * time.Second}, "b": {Unanswered: c.b * time.Second}}
+		if all := f.merge(0, []string{"a", "b"}); all[0].Unanswered != c.want*time.Second {
+			t.Errorf("%v and %v give %v", c.a, c.b, all[0].Unanswered)
+		}
+	}
+}

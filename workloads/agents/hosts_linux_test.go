@@ -109,7 +109,7 @@ func startRemotes(t *testing.T, service drivers.Service) *remoteStage {
 	defer other.Close()
 	go func() {
 		var err error
-		s.fleet, err = Gather(t.Context(), coordinator, Options{Agents: len(s.agents), Version: "test", Address: "127.0.0.1:0", Present: func(int) {}})
+		s.fleet, err = Gather(t.Context(), coordinator, Options{Agents: len(s.agents), Version: "test", Address: "127.0.0.1:0", Present: func([]string) {}})
 		gathered <- err
 	}()
 	c, err := other.AwaitCoordinator(t.Context())

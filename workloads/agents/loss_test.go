@@ -3,17 +3,21 @@ package agents
 import (
 	"context"
 	"errors"
+	"net"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/backends"
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
+	"github.com/stampede-bench/stampede/drivers/server"
 	"github.com/stampede-bench/stampede/internal/await"
 	"github.com/stampede-bench/stampede/internal/testenv"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/agents/control"
 )
 
 // An outcome is what a run returned.
@@ -227,4 +231,78 @@ func TestAnAgentIsLostBeforeItKnowsTheRun(t *testing.T) {
 		t.Errorf("got %v, want %v", err, ErrAgentLost)
 	}
 	nothingLeft(t, service)
+}
+
+// TestAServiceThatDiesEndsTheRunOfAllAgents ends the service in the middle of a run. What the agents measured until then is
+// the result, as of a run of one process, and nothing waits for a service that is gone.
+func TestAServiceThatDiesEndsTheRunOfAllAgents(t *testing.T) {
+	testenv.SkipIfShort(t)
+	for _, form := range []string{"lock/predecessor", "mix/operations", "barrier/watch"} {
+		t.Run(form, func(t *testing.T) {
+			listener, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			dying := server.New(server.Options{MinTimeout: 1})
+			go dying.Serve(listener)
+			defer dying.Close()
+			target, err := backends.Parse("native://" + listener.Addr().String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			service, err := target.Open(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer service.Close()
+			s := newStageOn(t, 2, member(t))
+			p := planOf(t, service, form, 4)
+			p.Duration, p.SessionTimeout = time.Hour, time.Second
+			ended, told := s.start(t, p)
+			awaitTold(t, told, ended)
+			dying.Close()
+			o := await.Value(t, "the run ends", ended)
+			if lost := new(workloads.ServiceLost); !errors.As(o.err, &lost) || !strings.Contains(o.err.Error(), "agent a") {
+				t.Errorf("the run ended with %v, want that the service is gone", o.err)
+			}
+			if o.record == nil || len(o.parts) != 2 || o.record.Rounds == 0 || o.record.Safety.Violations > 0 || !o.record.Disturbed {
+				t.Fatalf("got %+v of %d agents", o.record, len(o.parts))
+			}
+			if !slices.ContainsFunc(o.record.Doubts, func(w metrics.Warning) bool { return w.Code == metrics.ServiceLost }) {
+				t.Errorf("the doubts are %+v, want that the service is gone", o.record.Doubts)
+			}
+		})
+	}
+}
+
+// TestGatherGivesUp waits for two agents, of which one joins.
+func TestGatherGivesUp(t *testing.T) {
+	testenv.SkipIfShort(t)
+	s := &stage{plane: member(t)}
+	joined := make(chan struct{})
+	a := &Agent{Agent: control.Agent{Name: "a1", Version: "test"}, Plane: s.connect(t), Joined: func() { close(joined) }}
+	ctx, leave := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- a.Run(ctx) }()
+	seen := make(chan []string, 1)
+	_, err := Gather(t.Context(), s.connect(t), Options{Agents: 2, Version: "test", Address: "127.0.0.1:0", Patience: 3 * time.Second,
+		Present: func(names []string) {
+			select {
+			case <-joined:
+				select {
+				case seen <- names:
+				default:
+				}
+			default:
+			}
+		}})
+	if err == nil || err.Error() != "waited for 2 agents: 1 of them joined: a1, and no further one within 3s" {
+		t.Errorf("got %v", err)
+	}
+	if names := await.Value(t, "the agents are named", seen); len(names) > 1 {
+		t.Errorf("present: %v", names)
+	}
+	leave()
+	await.Value(t, "the agent ends", ended)
+	a.Plane.Close()
 }

@@ -149,8 +149,8 @@ func (r *running) reports(ctx context.Context) (map[string]report, error) {
 	for _, s := range r.work.Shares {
 		wait.Go(func() {
 			in, found, err := r.report(ctx, s.Agent)
-			if err == nil && found && in.Failure != "" {
-				err = partFailed{errors.New(in.Failure), in.measured()}
+			if err == nil && found {
+				err = r.failureOf(in)
 			}
 			if err != nil {
 				r.cancel(fmt.Errorf("agent %s: %w", s.Agent, err))
@@ -190,11 +190,24 @@ func (r *running) report(ctx context.Context, agent string) (in report, found bo
 	return in, err == nil, err
 }
 
-// A partFailed is the error of an agent whose part has failed.
+// failureOf returns the error of a part, or nil if it has ended as planned.
+func (r *running) failureOf(in report) error {
+	switch {
+	case in.Failure == "":
+		return nil
+	case in.Lost != nil:
+		return partFailed{fmt.Errorf("%v: %w", r.plan.Form, in.Lost), in.measured()}
+	}
+	return partFailed{errors.New(in.Failure), in.measured()}
+}
+
+// A partFailed is the error of an agent whose part has failed: by an error of its form, or since its service is gone.
 type partFailed struct {
 	error
 	measured bool // it has measured something until then
 }
+
+func (f partFailed) Unwrap() error { return f.error }
 
 // conclude returns what a run that has ended so has measured. An agent without a report is lost.
 func (r *running) conclude(ctx context.Context, reports map[string]report, err error) (*metrics.Record, []Contribution, error) {
@@ -203,8 +216,8 @@ func (r *running) conclude(ctx context.Context, reports map[string]report, err e
 		err = workloads.ErrInterrupted
 	}
 	var part partFailed
-	formFailed := errors.As(err, &part) && part.measured && len(reports) == len(r.work.Shares)
-	if !r.open || len(reports) == 0 || err != nil && !interrupted && !formFailed && !errors.Is(err, ErrAgentLost) {
+	failedPart := errors.As(err, &part) && part.measured && len(reports) == len(r.work.Shares)
+	if !r.open || len(reports) == 0 || err != nil && !interrupted && !failedPart && !errors.Is(err, ErrAgentLost) {
 		return nil, nil, err
 	}
 	for _, s := range r.work.Shares {
@@ -219,11 +232,11 @@ func (r *running) conclude(ctx context.Context, reports map[string]report, err e
 	}
 	record, parts, failed := r.fleet.combine(r.plan, r.work, reports, r.lost, r.opens)
 	switch {
-	case formFailed && failed != nil:
+	case failedPart && failed != nil:
 		return nil, nil, err
 	case failed != nil:
 		return nil, nil, failed
-	case formFailed:
+	case failedPart && !errors.As(err, new(*workloads.ServiceLost)): // a record has the doubt of that already
 		err = workloads.EndedEarly(record, err)
 	}
 	r.recoveries(record, reports)

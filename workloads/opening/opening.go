@@ -34,6 +34,7 @@ func New(on drivers.Service, patience time.Duration, joining func(open, sessions
 func (o Opening) Dial(ctx context.Context, options drivers.Options) (drivers.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, o.Patience)
 	defer cancel()
+	options.Patience = o.Patience
 	return o.Service.Dial(ctx, options)
 }
 

@@ -140,7 +140,7 @@ func TestMembers(t *testing.T) {
 		t.Errorf("a second agent of the same name gets %v", err)
 	}
 	var seen []int
-	agents, err := coordinator.AwaitAgents(t.Context(), 2, func(n int) { seen = append(seen, n) })
+	agents, err := coordinator.AwaitAgents(t.Context(), 2, func(names []string) { seen = append(seen, len(names)) })
 	if err != nil || len(agents) != 2 || agents[0].Processors != 3 || !slices.Equal(seen, []int{2}) {
 		t.Errorf("got agents %+v, counted %v, %v", agents, seen, err)
 	}

@@ -128,8 +128,8 @@ func (p *Plane) Join(ctx context.Context, a Agent) error {
 }
 
 // AwaitAgents waits until there are n agents, and returns those that joined first, in the order in which
-// they joined. see is called with their present number whenever that has changed.
-func (p *Plane) AwaitAgents(ctx context.Context, n int, see func(present int)) ([]Agent, error) {
+// they joined. see is called with the names of those that are present whenever their number has changed.
+func (p *Plane) AwaitAgents(ctx context.Context, n int, see func(present []string)) ([]Agent, error) {
 	for before := -1; ; {
 		var changed drivers.Wait
 		all, err := p.nodes.Children(ctx, members, changed.Fire)
@@ -137,7 +137,11 @@ func (p *Plane) AwaitAgents(ctx context.Context, n int, see func(present int)) (
 			return nil, err
 		}
 		if len(all) != before {
-			see(len(all))
+			var names []string
+			for _, c := range all {
+				names = append(names, c.Name)
+			}
+			see(names)
 		}
 		if before = len(all); before >= n {
 			agents, err := p.agents(ctx, all)
