@@ -80,8 +80,8 @@ func (f Figure) effectOf(d results.Warning) effect {
 	return inexact
 }
 
-// on returns what the effect is on the reading of a figure.
-func (e effect) on(f Figure, is Reading) Bias {
+// biasOf returns the effect on the reading of a figure.
+func (e effect) biasOf(f Figure, is Reading) Bias {
 	switch {
 	case is.Infinite():
 		return e.lost
@@ -113,7 +113,7 @@ func (f Figure) doubt(is *Reading, r results.Run, d results.Warning) {
 	case distortion == metrics.TooLong && f.Timed():
 		f.delayed(is, r, d)
 	case distortion == metrics.Unknown:
-		is.doubt(effect.on(f, *is), d.Text)
+		is.doubt(effect.biasOf(f, *is), d.Text)
 	}
 }
 
