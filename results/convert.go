@@ -27,6 +27,7 @@ type Setting struct {
 	Ramp                 time.Duration // as requested; 0: as long as the number of clients requires
 	Expected             *Expected
 	Faults               []string // the planned faults, a line each
+	Without              []string // see Run
 	Ceiling              float64  // requests per second that the generator reaches against a server that does nothing; 0: not known
 	// Settings are the flags of stampede run that can change a figure.
 	Settings map[string]string
@@ -112,7 +113,7 @@ func fromRecord(s Setting, r *metrics.Record, write writing) Run {
 		Clients: s.Clients, Groups: s.Groups, Seed: s.Seed, Loop: loop(s.Open), Open: s.Open, HoldNS: s.Hold, ThinkNS: s.Think, RampNS: s.Ramp, RampTookNS: r.Ramp, WarmupNS: s.Warmup,
 		DurationNS: r.Duration, Rounds: r.Rounds, ThroughputPerS: perSecond(r.Rounds, r.Duration),
 		OfferedPerS: perSecond(r.Generator.Offered, r.Duration),
-		Settings:    s.Settings, Little: little(r.Little),
+		Settings:    s.Settings, Without: s.Without, Little: little(r.Little),
 		Preload: s.Preload, Herd: herd(r, write), Cost: costs(r, s.Expected), Fanout: fanout(r.Fanout),
 		Safety: SafetyOf(r.Safety), Generator: generator(r.Generator, write), Sessions: Sessions(r.Sessions),
 		Errors: r.Errors, Warnings: warningsOf(r.Warnings), Doubts: warningsOf(r.Doubts), Intervals: intervals(r.Intervals),

@@ -43,6 +43,10 @@ type Run struct {
 	// Settings are all flags of stampede run that can change a figure of the run and that the recipe uses,
 	// with their values, defaults included.
 	Settings map[string]string `json:"settings"`
+	// Without names what the form and the settings leave out, so that the run has no figures of it: phases,
+	// "notifications" where no write can notify a session, "wake-ups" where no session waits for another client.
+	// Left out where nothing is, and in older files.
+	Without []string `json:"without,omitempty"`
 
 	HoldNS   time.Duration `json:"hold_ns"`
 	ThinkNS  time.Duration `json:"think_ns"`

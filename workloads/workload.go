@@ -109,8 +109,19 @@ type Form struct {
 	Client string
 	// Needs is the capability that the form requires and that some client libraries lack.
 	Needs Need
-	New   Constructor
+	// Notifies says whose sessions a client's writes can notify.
+	Notifies Notified
+	New      Constructor
 }
+
+// Notified says whose sessions the writes of a form's client can notify.
+type Notified int
+
+const (
+	Anyone Notified = iota // also its own
+	Others                 // those of other clients of the instance only
+	NoOne                  // none: no client watches what is written
+)
 
 // A Constructor creates the workload of one run.
 type Constructor = func(Settings) Workload
@@ -142,14 +153,43 @@ func (f Form) Fair() bool {
 	return ok
 }
 
-// OmittedPhases returns the phases of the form that runs of the plan do not have: a mix of reads alone has no writes.
-func (p Plan) OmittedPhases() []string {
-	w, ok := p.Form.New(p.Settings).(interface{ Phases() []string })
-	if !ok {
-		return nil
+// What a run can be without, besides phases.
+const (
+	Notifications = "notifications" // no write can notify a session
+	WakeUps       = "wake-ups"      // no session waits for what another client does
+)
+
+// A varied workload has phases and notifications only with some settings.
+type varied interface {
+	// Phases returns the phases that can occur.
+	Phases() []string
+	// Notifies reports whether writes can notify sessions.
+	Notifies() bool
+}
+
+// A shared workload is one in which clients wait for each other.
+type shared interface {
+	// NeedsTwo returns what runs have only if at least two clients share an instance.
+	NeedsTwo() []string
+}
+
+// Lacks returns what runs of the plan cannot have: phases of the form, [Notifications] and [WakeUps]. A mix of reads
+// alone has no writes, for instance, and a single client takes over from nobody, unless faults end its session.
+func (p Plan) Lacks(faults bool) (all []string) {
+	w, alone, notifies := p.Form.New(p.Settings), p.Clients == max(p.Groups, 1) && !faults, p.Form.Notifies != NoOne
+	if v, is := w.(varied); is {
+		has := v.Phases()
+		all = slices.DeleteFunc(p.Form.Phases(), func(phase string) bool { return slices.Contains(has, phase) })
+		notifies, all = v.Notifies(), append(all, WakeUps) // sessions that watch wait for nothing
 	}
-	has := w.Phases()
-	return slices.DeleteFunc(p.Form.Phases(), func(phase string) bool { return slices.Contains(has, phase) })
+	if s, is := w.(shared); is && alone {
+		all = append(all, s.NeedsTwo()...)
+	}
+	if !notifies || alone && p.Form.Notifies == Others {
+		all = append(all, Notifications, WakeUps)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // Phases returns the names of the phases that runs of the form measure, in alphabetical order.

@@ -70,7 +70,9 @@ func (d *pairedRuns) phases() []string {
 func (d *pairedRuns) plans() (all []figure.Plan) {
 	for i := range d.variants {
 		v := &d.variants[i]
-		all = append(all, v.flags.Figures(v.form.Form, v.source))
+		for _, clients := range v.flags.Clients {
+			all = append(all, v.flags.Figures(v.form.Form, v.source, clients))
+		}
 	}
 	return all
 }

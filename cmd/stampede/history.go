@@ -158,12 +158,21 @@ func (a *app) findFigure(name string) (figure.Figure, error) {
 // their time, and whether the newest file is among them: one in a folder may be unreadable. A result that is there several
 // times, by its id, counts once.
 func (a *app) savedResults(path string) (all []archive.Entry, newest bool, err error) {
-	if strings.HasSuffix(path, ".jsonl") {
-		newest = true
-		all, err = inLines(path)
-	} else {
-		all, newest, err = a.inFolder(archive.Folder(path))
+	if !strings.HasSuffix(path, ".jsonl") {
+		return a.inOrder(archive.Folder(path))
 	}
+	all, err = inLines(path)
+	return a.once(path, all), true, err
+}
+
+// inOrder is savedResults for a folder.
+func (a *app) inOrder(folder archive.Folder) (all []archive.Entry, newest bool, err error) {
+	all, newest, err = a.inFolder(folder)
+	return a.once(string(folder), all), newest, err
+}
+
+// once returns the results in the order of their time, without those that are there again, and says how many these are.
+func (a *app) once(path string, all []archive.Entry) []archive.Entry {
 	slices.SortStableFunc(all, func(x, y archive.Entry) int {
 		return results.HeadOf(x.Result).Started.Compare(results.HeadOf(y.Result).Started)
 	})
@@ -177,7 +186,7 @@ func (a *app) savedResults(path string) (all []archive.Entry, newest bool, err e
 	if repeated := len(all) - len(once); repeated > 0 {
 		fmt.Fprintf(a.err, "stampede: %s: %s with the id of an earlier one left out\n", path, units.Plural(repeated, "result"))
 	}
-	return once, newest, err
+	return once
 }
 
 // inLines reads the results of a file with a result in each line. A result is named by its line if its id

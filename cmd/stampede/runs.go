@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"os"
 	"slices"
@@ -157,12 +158,12 @@ func oneFile(_ *cobra.Command, args []string) error {
 }
 
 func (a *app) exportRuns(folder archive.Folder, path string) error {
-	all, _, err := a.inFolder(folder)
+	all, _, err := a.inOrder(folder)
 	if err != nil {
 		return err
 	}
 	var text bytes.Buffer
-	for _, v := range slices.Backward(all) { // the folder has the newest first
+	for _, v := range all {
 		if err := archive.WriteLine(&text, v.Result); err != nil {
 			return err
 		}
@@ -294,8 +295,13 @@ func (a *app) prune(p pruning) error {
 		word = "would remove"
 	}
 	var gone, bytes int64
-	for i, e := range all { // the newest first
-		beyond := p.keep >= 0 && i >= p.keep
+	newer := map[string]int{} // how many results are newer, by id: a result that is there again goes or stays with the first
+	for _, e := range all {   // the newest first
+		id := cmp.Or(results.HeadOf(e.Result).ID, e.ID)
+		if _, again := newer[id]; !again {
+			newer[id] = len(newer)
+		}
+		beyond := p.keep >= 0 && newer[id] >= p.keep
 		if !beyond && !results.HeadOf(e.Result).Started.Before(before) {
 			continue
 		}

@@ -54,19 +54,23 @@ func (a *app) thresholdsTopic() *cobra.Command {
 	topic := &cobra.Command{Use: "thresholds", Short: "Thresholds and their metrics"}
 	topic.SetHelpFunc(func(*cobra.Command, []string) {
 		fmt.Fprint(a.out, thresholdsText)
-		a.listFigures(figure.All([]string{"PHASE"}))
+		a.listFigures(figure.All([]string{"PHASE"}), figure.Figure.Needs)
 		fmt.Fprintf(a.out, "\nPHASE is one of %s; PHASE.p99 is short for\nPHASE.response.p99.\n", strings.Join(a.phases(), ", "))
 		fmt.Fprint(a.out, "\nMetrics of observed paths, for stampede observe --threshold '[PATH: ]METRIC OP LIMIT':\n\n")
-		a.listFigures(figure.OfObservations())
+		a.listFigures(figure.OfObservations(), func(figure.Figure) string { return "" })
 	})
 	return topic
 }
 
-// listFigures prints a line for each figure.
-func (a *app) listFigures(all []figure.Figure) {
+// listFigures prints a line for each figure, with what it needs.
+func (a *app) listFigures(all []figure.Figure, needed func(figure.Figure) string) {
 	var rows [][]string
 	for _, f := range all {
-		rows = append(rows, []string{f.Name, f.About})
+		about := f.About
+		if needs := needed(f); needs != "" {
+			about += "; only with " + needs
+		}
+		rows = append(rows, []string{f.Name, about})
 	}
 	_ = render.WriteColumns(a.out, "  ", rows) // help has no errors
 }

@@ -16,17 +16,24 @@ import (
 const tellLimit = 2 * time.Second
 
 // together returns an error if two endpoints are of different clusters, which would tell of each other's nodes that they
-// do not exist. It asks once, when the first session with a lease is open.
+// do not exist. It asks once, when the first session is open.
 func (s *Service) together(ctx context.Context, c *Conn) error {
-	if len(s.config.Endpoints) < 2 || !c.leased() || !s.asked.CompareAndSwap(false, true) {
+	if len(s.config.Endpoints) < 2 || !s.asked.CompareAndSwap(false, true) {
 		return nil
+	}
+	known := clientv3.LeaseID(c.lease.id)
+	if !c.leased() { // a full store grants none: then only the names of the clusters tell
+		if granted, err := c.library.Grant(ctx, int64(tellLimit.Seconds())*leaseTries); err == nil {
+			known = granted.ID
+			defer c.library.Revoke(context.WithoutCancel(ctx), known) // it ends soon in any case
+		}
 	}
 	told := make([]string, len(s.config.Endpoints)) // the cluster, "" if it is not known
 	keeps := make([]leaseState, len(s.config.Endpoints))
 	var all errgroup.Group
 	for i, address := range s.config.Endpoints {
 		all.Go(func() error {
-			told[i], keeps[i] = s.clusterOf(ctx, address, clientv3.LeaseID(c.lease.id))
+			told[i], keeps[i] = s.clusterOf(ctx, address, known)
 			return nil
 		})
 	}

@@ -33,6 +33,17 @@ func (m *teller) Status(context.Context, *pb.StatusRequest) (*pb.StatusResponse,
 	return &pb.StatusResponse{Header: &pb.ResponseHeader{ClusterId: m.cluster, MemberId: m.member}}, nil
 }
 
+func (m *teller) LeaseGrant(context.Context, *pb.LeaseGrantRequest) (*pb.LeaseGrantResponse, error) {
+	if m.lease == 0 {
+		return nil, rpctypes.ErrGRPCNoSpace // as a full store answers
+	}
+	return &pb.LeaseGrantResponse{Header: &pb.ResponseHeader{}, ID: m.lease, TTL: 9}, nil
+}
+
+func (m *teller) LeaseRevoke(context.Context, *pb.LeaseRevokeRequest) (*pb.LeaseRevokeResponse, error) {
+	return &pb.LeaseRevokeResponse{Header: &pb.ResponseHeader{}}, nil
+}
+
 func (m *teller) LeaseTimeToLive(_ context.Context, r *pb.LeaseTimeToLiveRequest) (*pb.LeaseTimeToLiveResponse, error) {
 	switch {
 	case m.secret:
@@ -73,17 +84,25 @@ func TestTwoClustersAreNoService(t *testing.T) {
 				defer server.Stop()
 				endpoints = append(endpoints, l.Addr().String())
 			}
-			s := service(t, Config{Endpoints: endpoints})
-			err := s.together(t.Context(), &Conn{lease: lease{id: known}})
-			switch {
-			case c.want == "" && err != nil:
-				t.Error(err)
-			case c.want == "":
-			case !errors.Is(err, drivers.ErrNotOneService) || !strings.Contains(err.Error(), fmt.Sprintf(c.want, endpoints[0], endpoints[1])):
-				t.Errorf("%v, want %q", err, c.want)
-			}
-			if again := s.together(t.Context(), &Conn{lease: lease{id: known}}); again != nil {
-				t.Errorf("it asks again: %v", again)
+			for _, id := range []int64{known, 0} { // with a lease, and without one, as the session that cleans
+				s := service(t, Config{Endpoints: endpoints})
+				library, err := s.direct(t.Context(), endpoints[0])
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer library.Close()
+				session := &Conn{lease: lease{id: id}, library: library}
+				err = s.together(t.Context(), session)
+				switch {
+				case c.want == "" && err != nil:
+					t.Errorf("lease %d: %v", id, err)
+				case c.want == "":
+				case !errors.Is(err, drivers.ErrNotOneService) || !strings.Contains(err.Error(), fmt.Sprintf(c.want, endpoints[0], endpoints[1])):
+					t.Errorf("lease %d: %v, want %q", id, err, c.want)
+				}
+				if again := s.together(t.Context(), session); again != nil {
+					t.Errorf("lease %d: it asks again: %v", id, again)
+				}
 			}
 		})
 	}

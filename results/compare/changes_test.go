@@ -279,7 +279,7 @@ func TestDoubtfulRuns(t *testing.T) {
 		t.Error(got[0].Why)
 	}
 	want(t, judged(doubtful(5, metrics.Abandoned), runs(1), paired),
-		"rounds_per_s: invalid", "handoff.response.p50: invalid", "handoff.response.p99: invalid", "whole.notifications_per_round: invalid")
+		"rounds_per_s: pass", "handoff.response.p50: invalid", "handoff.response.p99: invalid", "whole.notifications_per_round: invalid")
 	if lines := compare.Doubted("BASE", doubtful(5, metrics.Starved)); len(lines) != 1 || lines[0].Code != metrics.Starved || lines[0].Text != "base: 5 of 10 runs: client-bound: 1.9 of 2 cores" {
 		t.Error(lines)
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/stampede-bench/stampede/metrics/recovery"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/document"
-	"github.com/stampede-bench/stampede/results/gate"
 	"github.com/stampede-bench/stampede/results/render"
 	"github.com/stampede-bench/stampede/results/resulttest"
 )
@@ -19,22 +18,9 @@ import (
 // observed is an observation of a lock on one node and of a queue.
 func observed() observation.Report { return resulttest.Observation().Observed }
 
-func judged(t *testing.T, thresholds ...string) (gates []results.Gate, verdict results.Verdict) {
-	t.Helper()
-	var all []gate.PathThreshold
-	for _, text := range thresholds {
-		one, err := gate.ParsePath(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, one)
-	}
-	return gate.JudgePaths(all, resulttest.Observation())
-}
-
 func TestText(t *testing.T) {
 	f := results.Observation{Backend: "zookeeper://zk1:2181", Source: "proxy", Observed: observed(), Projected: 1000}
-	f.Gates, f.Verdict = judged(t, "/controller: fanout.max <= 5")
+	f.Gates, f.Verdict = resulttest.JudgePaths(t, "/controller: fanout.max <= 5")
 	program, exit := "go", 0
 	f.Program, f.Exit = &program, &exit
 	wantText(t, f, render.Options{}, "observation.txt")
@@ -43,7 +29,7 @@ func TestText(t *testing.T) {
 // On a terminal findings are bold, and verdicts of thresholds have their colours.
 func TestTextInColour(t *testing.T) {
 	f := results.Observation{Observed: observed()}
-	f.Gates, f.Verdict = judged(t, "fanout.max <= 23", "fanout.max <= 22", "/controler: fanout.max <= 5")
+	f.Gates, f.Verdict = resulttest.JudgePaths(t, "fanout.max <= 23", "fanout.max <= 22", "/controler: fanout.max <= 5")
 	text := textOf(t, f, render.Options{Color: true})
 	for _, want := range []string{
 		"\x1b[1mHERD: one change of /controller wakes up to 23 of 24 sessions.\x1b[0m\n",

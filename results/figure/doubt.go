@@ -36,40 +36,96 @@ const (
 	adds                   // more of what should not happen at all
 )
 
-// doubt widens the reading by one doubt about the run.
+// An effect says, for each kind of figure, on which sides of the measured value the true one can lie because of a doubt
+// that has no size.
+type effect struct {
+	count    Bias // what was counted, and ratios of counts
+	perRound Bias // what was counted, for each round
+	least    Bias // the least of a phase's times
+	times    Bias // the other times
+	between  Bias // times between two events
+	rate     Bias // how much work was done in the window
+	extra    Bias // how often something happened that should not happen at all
+	other    Bias // figures that depend on time in another way
+	lost     Bias // how many arrivals were not served, and so a percentile that is infinite because of them
+}
+
+// The effects of doubts without a size.
+var (
+	// inexact is the effect of a doubt about how exact times are, or what they stand for. It does not change which
+	// arrivals were served, so an infinite percentile stays infinite.
+	inexact = effect{least: Either, times: Either, between: Either, rate: Either, extra: Either, other: Either}
+	// early is the effect of an end before that of the window: arrivals that were waiting might have been served.
+	early = effect{least: Either, times: Either, between: Either, rate: Either, extra: Either, other: Either, lost: Either}
+	// partial is the effect of counts that have only a part of what was done.
+	partial = effect{Either, Either, Either, Either, Either, Either, Either, Either, Either}
+	// cutOff is the effect of rounds that had not ended long after the window. They have no time, and what they cost is
+	// counted without the rounds. What ended in the window did so.
+	cutOff = effect{perRound: Either, times: Higher, between: Higher, other: Either}
+)
+
+// effectOf returns the effect on the figure of a doubt without a size.
+func (f Figure) effectOf(d results.Warning) effect {
+	switch {
+	case d.Code == metrics.AgentLost && f.Name == Violations: // one among the other agents' clients is one
+		return effect{}
+	case d.Code == metrics.AgentLost, d.Code == metrics.Interrupted && d.Numbers["measured_share"] == 0 && f.Population == Window:
+		return partial
+	case d.Code == metrics.Interrupted, d.Code == metrics.FormFailed:
+		return early
+	case d.Code == metrics.Abandoned && f.ofBackground():
+		return effect{}
+	case d.Code == metrics.Abandoned:
+		return cutOff
+	}
+	return inexact
+}
+
+// biasOf returns the effect on the reading of a figure.
+func (e effect) biasOf(f Figure, is Reading) Bias {
+	switch {
+	case is.Infinite():
+		return e.lost
+	case !f.Timed() && strings.HasSuffix(f.Name, "_per_round"):
+		return e.perRound
+	case !f.Timed():
+		return e.count
+	case f.delay == lengthens && strings.HasSuffix(f.Name, ".min"):
+		return e.least
+	}
+	return map[delay]Bias{lengthens: e.times, shifts: e.between, slows: e.rate, slowsSome: e.rate, adds: e.extra, anyhow: e.other}[f.delay]
+}
+
+// doubt widens the reading by one doubt about the run. All verdicts about runs follow from it: those of thresholds,
+// objectives, baselines, comparisons and histories.
 func (f Figure) doubt(is *Reading, r results.Run, d results.Warning) {
-	ofBackground := d.Code == metrics.Bystanders
-	code := d.Code
-	if ofBackground {
+	code, bystanders := d.Code, d.Code == metrics.Bystanders
+	if bystanders {
 		code = cmp.Or(d.Names[metrics.Cause], code)
 	}
-	distortion := metrics.DistortionOf(code)
+	distortion, effect := metrics.DistortionOf(code), f.effectOf(d)
 	switch {
-	case code == metrics.Interrupted && d.Numbers["measured_share"] == 0 && f.Population == Window: // not even counts were measured
-	case strings.HasPrefix(f.Name, "generator.") || strings.HasPrefix(f.Name, "machine.") || f.Name == "rate.offered":
-		return // doubts are derived from them
-	case code == metrics.AgentLost && f.Name != Violations: // a violation among the other agents' clients is one
-	case code == metrics.Abandoned && f.Unit == PerRound:
-	case !f.Timed():
-		return
-	case strings.HasPrefix(f.Name, backgroundPrefix) != ofBackground && (distortion == metrics.Unserved || ofBackground):
-		return // arrivals of the other load
-	case distortion == metrics.Unserved:
+	case effect == partial:
+		is.doubt(Either, d.Text)
+	case strings.HasPrefix(f.Name, "generator.") || strings.HasPrefix(f.Name, "machine.") || f.Name == "rate.offered": // doubts are derived from them
+	case f.ofBackground() != bystanders && (distortion == metrics.Unserved || bystanders): // arrivals of the other load
+	case distortion == metrics.Unserved && f.Timed():
 		f.unserved(is, r, code, d)
-		return
-	case distortion == metrics.TooLong:
+	case distortion == metrics.TooLong && f.Timed():
 		f.delayed(is, r, d)
-		return
+	case distortion == metrics.Unknown:
+		is.doubt(effect.biasOf(f, *is), d.Text)
 	}
-	is.widen(math.Inf(-1), math.Inf(1), d.Text)
 }
+
+// ofBackground reports whether the figure is of the background load.
+func (f Figure) ofBackground() bool { return strings.HasPrefix(f.Name, backgroundPrefix) }
 
 // unserved widens the reading by arrivals, or turns of a closed loop, that have no time. They change neither what was
 // counted nor any rate: what was done was done. Percentiles of response times include lost arrivals, all of them even
 // where some would have been operations of another kind. The least time is what it is, and an arrival that was
 // never started has no service time.
 func (f Figure) unserved(is *Reading, r results.Run, code string, d results.Warning) {
-	_, closed := d.Numbers["overdue"]
 	lost := f.lostOf(r)
 	switch {
 	case lost.all > 0:
@@ -77,7 +133,7 @@ func (f Figure) unserved(is *Reading, r results.Run, code string, d results.Warn
 			is.widen(lost.counting(least), is.Value, d.Text)
 		}
 	case f.delay != lengthens:
-	case !closed && strings.HasSuffix(f.Name, ".min"):
+	case strings.HasSuffix(f.Name, ".min"):
 	case code == metrics.Skipped && strings.Contains(f.Name, ".service."):
 	default:
 		is.widen(is.Value, math.Inf(1), d.Text)
@@ -94,6 +150,9 @@ func (f Figure) delayed(is *Reading, r results.Run, d results.Warning) {
 		lost, span := f.lostOf(r), v
 		switch {
 		case is.Infinite() && lost.endless(lost.least(f.lostArrivals(r, d).Low)):
+			return
+		case is.Infinite():
+			is.widen(-inf, v, "arrivals that were not served may be lost to the generator's own delays: "+d.Text)
 			return
 		case lost.all > 0: // without the delays fewer may have been lost: it would be a lower percentile of the others
 			share = 1
@@ -141,7 +200,7 @@ func lostTime(d results.Warning) (share, longest float64) {
 // served without the time that a doubt is worth.
 func (f Figure) lostArrivals(r results.Run, d results.Warning) Reading {
 	all, completed := r.Generator.Lost(), r.Generator.Completed
-	if strings.HasPrefix(f.Name, backgroundPrefix) && r.Background != nil {
+	if f.ofBackground() && r.Background != nil {
 		all, completed = r.Background.Lost(), r.Background.Completed
 	}
 	is := Exactly(float64(all))
@@ -155,13 +214,16 @@ func (f Figure) lostArrivals(r results.Run, d results.Warning) Reading {
 	return is
 }
 
-// Lost returns how many arrivals of an open loop were not served, with those that a generator or a machine short of
-// processor time can have lost.
+// Lost returns how many arrivals of an open loop were not served, and how many of these the service may not be to blame for:
+// a generator or a machine short of processor time can have lost them, or the end of the run.
 func Lost(r results.Run) Reading {
 	all := Exactly(float64(r.Generator.Lost()))
 	for _, d := range r.Doubts {
-		if metrics.DistortionOf(d.Code) == metrics.TooLong {
+		switch metrics.DistortionOf(d.Code) {
+		case metrics.TooLong:
 			all.widen(Figure{}.lostArrivals(r, d).Low, all.Value, d.Text)
+		case metrics.Unknown:
+			all.doubt(Figure{}.effectOf(d).lost, d.Text)
 		}
 	}
 	all.bound(0, math.Inf(1))

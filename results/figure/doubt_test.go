@@ -3,6 +3,7 @@ package figure_test
 import (
 	"math"
 	"regexp"
+	"slices"
 	"testing"
 	"time"
 
@@ -30,63 +31,134 @@ func doubted(doubts ...results.Warning) results.Run {
 	return r
 }
 
-// A doubt concerns the figures that it makes meaningless, and no others, and says on which side the true
-// value can be. What was done was done: work that was not makes no count and no rate doubtful.
-func TestDoubt(t *testing.T) {
-	for _, c := range []struct {
-		figure, code string
-		want         figure.Bias
-	}{
-		{"acquire.p99", metrics.Starved, figure.Lower},
-		{"acquire.service.p50", metrics.Stolen, figure.Lower},
-		{"rounds_per_s", metrics.Others, figure.Higher},
-		{"fairness.longest_wait", metrics.ClientBound, figure.Lower},
-		{"from_ack.first.p50", metrics.Starved, figure.Either}, // the acknowledgement can be late, too
-		{"drain.p50", metrics.Starved, figure.Either},          // so can the first notification
-		{"server.cpu_per_round", metrics.Stolen, figure.Either},
-		{"notifications_per_round", metrics.Starved, 0},
-		{"fanout.max", metrics.Skipped, 0},
-		{"notifications_per_round", metrics.Abandoned, figure.Either},
-		{"acquire.p99", metrics.Abandoned, figure.Either},
-		{"fanout.max", metrics.Abandoned, 0},
-		{"acquire.p99", metrics.Skipped, figure.Higher},
-		{"acquire.p99", metrics.Unfinished, figure.Higher},
-		{"acquire.p99", metrics.Failed, figure.Higher},
-		{"acquire.p99", metrics.Behind, figure.Either},
-		{"acquire.p99", metrics.LittlesLaw, figure.Either},
-		{"rounds_per_s", metrics.Skipped, 0},
-		{"rounds", metrics.Skipped, 0},
-		{"operations_per_s", metrics.Failed, 0},
-		{"rounds_per_s.min", metrics.Unfinished, 0},
-		{"mix.reads", metrics.Skipped, 0},
-		{"missed", metrics.Starved, figure.Lower}, // a slow watcher misses more
-		{"drain.p50", metrics.Skipped, 0},
-		{"acquire.response.max", metrics.Skipped, figure.Higher},
-		{"acquire.response.mean", metrics.Skipped, figure.Higher},
-		{"acquire.response.min", metrics.Skipped, 0}, // what is infinitely late is no shorter
-		{"acquire.service.p50", metrics.Skipped, 0},  // what was never started took no time
-		{"acquire.service.p50", metrics.Unfinished, figure.Higher},
-		{"rounds", metrics.AgentLost, figure.Either},
-		{"identities.broken", metrics.AgentLost, figure.Either},
-		{"safety.violations", metrics.AgentLost, 0},
-		{"background.read.p99", metrics.Skipped, 0},
-		{"background.read.p99", metrics.Bystanders, figure.Either},
-		{"background.read.p99", metrics.Stolen, figure.Lower},
-		{"background.errors", metrics.Bystanders, 0},
-		{"acquire.p99", metrics.Bystanders, 0},
-		{"generator.lag.p99", metrics.Starved, 0},
-		{"machine.busy", metrics.Others, 0},
-		{"rate.achieved", metrics.Skipped, 0},
-		{"rate.achieved", metrics.Others, figure.Higher}, // as rounds_per_s
-		{"rate.offered", metrics.Others, 0},
-	} {
-		m, err := figure.Parse(c.figure, []string{"acquire"})
-		if err != nil {
-			t.Fatal(err)
+// The columns of the table of doubts: the kinds of figures, each with the figures that it has. The first that fits counts.
+var columns = []struct {
+	name string
+	fits *regexp.Regexp
+}{
+	{"violations", regexp.MustCompile(`^safety\.violations$`)},
+	{"of the generator", regexp.MustCompile(`^(generator|machine)\.|^rate\.offered$`)},
+	{"load, least", regexp.MustCompile(`^background\..*\.min$`)},
+	{"load, response", regexp.MustCompile(`^background\..*\.response\.`)},
+	{"load, service", regexp.MustCompile(`^background\..*\.service\.`)},
+	{"load, rate", regexp.MustCompile(`^background\.rounds_per_s$`)},
+	{"load, extra", regexp.MustCompile(`^background\.(late|skipped|unfinished)$`)},
+	{"load, count", regexp.MustCompile(`^background\.(reads|errors)$`)},
+	{"least", regexp.MustCompile(`^acquire\..*\.min$`)},
+	{"response", regexp.MustCompile(`^acquire\.response\.`)},
+	{"service", regexp.MustCompile(`^acquire\.service\.`)},
+	{"wait", regexp.MustCompile(`^fairness\.longest_wait$`)},
+	{"between", regexp.MustCompile(`^(drain|from_ack)\.`)},
+	{"rate", regexp.MustCompile(`^(rounds|operations|notifications)_per_s$|^rounds$|^rate\.achieved$|^mix\.transactions_per_s$|^rounds_per_s\.min$`)},
+	{"extra", regexp.MustCompile(`^sessions\.|^missed$`)},
+	{"other", regexp.MustCompile(`^server\.(cpu|written|fsyncs)_per_round$|^server\.(memory|fsync_mean)$|^rounds_per_s\.max$|^attempts\.per_s$`)},
+	{"whole", regexp.MustCompile(`^(server|whole)\..*_per_round$`)},
+	{"identities", regexp.MustCompile(`^identities`)},
+	{"each round", regexp.MustCompile(`_per_round$`)},
+	{"count", regexp.MustCompile(`^(mix|fanout|fairness|safety|attempts|watches|return)\.|^(read_write_ratio|wasted|errors|behind|heartbeats_per_s)$`)},
+}
+
+func columnOf(name string) string {
+	for _, c := range columns {
+		if c.fits.MatchString(name) {
+			return c.name
 		}
-		is := m.Read(doubted(results.Warning{Code: c.code, Text: "why"}))
-		if bias := sides(is); bias != c.want || (bias != 0) != (is.Doubtful() == "why") {
-			t.Errorf("%s with the doubt %s: %v, %+v, want %v", c.figure, c.code, bias, is, c.want)
+	}
+	return ""
+}
+
+const lower, higher, either = figure.Lower, figure.Higher, figure.Either
+
+// The table of doubts: on which sides the true value can lie, by the kind of figure. What is not listed is not in doubt.
+// Infinite is a percentile of response times that is infinite, of the load that the doubt is about.
+var doubts = []struct {
+	doubt    string
+	warning  results.Warning
+	sides    map[string]figure.Bias
+	infinite figure.Bias
+}{
+	{"without a size: generator short of processors", results.Warning{Code: metrics.Starved}, tooLong, lower},
+	{"without a size: generator kept the machine busy", results.Warning{Code: metrics.ClientBound}, tooLong, lower},
+	{"without a size: stolen", results.Warning{Code: metrics.Stolen}, tooLong, lower},
+	{"all of the window: other programs", results.Warning{Code: metrics.Others, Numbers: metrics.Numbers{metrics.LostShare: 1}}, tooLong, lower},
+	{"a tenth of the window: other programs", results.Warning{Code: metrics.Others, Numbers: metrics.Numbers{metrics.LostShare: 0.1}}, tooLong, 0},
+	{"skipped", results.Warning{Code: metrics.Skipped}, map[string]figure.Bias{"response": higher, "wait": higher}, 0},
+	{"failed", results.Warning{Code: metrics.Failed}, map[string]figure.Bias{"response": higher, "service": higher, "wait": higher}, 0},
+	{"unfinished", results.Warning{Code: metrics.Unfinished}, map[string]figure.Bias{"response": higher, "service": higher, "wait": higher}, 0},
+	{"turns unfinished", results.Warning{Code: metrics.Unfinished, Numbers: metrics.Numbers{"overdue": 3}},
+		map[string]figure.Bias{"response": higher, "service": higher, "wait": higher}, 0},
+	{"background, skipped", results.Warning{Code: metrics.Bystanders, Names: metrics.Names{metrics.Cause: metrics.Skipped}},
+		map[string]figure.Bias{"load, response": higher}, 0},
+	{"background, unfinished", results.Warning{Code: metrics.Bystanders, Names: metrics.Names{metrics.Cause: metrics.Unfinished}},
+		map[string]figure.Bias{"load, response": higher, "load, service": higher}, 0},
+	{"cut off", results.Warning{Code: metrics.Abandoned},
+		map[string]figure.Bias{"response": higher, "service": higher, "wait": higher, "between": higher, "other": either, "whole": either, "each round": either}, 0},
+	{"interrupted", results.Warning{Code: metrics.Interrupted, Numbers: metrics.Numbers{"measured_share": 0.2}}, timed, lower},
+	{"interrupted before the window", results.Warning{Code: metrics.Interrupted}, everything("whole", "identities"), lower},
+	{"a form's error", results.Warning{Code: metrics.FormFailed}, timed, lower},
+	{"an agent lost", results.Warning{Code: metrics.AgentLost}, everything("violations"), lower},
+	{"service lost", results.Warning{Code: metrics.ServiceLost}, timed, 0},
+	{"Little's law", results.Warning{Code: metrics.LittlesLaw}, timed, 0}, // in files of older versions
+	{"rate not reached", results.Warning{Code: metrics.Behind}, timed, 0},
+	{"a code of a later version", results.Warning{Code: "late"}, timed, 0},
+}
+
+// tooLong are the sides of times that have delays in them, and of rates that are too low because of them.
+var tooLong = map[string]figure.Bias{"load, least": lower, "load, response": lower, "load, service": lower, "load, rate": higher, "load, extra": lower,
+	"least": lower, "response": lower, "service": lower, "wait": lower, "between": either, "rate": higher, "extra": lower, "other": either}
+
+// timed are the sides of all that depends on time.
+var timed = func() map[string]figure.Bias {
+	all := map[string]figure.Bias{}
+	for column := range tooLong {
+		all[column] = either
+	}
+	return all
+}()
+
+func everything(but ...string) map[string]figure.Bias {
+	all := map[string]figure.Bias{}
+	for _, c := range columns {
+		if !slices.Contains(but, c.name) {
+			all[c.name] = either
+		}
+	}
+	return all
+}
+
+// A doubt concerns the figures that it makes meaningless, and no others, and says on which side the true value can be. What
+// was done was done: work that was not makes no count and no rate doubtful. An infinite percentile is finite only where
+// the lost arrivals may not be lost because of the service.
+func TestDoubts(t *testing.T) {
+	all := figure.All([]string{"acquire"})
+	for _, c := range doubts {
+		c.warning.Text = "why"
+		for _, f := range all {
+			column := columnOf(f.Name)
+			if column == "" {
+				t.Fatalf("%s is in no column of the table", f.Name)
+			}
+			r, want := doubted(c.warning), c.sides[column]
+			// What is 0 in a full run has no room below.
+			r.Cost.Heartbeats, r.Herd.Leftover, r.Fanout.Behind = 9, 9, 9
+			r.Sessions = results.Sessions{Lost: 9, GivenUp: 9, Disconnected: 9, Disconnections: 9}
+			is := f.Read(r)
+			if bias := sides(is); bias != want || (bias != 0) != (is.Doubtful() == "why") {
+				t.Errorf("%s: %s (%s): %v, %+v, want %v", c.doubt, f.Name, column, bias, is, want)
+			}
+		}
+		r := doubted(c.warning)
+		r.ReadRatio = nil
+		r.Generator.Skipped, r.Generator.Failed, r.Generator.Unfinished, r.Generator.Completed = 1600, 0, 0, 400
+		lost := results.Latency{Count: 400, Response: &results.Distribution{Lost: 1600}}
+		r.Latency["acquire"] = lost
+		r.Background = &results.Background{RatePerS: 1000, Offered: 2000, Skipped: 1600, Completed: 400, ReadRatio: results.ReadRatio{Asked: 1}, Latency: map[string]results.Latency{"read": lost}}
+		for _, name := range []string{"acquire.p50", "acquire.p99", "background.read.p99"} {
+			is := figure.Known([]string{"acquire"}, name)[0].Read(r)
+			holds, doubt := figure.Below.Judge(is, figure.Exactly(1e9))
+			if !is.Infinite() || sides(is) != c.infinite && !(c.warning.Code == metrics.Abandoned && name[0] == 'b') || holds || (doubt != "") != (c.infinite == lower) {
+				t.Errorf("%s: infinite %s: %+v, want %v; below 1 s %v, %q", c.doubt, name, is, c.infinite, holds, doubt)
+			}
 		}
 	}
 }
@@ -237,7 +309,7 @@ func TestInfinite(t *testing.T) {
 	}{
 		"lost":            {of(328, 72), nil, true, true, ""},
 		"lost, doubted":   {of(328, 72), []results.Warning{small}, true, true, ""},
-		"lost by delays":  {of(328, 72), []results.Warning{large}, true, true, "large"},
+		"lost by delays":  {of(328, 72), []results.Warning{large}, true, true, "arrivals that were not served may be lost to the generator's own delays: large"},
 		"few lost":        {of(380, 20), nil, false, false, ""}, // a file that has not written what is known
 		"nothing served":  {none, nil, true, true, ""},
 		"phase not there": {never, nil, false, false, ""},

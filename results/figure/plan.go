@@ -4,16 +4,17 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/stampede-bench/stampede/results"
 )
 
-// A Plan says, before a run, what decides which figures the run will have. The zero Plan is of a closed loop on a
-// service that is given by its address.
+// A Plan says what decides which figures a run has. The zero Plan is of a closed loop on a service that is given by its
+// address.
 type Plan struct {
 	Recipe       string
 	Fair         bool     // the recipe grants something to one client after the other
-	Omitted      []string // the phases of the form that the settings leave out
+	Without      []string // see [results.Run]
 	Rate         bool     // arrivals come at a rate, in an open loop
 	Transactions bool     // of a mix
 	Started      bool     // the run starts the servers, in processes of their own
@@ -24,15 +25,14 @@ type Plan struct {
 	Background, BackgroundRate, BackgroundReads, BackgroundWrites bool
 }
 
-// PlanOf returns the plan of a run that was done.
+// PlanOf returns the plan of a run: of one that was done, or of one that is to be done and has no measurements.
 func PlanOf(r results.Run) Plan {
-	p := Plan{Recipe: r.Recipe, Fair: r.Fairness != nil, Rate: r.Open != nil || r.Generator.Offered > 0,
+	p := Plan{Recipe: r.Recipe, Fair: r.Fairness != nil, Without: r.Without, Rate: r.Open != nil || r.Generator.Offered > 0,
 		Transactions: r.Mix != nil && r.Mix.Txns > 0, Started: strings.Contains(r.Backend.Started, "own process"),
-		Memory: r.Backend.Durability == "memory", Faults: r.Faults != nil}
+		Memory: r.Backend.Durability == "memory", Short: 0 < r.DurationNS && r.DurationNS < 2*time.Second, Faults: r.Faults != nil}
 	if b := r.Background; b != nil {
 		p.Background, p.BackgroundRate = true, b.RatePerS > 0
-		_, p.BackgroundReads = b.Latency["read"]
-		_, p.BackgroundWrites = b.Latency["write"]
+		p.BackgroundReads, p.BackgroundWrites = b.ReadRatio.Asked > 0, b.ReadRatio.Asked < 1
 	}
 	return p
 }
@@ -58,6 +58,8 @@ var (
 	transactions    = &need{"a mix with transactions, as with --txns", func(p Plan) bool { return p.Transactions }}
 	aFanout         = &need{"the recipe fanout", ofRecipe("fanout")}
 	outages         = &need{"the recipe reconnect", ofRecipe("reconnect")}
+	notifications   = &need{"writes that notify a session: clients that do not poll, two or more in each group, or a mix with --watchers", have("notifications")}
+	wakeUps         = &need{"clients that wait for each other and do not poll, two or more in each group", have("wake-ups")}
 	twoSeconds      = &need{"a window of two whole seconds, as with --duration 5s", func(p Plan) bool { return !p.Short }}
 )
 
@@ -65,7 +67,12 @@ func ofRecipe(name string) func(Plan) bool { return func(p Plan) bool { return p
 
 // phaseOf returns the need of the figures of a phase.
 func phaseOf(phase string) *need {
-	return &need{"settings with which the recipe has the phase " + phase, func(p Plan) bool { return !slices.Contains(p.Omitted, phase) }}
+	return &need{"settings with which the recipe has the phase " + phase, have(phase)}
+}
+
+// have returns a condition that plans meet whose runs can have something.
+func have(name string) func(Plan) bool {
+	return func(p Plan) bool { return !slices.Contains(p.Without, name) }
 }
 
 // PossibleIn reports whether runs of the plan can have the figure.
@@ -76,5 +83,13 @@ func (f Figure) LiveIn(p Plan) bool {
 	return f.Live() && f.PossibleIn(p) && (f.endsWithout == nil || f.endsWithout.met(p))
 }
 
+// Needs says what runs must have so that they can have the figure, "" if all can.
+func (f Figure) Needs() string {
+	if f.needs == nil {
+		return ""
+	}
+	return f.needs.what
+}
+
 // Lacking returns the error of a plan whose runs cannot have the figure, in one line.
-func (f Figure) Lacking() error { return fmt.Errorf("runs have %s only with %s", f.Name, f.needs.what) }
+func (f Figure) Lacking() error { return fmt.Errorf("runs have %s only with %s", f.Name, f.Needs()) }

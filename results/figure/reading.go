@@ -35,12 +35,7 @@ func Exactly(v float64) Reading { return Reading{Value: v, Low: v, High: v} }
 // Doubted returns the reading of a value whose true one can be anywhere on the sides of the bias.
 func Doubted(v float64, b Bias, why string) Reading {
 	r := Exactly(v)
-	if b&Lower != 0 {
-		r.widen(math.Inf(-1), v, why)
-	}
-	if b&Higher != 0 {
-		r.widen(v, math.Inf(1), why)
-	}
+	r.doubt(b, why)
 	return r
 }
 
@@ -58,6 +53,16 @@ func (r *Reading) widen(low, high float64, why string) {
 	}
 	if high > r.High {
 		r.High, r.highBy = high, why
+	}
+}
+
+// doubt extends the reading without limit on the sides of the bias, because of a doubt.
+func (r *Reading) doubt(b Bias, why string) {
+	if b&Lower != 0 {
+		r.widen(math.Inf(-1), r.Value, why)
+	}
+	if b&Higher != 0 {
+		r.widen(r.Value, math.Inf(1), why)
 	}
 }
 

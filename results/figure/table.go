@@ -207,7 +207,7 @@ func general() []Figure {
 	return each(Figure{Population: Window, Exactness: Schedule, Merge: Sum},
 		Figure{Name: "read_write_ratio", Better: Neither, About: "reads to each write", Merge: Derived,
 			run: pointed(func(r results.Run) *float64 { return r.Cost.ReadWriteRatio }, func(v float64) float64 { return v })},
-		Figure{Name: "wasted", Unit: Share, older: Either, absent: "it is not clear what the sessions wait for",
+		Figure{Name: "wasted", needs: wakeUps, Unit: Share, older: Either, absent: "it is not clear what the sessions wait for",
 			About: "share of notifications after which a client waited again",
 			Merge: Derived, Export: "stampede.wakeups", path: wastedShare,
 			run: ratio(func(r results.Run) (int64, int64) { return r.Herd.Wasted, r.Herd.Useful + r.Herd.Wasted })},
@@ -313,7 +313,7 @@ func costs() (window, whole, server []Figure) {
 // spreads returns the figures of the distributions that every run has.
 func spreads() []Figure {
 	// What woke a session is decided seconds later, so a run in progress lags behind.
-	common := Figure{Population: Window, Exactness: Schedule, Merge: Coordinator, ends: true}
+	common := Figure{Population: Window, Exactness: Schedule, Merge: Coordinator, ends: true, needs: notifications}
 	fanout := distribution(common, "fanout", Number, "sessions that one write notifies", "stampede.write.fanout",
 		func(r results.Run) *results.Distribution { return r.Herd.Fanout })
 	for i := range fanout {
@@ -322,7 +322,7 @@ func spreads() []Figure {
 	common.Exactness, common.delay = Timed, shifts
 	drain := distribution(common, "drain", Nanoseconds, "from the first to the last notification of one write",
 		"stampede.write.drain.duration", func(r results.Run) *results.Distribution { return r.Herd.Drain })
-	common.Merge, common.delay, common.ends = Histogram, anyhow, false
+	common.Merge, common.delay, common.ends, common.needs = Histogram, anyhow, false, nil
 	return slices.Concat(fanout, drain, distribution(common, "generator.lag", Nanoseconds, "how late the clients' timers ran",
 		"stampede.generator.lag.duration", func(r results.Run) *results.Distribution { return r.Generator.Lag }))
 }

@@ -146,7 +146,7 @@ func TestDoubts(t *testing.T) {
 	} {
 		r := herding("predecessor", 32)
 		one := int64(1)
-		r.Background = &results.Background{Latency: map[string]results.Latency{"read": {Response: &results.Distribution{P99: &one}}}}
+		r.Background = &results.Background{ReadRatio: results.ReadRatio{Asked: 1}, Latency: map[string]results.Latency{"read": {Response: &results.Distribution{P99: &one}}}}
 		r.Doubts = []results.Warning{{Code: c.kind, Text: "why"}}
 		lines, v := judged(t, c.text, file(r), nil)
 		if v != c.verdict || v == results.Invalid && !strings.HasSuffix(lines[0], ": why") {

@@ -23,15 +23,6 @@ func parsedPath(t *testing.T, text string) gate.PathThreshold {
 	return threshold
 }
 
-func judgedPaths(t *testing.T, thresholds ...string) (gates []results.Gate, verdict results.Verdict) {
-	t.Helper()
-	var all []gate.PathThreshold
-	for _, text := range thresholds {
-		all = append(all, parsedPath(t, text))
-	}
-	return gate.JudgePaths(all, resulttest.Observation())
-}
-
 func TestPathThresholds(t *testing.T) {
 	for text, want := range map[string]results.Verdict{
 		"fanout.max <= 23":                 results.Pass,
@@ -45,7 +36,7 @@ func TestPathThresholds(t *testing.T) {
 		"/controler: fanout.max <= 5":      results.Invalid, // mistyped: must not pass
 		"changes >= 7":                     results.Fail,    // of the place that is furthest from it
 	} {
-		gates, verdict := judgedPaths(t, text)
+		gates, verdict := resulttest.JudgePaths(t, text)
 		if verdict != want {
 			t.Errorf("%s: got %s (%+v), want %s", text, verdict, gates, want)
 		}

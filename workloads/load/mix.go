@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -157,6 +158,12 @@ func (w *mixWorkload) Phases() (names []string) {
 		names = append(names, mixPhases()[kind])
 	}
 	return names
+}
+
+// Notifies reports whether sessions watch keys that clients set.
+func (w *mixWorkload) Notifies() bool {
+	sets := func(kind int) bool { return kind == mixWrite || kind == mixTransaction }
+	return w.Watchers > 0 && slices.ContainsFunc(w.kinds(), sets)
 }
 
 // changes returns the share of the writes that create or delete a node.

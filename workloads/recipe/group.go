@@ -66,6 +66,9 @@ type groupWorkload struct {
 	change   *metrics.Latency // joining and leaving
 }
 
+// NeedsTwo returns what a member alone cannot have: it watches only its own changes.
+func (w *groupWorkload) NeedsTwo() []string { return []string{workloads.WakeUps} }
+
 func (w *groupWorkload) Attach(_ drivers.Conn, base string, clients int) {
 	w.path, w.clients, w.updates = base+"/group", clients, newUpdates(clients, w.exchange, w.recorded, w.converge)
 	w.membership = check.NewMembership(w.ring, func(change string) { w.exchange.Tell(membersTopic, change) })

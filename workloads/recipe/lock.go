@@ -121,6 +121,8 @@ func (w *lockWorkload) Together() bool { return false }
 
 func (w *lockWorkload) Grants() {}
 
+func (w *lockWorkload) NeedsTwo() []string { return []string{w.terms.handoff, workloads.WakeUps} }
+
 func (w *lockWorkload) Fill(r *metrics.Record) {
 	w.Timings.Fill(r)
 	r.Rounds = r.Phases[len(r.Phases)-1].Service.TotalCount()

@@ -182,6 +182,8 @@ func (w *queueWorkload) Together() bool { return false }
 
 func (w *queueWorkload) Grants() {}
 
+func (w *queueWorkload) NeedsTwo() []string { return []string{workloads.WakeUps} }
+
 func (w *queueWorkload) Fill(r *metrics.Record) {
 	w.Timings.Fill(r)
 	r.Rounds = r.Phases[2].Service.TotalCount()

@@ -28,6 +28,7 @@ func TestFiguresThatNoRunCanHaveAreRefused(t *testing.T) {
 		log       = "server.fsync_mean server.fsyncs_per_round"
 		unbroken  = "return.reads"
 		short     = "rounds_per_s.max rounds_per_s.min"
+		unwatched = "drain fanout wasted"
 	)
 	for name, c := range map[string]struct {
 		recipe, flags string
@@ -39,10 +40,13 @@ func TestFiguresThatNoRunCanHaveAreRefused(t *testing.T) {
 		"with background":         {"election", "background=reads=0.5,rate=9", []string{closed, notFanout, notMix, stays, unbroken, log}},
 		"a background that reads": {"lock", "background=reads=1", []string{closed, "background.late background.skipped background.write", notFanout, notMix, stays, unbroken, log}},
 		"under faults":            {"barrier", "fault=at=1s cut clients=all", []string{closed, alone, notFanout, notMix, stays, unfair, log}},
-		"reads":                   {"mix", "reads=1", []string{closed, alone, notFanout, stays, unfair, unbroken, log, "mix.refused mix.transactions_per_s", "list write create delete transaction"}},
-		"transactions":            {"mix", "reads=0 txns=1", []string{closed, alone, notFanout, stays, unfair, unbroken, log, "read list write create delete"}},
+		"reads":                   {"mix", "reads=1", []string{closed, alone, notFanout, stays, unfair, unbroken, log, "mix.refused mix.transactions_per_s", unwatched, "list write create delete transaction"}},
+		"transactions":            {"mix", "reads=0 txns=1", []string{closed, alone, notFanout, stays, unfair, unbroken, log, unwatched, "read list write create delete"}},
+		"watchers":                {"mix", "reads=0.5 watchers=2", []string{closed, alone, notFanout, stays, unfair, unbroken, log, "mix.refused mix.transactions_per_s", "wasted", "list create delete transaction"}},
+		"a form that polls":       {"barrier", "form=poll", []string{closed, alone, notFanout, notMix, stays, unfair, unbroken, log, unwatched}},
+		"one client":              {"lock", "form=predecessor clients=1", []string{closed, alone, notFanout, notMix, stays, unbroken, log, unwatched, "handoff"}},
 		"a fan-out":               {"fanout", "", []string{closed, alone, notMix, stays, unfair, unbroken, log}},
-		"clients that come back":  {"reconnect", "", []string{closed, alone, notMix, notFanout, unfair, unbroken, log}},
+		"clients that come back":  {"reconnect", "", []string{closed, alone, notMix, notFanout, unfair, unbroken, log, unwatched}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f, flags := Defaults(catalog.Forms())
@@ -82,7 +86,7 @@ func TestFiguresThatNoRunCanHaveAreRefused(t *testing.T) {
 				for _, times := range []string{".response.", ".service."} {
 					of, _, _ = strings.Cut(of, times)
 				}
-				if strings.HasPrefix(of, "from_ack.") {
+				if strings.HasPrefix(of, "from_ack.") || strings.HasPrefix(of, "drain.") || strings.HasPrefix(of, "fanout.") {
 					of = of[:strings.LastIndex(of, ".")]
 				}
 				got = append(got, of)

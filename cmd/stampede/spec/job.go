@@ -2,8 +2,9 @@ package spec
 
 import (
 	"slices"
-	"time"
 
+	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/figure"
 	"github.com/stampede-bench/stampede/results/gate"
 	"github.com/stampede-bench/stampede/workloads"
@@ -60,7 +61,7 @@ func RowsOf(jobs []Job) (rows []gate.Row) {
 		for _, s := range j.Sources {
 			for _, clients := range j.Flags.Clients {
 				for at, row := range forms {
-					row.URL, row.Clients, row.Plan = s.Name, clients, j.Flags.Figures(j.Chosen[at].Form, s)
+					row.URL, row.Clients, row.Plan = s.Name, clients, j.Flags.Figures(j.Chosen[at].Form, s, clients)
 					rows = append(rows, row)
 				}
 			}
@@ -69,17 +70,27 @@ func RowsOf(jobs []Job) (rows []gate.Row) {
 	return rows
 }
 
-// Figures returns what decides which figures a run of the form on the source has.
-func (f *Flags) Figures(form workloads.Form, s Source) figure.Plan {
-	p := f.draft(form, f.Clients[0])
-	longer := p.Rounds > 0 || !f.Load.IsOpen() && !f.faults.any() // the window may last until enough rounds have ended
-	return figure.Plan{
-		Recipe: form.Recipe, Fair: form.Fair(), Omitted: p.OmittedPhases(), Rate: f.Load.IsOpen(),
-		Transactions: f.Mix.Txns > 0, Started: !s.Given, Memory: !s.Given && !s.durable,
-		Short: !longer && p.Duration < 2*time.Second, Faults: f.faults.any(),
-		Background: p.Background.Clients > 0, BackgroundRate: p.Background.Rate > 0,
-		BackgroundReads: p.Background.Clients > 0 && p.Background.Mix.Reads > 0, BackgroundWrites: p.Background.Clients > 0 && p.Background.Mix.Reads < 1,
+// Figures returns what decides which figures a run of the form on the source has: it is the plan of a run with the
+// settings that the result will record, and without measurements.
+func (f *Flags) Figures(form workloads.Form, s Source, clients int) figure.Plan {
+	p, record := f.draft(form, clients), metrics.Record{}
+	if p.Rounds == 0 && (f.Load.IsOpen() || f.faults.any()) { // other windows may last until enough rounds have ended
+		record.Duration = p.Duration
 	}
+	if form.Fair() {
+		record.Fairness = &metrics.Fairness{}
+	}
+	if form.Recipe == "mix" {
+		record.Mix = &metrics.Mix{}
+	}
+	if p.Background.Clients > 0 {
+		record.Background = &metrics.Record{Mix: &metrics.Mix{}}
+	}
+	run := results.FromRecord(f.recorded(p, s.planned()), &record)
+	if f.faults.any() {
+		run.Faults = &results.Breakage{}
+	}
+	return figure.PlanOf(run)
 }
 
 // ChosenRecipes returns the recipes of the forms, each once.

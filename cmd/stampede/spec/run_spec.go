@@ -39,11 +39,14 @@ func (f *Flags) draft(form workloads.Form, clients int) workloads.Plan {
 }
 
 // Recorded returns the plan as the result records it, with every flag that can change a figure.
-func (f *Flags) Recorded(p workloads.Plan) results.Setting {
+func (f *Flags) Recorded(p workloads.Plan) results.Setting { return f.recorded(p, p.Service.Info()) }
+
+// recorded is Recorded for a service that is described like this.
+func (f *Flags) recorded(p workloads.Plan, service drivers.Info) results.Setting {
 	setting := results.Setting{
-		Recipe: p.Form.Recipe, Form: p.Form.Name, Family: string(p.Form.Family), Backend: p.Service.Info(), Clients: p.Clients, Groups: p.Groups, Seed: p.Seed,
+		Recipe: p.Form.Recipe, Form: p.Form.Name, Family: string(p.Form.Family), Backend: service, Clients: p.Clients, Groups: p.Groups, Seed: p.Seed,
 		Open: f.Load.setting(), Hold: p.Settings.Hold, Think: p.Settings.Think, Ramp: p.Ramp, Warmup: p.Warmup,
-		Reads: f.Mix.Reads, Background: f.background.setting(), Faults: lines(p.Faults), Settings: f.settings(p.Form.Recipe),
+		Reads: f.Mix.Reads, Background: f.background.setting(), Faults: lines(p.Faults), Settings: f.settings(p.Form.Recipe), Without: p.Lacks(f.faults.any()),
 	}
 	setting.Settings[TimeoutFlag] = p.SessionTimeout.String() // the URL may name it too
 	if p.Form.Recipe == "mix" {

@@ -88,6 +88,18 @@ func (t *Targets) Resolve(reads string) ([]Source, error) {
 	return sources, nil
 }
 
+// planned describes the service as far as it is known before it is opened.
+func (s Source) planned() drivers.Info {
+	var i drivers.Info
+	if !s.Given {
+		i.Started = "own process"
+		if !s.durable {
+			i.Durability = "memory"
+		}
+	}
+	return i
+}
+
 // clientsOf returns the names of the clients through which the forms run on the source.
 func (s Source) clientsOf(forms []catalog.Choice) []string {
 	all := []string{s.target.Client()}
