@@ -222,3 +222,51 @@ func (r *Record) inProgress(hold time.Duration) float64 {
 	usual := number(float64(service.ValueAtQuantile(25)))
 	return 1 + usual + 3*math.Sqrt(number(min(service.Mean(), float64(r.Duration)/2)))
 }
+
+// LostArrivals returns the doubts about arrivals that have no response time.
+func (g Generator) LostArrivals() (all []Warning) {
+	doubt := func(is bool, code string, numbers Numbers) {
+		if numbers["offered"] = float64(g.Offered); is {
+			all = append(all, Warning{Code: code, Numbers: numbers})
+		}
+	}
+	skipped, unfinished, failed := float64(g.Skipped), float64(g.Unfinished), float64(g.Failed)
+	doubt(g.Skipped > 0, Skipped, Numbers{"skipped": skipped})
+	doubt(g.Offered > 0 && g.Unfinished > 0, Unfinished, Numbers{"unfinished": unfinished, "oldest_ns": float64(g.Oldest)})
+	doubt(g.Failed > 0, Failed, Numbers{"failed": failed})
+	return all
+}
+
+// leastOverdue is the least age of a turn in progress that is worth a warning.
+const leastOverdue = 100 * time.Millisecond
+
+// TurnsInProgress warns of a closed loop that had turns in progress at the end that took far longer
+// than any turn that ended, and of one in which Little's law does not hold. The former is a doubt if
+// at least half of the turns in progress took so long, as when the service hangs.
+func (r *Record) TurnsInProgress() (doubts, warnings []Warning) {
+	g := r.Generator
+	if g.Overdue > 0 && g.Oldest >= leastOverdue {
+		w := Warning{Code: Unfinished, Numbers: Numbers{
+			"overdue": float64(g.Overdue), "oldest_ns": float64(g.Oldest), "longest_ns": float64(g.Longest)}}
+		if 2*g.Overdue >= g.Unfinished {
+			doubts = append(doubts, w)
+		} else {
+			warnings = append(warnings, w)
+		}
+	}
+	return doubts, append(warnings, r.Little.Warnings()...)
+}
+
+// OfBackground returns warnings about the background load for those of a load. Work that the
+// background lost has a code of its own, since it concerns only the background's figures.
+func OfBackground(all []Warning) (of []Warning) {
+	for _, w := range all {
+		w.Names = Names{OfLoad: Background}
+		switch w.Code {
+		case Skipped, Unfinished, Failed:
+			w.Names[Cause], w.Code = w.Code, Bystanders
+		}
+		of = append(of, w)
+	}
+	return of
+}

@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/stampede-bench/stampede/drivers"
 )
@@ -30,14 +30,11 @@ func (s *Service) together(ctx context.Context, c *Conn) error {
 	}
 	told := make([]string, len(s.config.Endpoints)) // the cluster, "" if it is not known
 	keeps := make([]leaseState, len(s.config.Endpoints))
-	var all errgroup.Group
+	var all sync.WaitGroup
 	for i, address := range s.config.Endpoints {
-		all.Go(func() error {
-			told[i], keeps[i] = s.clusterOf(ctx, address, known)
-			return nil
-		})
+		all.Go(func() { told[i], keeps[i] = s.clusterOf(ctx, address, known) })
 	}
-	_ = all.Wait() // none has an error
+	all.Wait()
 	return apart(s.config.Endpoints, told, keeps)
 }
 

@@ -1,6 +1,7 @@
 package etcd
 
 import (
+	"cmp"
 	"errors"
 	"strings"
 
@@ -18,12 +19,11 @@ func plain(err error) error {
 	if err == nil || !errors.As(err, &of) {
 		return err
 	}
-	raw, is := of.Error(), of.GRPCStatus()
+	raw, code, words := of.Error(), of.GRPCStatus().Code(), of.GRPCStatus().Message()
 	if !strings.Contains(raw, "rpc error:") {
 		return err // the library's own errors are in words
 	}
-	words := is.Message()
-	switch is.Code() {
+	switch code {
 	case codes.DeadlineExceeded:
 		words = "no answer in time"
 	case codes.Canceled:
@@ -31,10 +31,7 @@ func plain(err error) error {
 	case codes.Unimplemented:
 		words = "the server does not know this request: " + words
 	}
-	if words == "" {
-		words = "the server has refused it"
-	}
-	return &worded{strings.ReplaceAll(err.Error(), raw, words), err}
+	return &worded{strings.ReplaceAll(err.Error(), raw, cmp.Or(words, "the server has refused it")), err}
 }
 
 // A worded error is another one in other words.
@@ -44,5 +41,4 @@ type worded struct {
 }
 
 func (w *worded) Error() string { return w.words }
-
 func (w *worded) Unwrap() error { return w.error }
