@@ -86,7 +86,9 @@ func (a *abortConditions) following(row results.Run, at int, end func()) observe
 func (a *abortConditions) unanswered(run results.Run, since time.Duration) results.Run {
 	least := int64(since)
 	times := &results.Distribution{P50: &least, P90: &least, P99: &least, P999: &least, Max: least}
-	run.Latency, run.Background = map[string]results.Latency{}, &results.Background{Latency: map[string]results.Latency{}}
+	run.Latency = map[string]results.Latency{}
+	// A condition on reads or writes that the background does not make was refused.
+	run.Background = &results.Background{Latency: map[string]results.Latency{}, ReadRatio: results.ReadRatio{Asked: 0.5}}
 	for _, t := range a.conditions {
 		phase, is := phaseOf(t.Figure())
 		if !is || !t.IsUpper() {
