@@ -364,3 +364,30 @@ func TestStreams(t *testing.T) {
 		}
 	}
 }
+
+// TestManyWritesInFlight plays notifications that come before the replies to their writes, more than a session keeps:
+// with positions and without. All of them came, or one did not.
+func TestManyWritesInFlight(t *testing.T) {
+	const writes = 3 * maxEarly
+	for _, positions := range []bool{true, false} {
+		for _, lost := range []int{0, 1} {
+			var script strings.Builder
+			script.WriteString("a: node /x 1\n")
+			for i := range writes - lost {
+				script.WriteString("a* changed /x")
+				if positions {
+					fmt.Fprintf(&script, " %d", i+2)
+				}
+				script.WriteString("\n")
+			}
+			for i := range writes {
+				fmt.Fprintf(&script, "b: set /x %d\n", i+2)
+			}
+			fmt.Fprintf(&script, "a: ping %d", writes+2)
+			want := slices.Repeat([]string{"a missing data changed /x"}, lost)
+			if got, _ := play(t, script.String()); !slices.Equal(got, want) {
+				t.Errorf("positions %v, %d lost: %d violations, the first %q, want %q", positions, lost, len(got), got[:min(len(got), 2)], want)
+			}
+		}
+	}
+}

@@ -183,9 +183,14 @@ func (c change) doubts() bool { return c.pos == unbounded }
 // one that may report the change. Which of several it reports is not known, but of the changes before a reply there cannot be
 // more.
 func (s *Session) counted(c change) bool {
-	i := slices.IndexFunc(s.early, func(o change) bool {
-		return o.node == c.node && o.event == c.event && (o.pos == 0 || c.doubts())
-	})
+	unplaced := change{c.node, c.event, 0}
+	if s.unplaced[unplaced] > 0 {
+		if s.unplaced[unplaced]--; s.unplaced[unplaced] == 0 {
+			delete(s.unplaced, unplaced)
+		}
+		return true
+	}
+	i := slices.IndexFunc(s.early, func(o change) bool { return c.doubts() && o.node == c.node && o.event == c.event })
 	if i >= 0 {
 		s.early = slices.Delete(s.early, i, i+1)
 	}
@@ -232,7 +237,7 @@ func (s *Session) fireLasting(is change) (covered bool) {
 	case !covered:
 	case is.pos == 0:
 		s.old()
-		s.keepEarly(is)
+		s.keepUnplaced(is)
 	case slices.Contains(s.expected, is):
 		s.did(is)
 		paid := false
@@ -259,6 +264,20 @@ func (s *Session) keepEarly(is change) {
 		s.early = slices.Delete(s.early, 0, maxEarly/2)
 	}
 	s.early = append(s.early, is)
+}
+
+// keepUnplaced counts a notification without a position until a write is known that it may report. However many writes are in
+// flight, none is forgotten. Of more nodes and events than are counted, the session is no longer judged.
+func (s *Session) keepUnplaced(is change) {
+	if s.unplaced == nil {
+		s.unplaced = map[change]int{}
+	}
+	if len(s.unplaced) == maxEarly && s.unplaced[is] == 0 {
+		s.endLasting(false, func(*lasting) bool { return true })
+		clear(s.unplaced)
+		return
+	}
+	s.unplaced[is]++
 }
 
 // old records that the service tells no positions. It then is one whose one-shot watches end persistent ones on their

@@ -27,13 +27,14 @@ type Session struct {
 	streams  map[int64]*streamed // by the watch's number, on the current connection; nil before the first
 	now      int64               // from which on the latest watch from now must report events
 	lasting  []*lasting
-	expected []change   // owed by persistent watches, see resolve
-	early    []change   // notifications of persistent watches whose write is not known
-	forgot   int64      // highest position of those of them that are no longer kept
-	done     [16]change // latest notifications of persistent watches whose write is known
-	blind    bool       // notifications have no positions
-	wrong    bool       // the latest notification broke a promise
-	left     int64      // position of the latest reply before the latest cut
+	expected []change       // owed by persistent watches, see resolve
+	early    []change       // notifications of persistent watches with a position, whose write is not known
+	unplaced map[change]int // those without a position, by node and event
+	forgot   int64          // highest position of those of them that are no longer kept
+	done     [16]change     // latest notifications of persistent watches whose write is known
+	blind    bool           // notifications have no positions
+	wrong    bool           // the latest notification broke a promise
+	left     int64          // position of the latest reply before the latest cut
 	nextDone int
 }
 
@@ -162,6 +163,7 @@ func (s *Session) disconnect(k Kind) {
 	s.endStreams()
 	s.resolve(func(c change) (Kind, bool) { return k.ending(c.pos), true })
 	s.early, s.forgot, s.rearms, s.event, s.latest = s.early[:0], 0, nil, 0, change{}
+	clear(s.unplaced)
 	s.settle()
 }
 
