@@ -123,7 +123,7 @@ var (
 	// ErrRefused: the service does not permit this with the given credentials.
 	ErrRefused = errors.New("not permitted")
 	// ErrNotOneService: the addresses that were given as those of one service are of several.
-	ErrNotOneService = errors.New("the addresses are of several clusters")
+	ErrNotOneService = errors.New("the addresses are of several services")
 )
 
 // A Probe sees every message of one session on the wire, below the client library, so

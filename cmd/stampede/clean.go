@@ -66,7 +66,11 @@ func (a *app) cleanOn(ctx context.Context, s spec.Source, f cleanFlags) (err err
 		return err
 	}
 	defer func() { err = cmp.Or(err, service.Close()) }()
-	conn, err := session(ctx, service, f.ConnectTimeout, drivers.Options{NoEphemerals: true})
+	o := drivers.Options{NoEphemerals: true}
+	if err := drivers.Together(ctx, service, o); err != nil { // one would be found clean for another
+		return err
+	}
+	conn, err := session(ctx, service, f.ConnectTimeout, o)
 	if err != nil {
 		return err
 	}

@@ -231,8 +231,8 @@ func (e *Ensemble) CatchUp(ctx context.Context, sync func() (position int64, err
 			return err
 		}
 		if time.Since(began) > catchUpTime {
-			return fmt.Errorf("%s: one server has shown position %#x, and another is still at %#x after %d syncs in %v: "+
-				"they are not servers of one ensemble", e.Name(), shown, position, tries+1, catchUpTime)
+			return fmt.Errorf("%s: %w: one server has shown position %#x, and another is still at %#x after %d syncs in %v",
+				e.Name(), drivers.ErrNotOneService, shown, position, tries+1, catchUpTime)
 		}
 		if !Pause(ctx, Backoff(tries)) {
 			return context.Cause(ctx)
