@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"slices"
@@ -24,27 +25,11 @@ import (
 // SIGTERM.
 const childGrace = 20 * time.Second
 
-// A childRun is one run by another stampede binary.
-type childRun struct {
-	*exec.Cmd
-	program        string // for errors
-	stdout, stderr bytes.Buffer
-}
-
 // runBinary runs another stampede binary for one run and reads its result.
 func (s variant) runBinary(ctx context.Context, f spec.Flags) (*results.Run, error) {
-	child := s.child(ctx, f)
-	ended := child.Run()
-	if ctx.Err() != nil {
-		return nil, workloads.ErrInterrupted
-	}
-	return child.result(ended)
-}
-
-// child returns the command of one run by the other program, which is not started. It ends with the context.
-func (s variant) child(ctx context.Context, f spec.Flags) *childRun {
-	child := &childRun{Cmd: exec.CommandContext(ctx, s.binary, childArguments(f, s.form.Recipe)...), program: s.binary}
-	child.Stdout, child.Stderr, child.Env = &child.stdout, &child.stderr, childEnvironment(f)
+	var stdout, stderr bytes.Buffer
+	child := exec.CommandContext(ctx, s.binary, childArguments(f, s.form.Recipe)...)
+	child.Stdout, child.Stderr, child.Env = &stdout, &stderr, childEnvironment(f)
 	// The child has its own process group, so that an interruption from the terminal reaches only
 	// this process, which passes it on once: a second signal would kill the child before it removes
 	// its nodes.
@@ -55,30 +40,34 @@ func (s variant) child(ctx context.Context, f spec.Flags) *childRun {
 	child.SysProcAttr = reexec.OwnGroup()
 	child.Cancel = func() error { return child.Process.Signal(syscall.SIGTERM) }
 	child.WaitDelay = childGrace
-	return child
+	ended := child.Run()
+	if ctx.Err() != nil {
+		return nil, workloads.ErrInterrupted
+	}
+	run, err := childResult(ended, &stdout, stderr.String())
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.binary, err)
+	}
+	return run, nil
 }
 
-// result reads the result of a child that has ended in this way.
-func (c *childRun) result(ended error) (*results.Run, error) {
+// childResult reads the result of a child that has ended in this way.
+func childResult(ended error, stdout io.Reader, stderr string) (*results.Run, error) {
 	var exit *exec.ExitError
 	if errors.As(ended, &exit) && exit.ExitCode() >= cli.ExitViolation && exit.ExitCode() <= cli.ExitThreshold {
 		ended = nil // the run completed; the exit code is its verdict
 	}
 	if ended != nil {
-		return nil, c.failed(fmt.Errorf("%w: %s", ended, lastLine(c.stderr.String())))
+		return nil, fmt.Errorf("%w: %s", ended, lastLine(stderr))
 	}
-	file, err := results.Read(&c.stdout)
+	file, err := results.Read(stdout)
 	if err != nil {
-		return nil, c.failed(err)
+		return nil, err
 	}
 	if len(file.Runs) != 1 {
-		return nil, c.failed(fmt.Errorf("%d runs in its result, want one", len(file.Runs)))
+		return nil, fmt.Errorf("%d runs in its result, want one", len(file.Runs))
 	}
 	return &file.Runs[0], nil
-}
-
-func (c *childRun) failed(err error) error {
-	return fmt.Errorf("%s: %w", c.program, err)
 }
 
 func childArguments(f spec.Flags, recipe string) []string {

@@ -41,8 +41,8 @@ func (a *abortConditions) following(row results.Run, at int, end func()) observe
 		first   = metrics.NewDurations() // times of the first phase
 		over    = false
 	)
-	why := "it ended the command"
-	look := func(seen, atLeast results.Run, figures func(string) bool) {
+	const ended = "it ended the command"
+	look := func(seen, atLeast results.Run, figures func(string) bool, why string) {
 		if !over && a.look(seen, atLeast, at, figures, why) {
 			over = true
 			end()
@@ -53,7 +53,7 @@ func (a *abortConditions) following(row results.Run, at int, end func()) observe
 		progress: func(p workloads.Progress) {
 			now := row
 			now.Errors, now.Phases = map[string]int64{"": p.Errors}, []string{p.Lap.Phase}
-			look(now, now, func(f string) bool { return f == "errors" })
+			look(now, now, func(f string) bool { return f == "errors" }, ended)
 			if p.Lap.Times != nil && p.Lap.Times != last { // agents report an interval again while none has ended
 				last = p.Lap.Times
 				first.Merge(last)
@@ -61,21 +61,20 @@ func (a *abortConditions) following(row results.Run, at int, end func()) observe
 					known, atLeast := now, now
 					known.Latency = map[string]results.Latency{p.Lap.Phase: {Response: results.Summary(times)}}
 					atLeast.Latency = map[string]results.Latency{p.Lap.Phase: {Response: results.AtLeast(times, 0)}}
-					look(known, atLeast, func(f string) bool { return strings.HasPrefix(f, p.Lap.Phase+".response.p") })
+					look(known, atLeast, func(f string) bool { return strings.HasPrefix(f, p.Lap.Phase+".response.p") }, ended)
 				}
 			}
 			if p.Unanswered >= abortEvery {
-				why = fmt.Sprintf("it ended the command: for %.1f s no round ended, and requests were unanswered", p.Unanswered.Seconds())
 				silent := a.unanswered(now, p.Unanswered)
-				look(silent, silent, func(f string) bool { _, is := phaseOf(f); return is })
-				why = "it ended the command"
+				look(silent, silent, func(f string) bool { _, is := phaseOf(f); return is },
+					fmt.Sprintf("%s: for %.1f s no round ended, and requests were unanswered", ended, p.Unanswered.Seconds()))
 			}
 			if live != nil && p.Measuring && p.Elapsed >= next {
 				next = p.Elapsed.Truncate(abortEvery) + abortEvery
 				record := live.SoFar()
 				record.Generator.Offered += record.Generator.Waiting // due, and no client has taken them yet
 				known := results.SoFar(setting, &record)
-				look(known, known.AtLeast(&record), func(f string) bool { return f != "errors" })
+				look(known, known.AtLeast(&record), func(f string) bool { return f != "errors" }, ended)
 			}
 		},
 	}

@@ -258,10 +258,7 @@ func (s *session) offers(m *drivers.Message, p *place) (all []*wake) {
 
 // gets records that the session has got what the notification offered. Its own change may have told it of more before the reply.
 func (w *wake) gets() {
-	if w.late {
-		return
-	}
-	if w.won {
+	if w.late || w.won {
 		return
 	}
 	if w.won = true; w.ended && w.role != nil {
