@@ -33,6 +33,8 @@ type Place struct {
 	// Useful and Wasted are null where it is not known what the sessions waited for or did.
 	Useful       *int64 `json:"useful"`
 	Wasted       *int64 `json:"wasted"`
+	// OfOwnChanges are notifications that are neither: a session that races for its turn got them of a change that it made itself.
+	OfOwnChanges int64  `json:"notifications_of_own_changes,omitempty"`
 	ReadsAfter   int64  `json:"reads_after"`         // between a notification and what the session did next
 	LostAfter    int64  `json:"failed_writes_after"` // the races that it lost
 	SettledP90   *int64 `json:"settled_p90_ns"`      // from a change to the rest of the last session that it woke

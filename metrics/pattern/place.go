@@ -122,7 +122,7 @@ func placeOf(f observation.Form, of []*Pattern) observation.Place {
 	var latency, polled, settled metrics.CoarseHistogram
 	watchers, askers, lone := client.Set{}, client.Set{}, client.Set{}
 	var useful, wasted, most, missed, unasked int64
-	audited := false
+	audited, raced := false, false
 	known, by := f.Name != "", waitingForTurns(of)
 	for i, p := range of {
 		n := p.notifications()
@@ -167,7 +167,7 @@ func placeOf(f observation.Form, of []*Pattern) observation.Place {
 	}
 	if c := contestIn(of); len(c.racers) > 1 && (f.WaitFor == observation.News || f.WaitFor == observation.Unknown) {
 		if u, w := c.shares(of); w > u {
-			useful, wasted, known, f = u, w, true, c.form()
+			useful, wasted, known, raced, f = u, w, true, true, c.form()
 		}
 	}
 	if lost := mayRace(of); lost > 0 && f.WaitFor == observation.News {
@@ -186,6 +186,9 @@ func placeOf(f observation.Form, of []*Pattern) observation.Place {
 		r.SettledP90 = nil
 	} else if known {
 		r.Useful, r.Wasted = &useful, &wasted
+		if raced || f.WaitFor == observation.Turn {
+			r.OfOwnChanges = ofOwnChanges(of)
+		}
 	}
 	if audited {
 		r.Missed, r.Unasked = &missed, &unasked

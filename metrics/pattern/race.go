@@ -288,6 +288,18 @@ func (p *Pattern) split(by racers) (useful, wasted int64) {
 	return useful, wasted
 }
 
+// ofOwnChanges returns the notifications at the patterns that split leaves out, since sessions got them of their own changes.
+func ofOwnChanges(of []*Pattern) (n int64) {
+	for _, p := range of {
+		for _, r := range p.roles {
+			for o := range r.own {
+				n += r.own[o]
+			}
+		}
+	}
+	return n
+}
+
 // followers returns how many sessions were notified at the patterns and race for nothing.
 func followers(of []*Pattern, by racers) int {
 	all := client.Set{}
