@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"github.com/stampede-bench/stampede/cmd/stampede/cli"
 	"github.com/stampede-bench/stampede/cmd/stampede/outputs"
 	"github.com/stampede-bench/stampede/cmd/stampede/spec"
+	"github.com/stampede-bench/stampede/internal/argument"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/archive"
 	"github.com/stampede-bench/stampede/results/document"
@@ -290,7 +290,7 @@ func acceptedPath(path string) string {
 // accepted returns the acceptances of a history, none if there is no file of them.
 func accepted(path string) ([]history.Acceptance, error) {
 	path = acceptedPath(path)
-	text, err := os.ReadFile(path)
+	text, err := argument.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -306,7 +306,7 @@ func accepted(path string) ([]history.Acceptance, error) {
 
 func appendAcceptance(path string, of history.Acceptance) error {
 	path = acceptedPath(path)
-	text, err := os.ReadFile(path)
+	text, err := argument.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return cli.Usage(err)
 	}

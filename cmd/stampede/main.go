@@ -23,6 +23,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/backends/roles"
 	"github.com/stampede-bench/stampede/drivers/cluster/reexec"
+	"github.com/stampede-bench/stampede/internal/argument"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/agents"
 	"github.com/stampede-bench/stampede/workloads/catalog"
@@ -193,7 +194,8 @@ func refuseOtherShells(root *cobra.Command) {
 }
 
 // signals returns a context that ends at one of reexec.EndSignals, with an interruption as its
-// cause, or when interrupt is called. A second signal has its default effect and kills the process.
+// cause, or when interrupt is called. A second signal has its default effect and kills the process, as the first one does while
+// the command waits for a file that it was given: nothing has begun then.
 func signals() (_ context.Context, interrupt, stop func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	caught := make(chan os.Signal, 1)
@@ -202,7 +204,11 @@ func signals() (_ context.Context, interrupt, stop func()) {
 		s, ok := <-caught
 		signal.Stop(caught)
 		if ok {
-			cancel(interruption{s.(syscall.Signal)})
+			stopped := interruption{s.(syscall.Signal)}
+			cancel(stopped)
+			if argument.Waits() {
+				os.Exit(stopped.exitCode())
+			}
 		}
 	}()
 	return ctx, func() { cancel(interruption{syscall.SIGINT}) }, func() {
@@ -216,7 +222,7 @@ func signals() (_ context.Context, interrupt, stop func()) {
 func (a *app) report(ctx context.Context, err error) int {
 	var stopped interruption
 	if errors.As(context.Cause(ctx), &stopped) && !errors.Is(err, errEnded) {
-		return 128 + int(stopped.signal)
+		return stopped.exitCode()
 	}
 	if err == nil {
 		return cli.ExitOK

@@ -136,35 +136,49 @@ func (a *app) observeCapture(ctx context.Context, f observeFlags, c checkedObser
 func (c *captureFlags) read(ctx context.Context, o capture.Options) (capture.Stats, error) {
 	var all []io.Reader
 	for _, name := range c.files {
-		if name == standardInput {
-			all = append(all, standardInputReader{input(ctx)})
-			continue
-		}
-		file, err := os.Open(name)
+		in, err := openCapture(ctx, name)
 		if err != nil {
 			return capture.Stats{}, err
 		}
-		defer file.Close()
-		all = append(all, file)
+		defer in.Close()
+		all = append(all, in)
 	}
 	return capture.Read(all, o)
 }
 
-// A standardInputReader has the name that errors give it.
-type standardInputReader struct{ io.Reader }
+// A source is an open capture, with the name that errors give it.
+type source struct {
+	io.ReadCloser
+	name string
+}
 
-func (standardInputReader) Name() string { return "standard input" }
+func (s source) Name() string { return s.name }
 
-// grace is how long the program that writes the standard input may take to end after Ctrl-C, which it
+// openCapture opens a capture. Another program may write it while it is read: to standard input, or to a named pipe.
+func openCapture(ctx context.Context, name string) (source, error) {
+	if name == standardInput {
+		return source{growing(ctx, func() (io.ReadCloser, error) { return os.Stdin, nil }), "standard input"}, nil
+	}
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return source{growing(ctx, func() (io.ReadCloser, error) { return os.Open(name) }), name}, nil
+	}
+	file, err := os.Open(name)
+	return source{file, name}, err
+}
+
+// grace is how long the program that writes a capture may take to end after Ctrl-C, which it
 // gets, too.
 const grace = 2 * time.Second
 
-// input returns the standard input, which ends some time after the context is cancelled even if its writer
-// does not.
-func input(ctx context.Context) io.Reader {
+// growing returns what another program writes, which ends some time after the context is cancelled even if that
+// program does not.
+func growing(ctx context.Context, open func() (io.ReadCloser, error)) io.ReadCloser {
 	r, w := io.Pipe()
 	go func() {
-		_, err := io.Copy(w, os.Stdin)
+		in, err := open()
+		if err == nil {
+			_, err = io.Copy(w, in)
+		}
 		_ = w.CloseWithError(err)
 	}()
 	context.AfterFunc(ctx, func() { time.AfterFunc(grace, func() { _ = w.Close() }) })

@@ -18,6 +18,7 @@ import (
 	"github.com/stampede-bench/stampede/cmd/stampede/spec"
 	"github.com/stampede-bench/stampede/drivers/backends"
 	"github.com/stampede-bench/stampede/drivers/cluster/faults"
+	"github.com/stampede-bench/stampede/internal/argument"
 	"github.com/stampede-bench/stampede/internal/suggest"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/gate"
@@ -73,7 +74,7 @@ func (a *app) parseScenario(name string) (scenario.File, error) {
 	text, ok := scenario.Shipped(name)
 	if !ok {
 		var err error
-		if text, err = os.ReadFile(name); err != nil {
+		if text, err = argument.ReadFile(name); err != nil {
 			plain := slices.DeleteFunc(scenario.Names(), scenario.IsIncident)
 			return scenario.File{}, fmt.Errorf("scenario file %s: %w, and none that comes with stampede: there are %s, and incidents: stampede list --incidents",
 				name, cli.WithoutPath(err), strings.Join(plain, ", "))

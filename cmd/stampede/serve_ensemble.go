@@ -8,7 +8,6 @@ import (
 	"io"
 	"maps"
 	"net"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,6 +19,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/server"
 	"github.com/stampede-bench/stampede/drivers/server/certificates"
 	"github.com/stampede-bench/stampede/drivers/server/raftlog"
+	"github.com/stampede-bench/stampede/internal/argument"
 )
 
 // A serveEnsemble holds the settings of a server that is a member of an ensemble.
@@ -122,7 +122,7 @@ func (e *serveEnsemble) checkAuthentication() error {
 		if e.overTLS() {
 			return cli.Usagef("--peer-secret-file and --peer-cert: members use one of the two")
 		}
-		secret, err := os.ReadFile(e.secretFile)
+		secret, err := argument.ReadFile(e.secretFile)
 		if err != nil {
 			return cli.Usagef("--peer-secret-file: %w", err)
 		}

@@ -40,6 +40,9 @@ func verdictError(v results.Verdict, runs []results.Run, strict bool) error {
 // An interruption is the signal that ended a command early.
 type interruption struct{ signal syscall.Signal }
 
+// exitCode returns the exit code of a command that the signal ends, as shells say it.
+func (i interruption) exitCode() int { return 128 + int(i.signal) }
+
 // conclude returns the error for a file that was judged and written. If no table went to standard
 // output, it prints a verdict other than pass on a line of its own.
 func (a *app) conclude(d spec.Checks, f results.File, outs outputs.List) error {

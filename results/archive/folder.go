@@ -1,7 +1,6 @@
 package archive
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"encoding/json"
@@ -16,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/stampede-bench/stampede/internal/argument"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/schema"
 )
@@ -140,7 +140,7 @@ func Read(path string) (results.File, error) {
 
 // ReadAny reads a result of any of results.Kinds. The error is one line that names the path.
 func ReadAny(path string) (results.Result, error) {
-	text, err := os.ReadFile(path)
+	text, err := argument.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
@@ -250,26 +250,21 @@ func WriteLine(w io.Writer, r results.Result) error {
 // ReadLines reads the results of a file that has one result in each line. The error is one line that
 // names the path and the number of the line.
 func ReadLines(path string) (all []results.Result, err error) {
-	f, err := os.Open(path)
+	text, err := argument.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	in := bufio.NewReader(f)
-	for n := 1; ; n++ {
-		line, end := in.ReadBytes('\n')
-		if end != nil && !errors.Is(end, io.EOF) {
-			return nil, fmt.Errorf("%s: %w", path, end)
+	n := 0
+	for line := range bytes.Lines(text) {
+		n++
+		if len(bytes.TrimSpace(line)) == 0 {
+			continue
 		}
-		if len(bytes.TrimSpace(line)) > 0 {
-			v, err := valid(line)
-			if err != nil {
-				return nil, fmt.Errorf("%s: line %d: %w", path, n, err)
-			}
-			all = append(all, v)
+		v, err := valid(line)
+		if err != nil {
+			return nil, fmt.Errorf("%s: line %d: %w", path, n, err)
 		}
-		if end != nil {
-			return all, nil
-		}
+		all = append(all, v)
 	}
+	return all, nil
 }

@@ -57,7 +57,7 @@ func FlagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if errors.As(err, &unknown) {
 		if short := unknown.GetSpecifiedShortnames(); short != "" {
-			return Usagef("unknown flag -%s: see stampede %s --help", short, cmd.Name())
+			return Usagef("unknown flag -%s: see %s --help", short, cmd.CommandPath())
 		}
 		var have []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { have = append(have, "--"+f.Name) })

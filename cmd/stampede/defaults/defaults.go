@@ -20,6 +20,7 @@ import (
 	"github.com/stampede-bench/stampede/cmd/stampede/cli"
 	"github.com/stampede-bench/stampede/cmd/stampede/spec"
 	"github.com/stampede-bench/stampede/drivers/backends"
+	"github.com/stampede-bench/stampede/internal/argument"
 	"github.com/stampede-bench/stampede/internal/suggest"
 	"github.com/stampede-bench/stampede/workloads/scenario"
 )
@@ -61,7 +62,7 @@ func Read() (*File, error) {
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() { // a pipe would be waited for
 		return nil, fmt.Errorf("file of defaults %s: not a regular file: %s=%s reads none", name, Variable, Off)
 	}
-	text, err := os.ReadFile(name)
+	text, err := argument.ReadFile(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && !named:
 		return nil, nil

@@ -10,6 +10,7 @@ import (
 	"github.com/stampede-bench/stampede/cmd/stampede/cli"
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/backends"
+	"github.com/stampede-bench/stampede/internal/argument"
 )
 
 // PasswordVariable is the variable that holds the password if no file does.
@@ -84,7 +85,7 @@ func (s *Security) readPassword() error {
 		s.Password = drivers.Secret(os.Getenv(PasswordVariable))
 		return nil
 	}
-	text, err := os.ReadFile(s.PasswordFile)
+	text, err := argument.ReadFile(s.PasswordFile)
 	if err != nil {
 		return cli.Flagf("password-file", "%s: %w", s.PasswordFile, cli.WithoutPath(err))
 	}
