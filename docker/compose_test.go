@@ -5,6 +5,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -134,6 +135,24 @@ func faults(name string, s service) (all []string) {
 		}
 	}
 	return all
+}
+
+// TestMembersOfTheEnsembleAreWellKept checks what any service must have, and that the members differ in their numbers alone.
+func TestMembersOfTheEnsembleAreWellKept(t *testing.T) {
+	var c composition
+	read(t, "compose.ensemble.yaml", &c)
+	first := c.Services["member1"]
+	for i, name := range []string{"member1", "member2", "member3"} {
+		s := c.Services[name]
+		for _, fault := range faults(name, s) {
+			t.Errorf("%s: %s", name, fault)
+		}
+		want := slices.Clone(first.Command)
+		want[slices.Index(want, "--id")+1] = strconv.Itoa(i + 1)
+		if !slices.Equal(s.Command, want) || !slices.Equal(s.Volumes, []string{name + ":/home/stampede/.stampede"}) {
+			t.Errorf("%s: command %q, volumes %q", name, s.Command, s.Volumes)
+		}
+	}
 }
 
 // TestOnlyTheScenarioHasNoHealth checks that only stampede, which ends by itself, has no health
