@@ -105,7 +105,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	}
 	o := f.limits.options(l.reachable())
 	o.Tick, o.SuperDigest = f.tick, f.superDigest
-	s, kept, end, err := a.openServer(&f, o)
+	s, kept, end, err := a.openServer(ctx, &f, o)
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
@@ -122,11 +122,11 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 }
 
 // openServer returns a server, what it says of its data, and a function to call when it has ended.
-func (a *app) openServer(f *serveFlags, o server.Options) (s *server.Server, kept string, end func() error, err error) {
+func (a *app) openServer(ctx context.Context, f *serveFlags, o server.Options) (s *server.Server, kept string, end func() error, err error) {
 	kept = "durability fsync: it is in " + f.dataDir
 	switch {
 	case !f.ensemble.alone():
-		s, log, err := f.ensemble.open(o, f.dataDir, a.err)
+		s, log, err := f.ensemble.open(ctx, o, f.dataDir, a.err)
 		if err != nil {
 			return nil, "", nil, err
 		}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -148,7 +149,7 @@ func (e *serveEnsemble) overTLS() bool {
 
 // tlsConfigs returns the configurations of TLS for connections from and to other members, nil without
 // TLS.
-func (e *serveEnsemble) tlsConfigs(said io.Writer) (accept *tls.Config, dial func() *tls.Config, err error) {
+func (e *serveEnsemble) tlsConfigs(ctx context.Context, said io.Writer) (accept *tls.Config, dial func() *tls.Config, err error) {
 	if !e.overTLS() {
 		return nil, nil, nil
 	}
@@ -159,28 +160,34 @@ func (e *serveEnsemble) tlsConfigs(said io.Writer) (accept *tls.Config, dial fun
 	if accept, dial, err = e.files.Configs(); err != nil {
 		return nil, nil, cli.Usage(err)
 	}
-	e.warnOfEnd(said)
+	go e.warnOfEnd(ctx, said)
 	return accept, dial, nil
 }
 
-// warnOfEnd warns every day of the last week of the certificate.
-func (e *serveEnsemble) warnOfEnd(said io.Writer) {
+// warnOfEnd warns every day of the last week of the certificate, until the context ends. It reads the certificate anew each time.
+func (e *serveEnsemble) warnOfEnd(ctx context.Context, said io.Writer) {
 	const week, day = 7 * 24 * time.Hour, 24 * time.Hour
-	again := day
-	if ends, err := e.files.Ends(); err == nil {
-		left := time.Until(ends)
-		if left < week {
-			fmt.Fprintf(said, "stampede: warning: %s: the certificate ends at %s: without a new one no member will accept this one then\n",
-				e.files.Cert, ends.UTC().Format(time.RFC3339))
+	for again := time.Duration(0); ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(again):
 		}
-		again = max(min(left-week, week), day)
+		again = day
+		if ends, err := e.files.Ends(); err == nil {
+			left := time.Until(ends)
+			if left <= week {
+				fmt.Fprintf(said, "stampede: warning: %s: the certificate ends at %s: without a new one no member will accept this one then\n",
+					e.files.Cert, ends.UTC().Format(time.RFC3339))
+			}
+			again = max(min(left-week, week), day)
+		}
 	}
-	time.AfterFunc(again, func() { e.warnOfEnd(said) })
 }
 
 // open returns the server and its log.
-func (e *serveEnsemble) open(o server.Options, dataDir string, said io.Writer) (*server.Server, *raftlog.Log, error) {
-	accept, dial, err := e.tlsConfigs(said)
+func (e *serveEnsemble) open(ctx context.Context, o server.Options, dataDir string, said io.Writer) (*server.Server, *raftlog.Log, error) {
+	accept, dial, err := e.tlsConfigs(ctx, said)
 	if err != nil {
 		return nil, nil, err
 	}
