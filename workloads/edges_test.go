@@ -32,11 +32,34 @@ func edges() map[string]time.Duration {
 	}
 }
 
+// An edgeRun is a run whose window opens when await, if set, has returned.
+type edgeRun struct {
+	workloads.Plan
+	await func(context.Context)
+}
+
+func (e edgeRun) run(t *testing.T) (*metrics.Record, error) {
+	if e.await == nil {
+		return workloads.Run(t.Context(), e.Plan)
+	}
+	return workloads.RunAfter(t.Context(), e.Plan, e.await)
+}
+
+func (e edgeRun) ran(t *testing.T) *metrics.Record {
+	t.Helper()
+	r, err := e.run(t)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantSafe(t, r)
+	return r
+}
+
 // edgePlan returns a plan of the form. An open loop tells the relay when its window opens by reading the
-// counters of the server before it starts, and a closed loop by asking whether the window may open.
-func edgePlan(s drivers.Service, r *relay, form workloads.Form, clients int, rate float64, stops *time.Duration) workloads.Plan {
-	p := workloads.Plan{Service: s, Form: form, Clients: clients, Warmup: 1005 * time.Millisecond, Duration: edgeWindow, Seed: 1,
-		Settings: workloads.Settings{Mix: workloads.MixSettings{Reads: 1, Keys: 10}}}
+// counters of the server before it starts, and a closed loop by awaiting its window.
+func edgePlan(s drivers.Service, r *relay, form workloads.Form, clients int, rate float64, stops *time.Duration) edgeRun {
+	p := edgeRun{Plan: workloads.Plan{Service: s, Form: form, Clients: clients, Warmup: 1005 * time.Millisecond, Duration: edgeWindow, Seed: 1,
+		Settings: workloads.Settings{Mix: workloads.MixSettings{Reads: 1, Keys: 10}}}}
 	opensIn := func(d time.Duration) {
 		if stops != nil {
 			r.disturb(time.Now().Add(d+*stops), stopTime)
@@ -47,7 +70,7 @@ func edgePlan(s drivers.Service, r *relay, form workloads.Form, clients int, rat
 		r.whenAsked(func() { opensIn(p.Warmup) })
 		return p
 	}
-	p.AwaitWindow = func(ctx context.Context) {
+	p.await = func(ctx context.Context) {
 		const ahead = 1004 * time.Millisecond
 		opensIn(ahead)
 		workloads.Sleep(ctx, ahead)
@@ -98,7 +121,7 @@ func TestMixAtTheEdges(t *testing.T) {
 	for _, words := range []time.Duration{0, time.Second} {
 		for name, stops := range edges() {
 			inRelay(t, replyTime, words, func(t *testing.T, s drivers.Service, r *relay) {
-				rec := ran(t, edgePlan(s, r, formOf(t, "mix/operations"), 8, 100, &stops))
+				rec := edgePlan(s, r, formOf(t, "mix/operations"), 8, 100, &stops).ran(t)
 				want := served(8, 100, 1005*time.Millisecond, &stops)
 				g, got := rec.Generator, rec.Phases[0].Response
 				if g.Offered != 200 || g.Completed != 200 || len(want) != 200 || got.TotalCount() != 200 || rec.Duration != edgeWindow {
@@ -119,7 +142,7 @@ func TestMixAtTheEdges(t *testing.T) {
 // of the arrivals that were due in the window, all of which waited for those of the warm-up.
 func TestSaturatedMix(t *testing.T) {
 	inRelay(t, replyTime, 0, func(t *testing.T, s drivers.Service, r *relay) {
-		rec := ran(t, edgePlan(s, r, formOf(t, "mix/operations"), 1, 200, nil))
+		rec := edgePlan(s, r, formOf(t, "mix/operations"), 1, 200, nil).ran(t)
 		want := served(1, 200, 1005*time.Millisecond, nil)
 		got := rec.Phases[0].Response
 		if least, most := time.Duration(got.Min()), time.Duration(got.Max()); !near(least, want[0]) || !near(most, want[len(want)-1]) {
@@ -145,7 +168,7 @@ func TestClosedMixAtTheEdges(t *testing.T) {
 		inRelay(t, replyTime, time.Second, func(t *testing.T, s drivers.Service, r *relay) {
 			const clients = 4
 			stops := edges()[name]
-			rec := ran(t, edgePlan(s, r, formOf(t, "mix/operations"), clients, 0, &stops))
+			rec := edgePlan(s, r, formOf(t, "mix/operations"), clients, 0, &stops).ran(t)
 			times, want := rec.Phases[0].Service, clients*int64((edgeWindow-c.stopped)/replyTime)
 			if rec.Rounds < want-clients || rec.Rounds > want+clients || times.TotalCount() != rec.Rounds || rec.Duration != edgeWindow {
 				t.Errorf("%s: %d rounds and %d times in %v, want %d±%d in 2s", name, rec.Rounds, times.TotalCount(), rec.Duration, want, clients)
@@ -178,7 +201,7 @@ func TestRecipesAtTheEdges(t *testing.T) {
 						r.first = reply / 2
 						p := edgePlan(s, r, formOf(t, form), 3, rate, stops)
 						p.Settings.Hold = 5 * time.Millisecond
-						rec := ran(t, p)
+						rec := p.ran(t)
 						if stops == nil {
 							calm = rec
 							return
@@ -241,7 +264,7 @@ func TestDroppedConnectionsAtTheEdges(t *testing.T) {
 		inRelay(t, replyTime, 0, func(t *testing.T, s drivers.Service, r *relay) {
 			p := edgePlan(s, r, formOf(t, "mix/operations"), 8, 100, nil)
 			r.whenAsked(func() { time.AfterFunc(p.Warmup+at, func() { r.drop(200 * time.Millisecond) }) })
-			rec := ran(t, p)
+			rec := p.ran(t)
 			g, times := rec.Generator, rec.Phases[0].Response
 			if g.Offered != 200 || g.Completed != 200 || times.TotalCount() != 200 {
 				t.Errorf("%s: %+v and %d times, want 200 of each", name, g, times.TotalCount())
@@ -259,9 +282,9 @@ func TestDroppedConnectionsAtTheEdges(t *testing.T) {
 func TestBackgroundHasTheWindowOfTheRecipe(t *testing.T) {
 	inRelay(t, replyTime/5, time.Second, func(t *testing.T, s drivers.Service, r *relay) {
 		p := edgePlan(s, r, formOf(t, "lock/predecessor"), 3, 0, nil)
-		p.AwaitWindow, p.Ramp = nil, 500*time.Millisecond
+		p.await, p.Ramp = nil, 500*time.Millisecond
 		p.Background = load.Background(4, 100, workloads.MixSettings{Reads: 1, Keys: 10})
-		rec := ran(t, p)
+		rec := p.ran(t)
 		b := rec.Background
 		times := func(h *hdrhistogram.Histogram) int64 { return h.TotalCount() }(b.Phases[0].Response)
 		if g := b.Generator; g.Offered < 199 || g.Offered > 201 || g.Completed != g.Offered || times != g.Offered || b.Duration != rec.Duration {
@@ -275,8 +298,8 @@ func TestOneRound(t *testing.T) {
 	for _, form := range []string{"mix/operations", "lock/predecessor"} {
 		inRelay(t, replyTime, 0, func(t *testing.T, s drivers.Service, r *relay) {
 			p := edgePlan(s, r, formOf(t, form), 1, 0, nil)
-			p.AwaitWindow, p.Duration, p.Rounds = nil, 0, 1
-			rec := ran(t, p)
+			p.await, p.Duration, p.Rounds = nil, 0, 1
+			rec := p.ran(t)
 			requests := rec.Counts.Reads + rec.Counts.Writes
 			if want := rec.Whole.Reads + rec.Whole.Writes; rec.Rounds != 1 || requests == 0 || requests*rec.WholeRounds != want {
 				t.Errorf("%s: %d rounds with %d requests, want 1 of %d rounds with %d in all", form, rec.Rounds, requests, rec.WholeRounds, want)

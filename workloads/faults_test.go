@@ -33,10 +33,15 @@ func broken(t *testing.T, s drivers.Service, open func(c drivers.Conn, path stri
 func ran(t *testing.T, p workloads.Plan) *metrics.Record {
 	t.Helper()
 	r := runtest.Measure(t, p)
+	wantSafe(t, r)
+	return r
+}
+
+func wantSafe(t *testing.T, r *metrics.Record) {
+	t.Helper()
 	if r.Safety.Violations > 0 {
 		t.Errorf("%+v", r.Safety)
 	}
-	return r
 }
 
 // TestZombieHolder stops a holder for longer than its session lasts. It still believes that it

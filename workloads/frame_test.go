@@ -69,15 +69,15 @@ func TestFrameAtTheEdges(t *testing.T) {
 						if form == "mix/operations" {
 							p.Background.Clients = 0
 						} else if i == 2 {
-							session = 2 + workloads.Sessions(p)
+							session = 2 + workloads.Sessions(p.Plan)
 						}
 						p.Settings.Hold = 20 * time.Millisecond
 						const ahead = 1004 * time.Millisecond
-						p.AwaitWindow = func(ctx context.Context) {
+						p.await = func(ctx context.Context) {
 							time.AfterFunc(ahead+at, func() { do(on, r, session) })
 							workloads.Sleep(ctx, ahead)
 						}
-						rec, err := workloads.Run(t.Context(), p)
+						rec, err := p.run(t)
 						if err != nil || len(rec.Errors) > 0 || rec.Safety.Violations > 0 || has(rec.Warnings, metrics.PreloadLost) != (i == 1 && how == "expired" && edge != "after it") {
 							t.Errorf("%s, %s, %s is %s: %v, %+v", form, edge, which, how, err, rec)
 						}
@@ -97,14 +97,14 @@ func TestExpiryWhileCleaning(t *testing.T) {
 		inRelay(t, reply, 0, func(t *testing.T, s drivers.Service, r *relay) {
 			on := &framed{Service: s}
 			p := edgePlan(on, r, formOf(t, "lock/predecessor"), 2, 0, nil)
-			p.AwaitWindow = func(ctx context.Context) {
+			p.await = func(ctx context.Context) {
 				time.AfterFunc(edgeWindow+after, func() {
 					if s.(drivers.Expirer).Expire(context.Background(), on.opened(0)) == nil {
 						expired.Add(1)
 					}
 				})
 			}
-			if rec, err := workloads.Run(t.Context(), p); err != nil || rec.Safety.Violations > 0 {
+			if rec, err := p.run(t); err != nil || rec.Safety.Violations > 0 {
 				t.Errorf("expired %v after the window: %v, %+v", after, err, rec)
 			}
 		})

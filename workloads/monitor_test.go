@@ -120,7 +120,7 @@ func TestBacklogIsNoStall(t *testing.T) {
 				inRelay(t, replyTime, 0, func(t *testing.T, s drivers.Service, r *relay) {
 					p := edgePlan(s, r, formOf(t, form), 8, rate, nil)
 					p.Settings.Hold = 20 * time.Millisecond
-					rec := ran(t, p)
+					rec := p.ran(t)
 					capacity = float64(rec.Rounds) / edgeWindow.Seconds()
 					if rec.Rounds == 0 || rec.Rounds > rec.Generator.Offered*3/5 || has(rec.Warnings, metrics.Stalled) {
 						t.Errorf("%d rounds of %+v, %+v", rec.Rounds, rec.Generator, rec.Warnings)

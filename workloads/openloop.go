@@ -14,7 +14,7 @@ import (
 func (r *runner) planWindow(ctx context.Context) (opens time.Time) {
 	p := r.plan
 	opens = time.Now().Add(p.Warmup)
-	if !p.Open.Rate.Open() || p.AwaitWindow != nil {
+	if !p.Open.Rate.Open() {
 		return opens
 	}
 	opens = r.agreeWindow(ctx, func() time.Time { return time.Now().Add(p.Warmup) })

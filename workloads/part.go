@@ -214,9 +214,6 @@ func (r *runner) agreeWindow(ctx context.Context, due func() time.Time) time.Tim
 
 // awaitWindow waits until the window opens: when that is decided, or when the processes of the run agree.
 func (r *runner) awaitWindow(ctx context.Context) {
-	if r.plan.AwaitWindow != nil {
-		r.plan.AwaitWindow(ctx)
-	}
 	if !r.window.IsOpen() {
 		opens := r.agreeWindow(ctx, func() time.Time { return r.nextRound(ctx) })
 		if !r.window.IsOpen() && opens.After(time.Now()) {

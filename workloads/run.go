@@ -54,9 +54,6 @@ type Plan struct {
 	Faults faults.Schedule
 	// Bin is the bin width of the herd's timeline; 0 means metrics.DefaultBin.
 	Bin time.Duration
-	// AwaitWindow, if set, is called after the warm-up, while the clients go on. The window opens when it
-	// returns.
-	AwaitWindow func(context.Context)
 	// Progress, if set, is called a few times a second.
 	Progress func(Progress)
 	// Watch, if set, is called with the running run when its window opens; see Live.
@@ -86,11 +83,15 @@ var ErrInterrupted = errors.New("interrupted")
 // Run executes the plan in this process and returns its measurements. With the error of a form,
 // ErrInterrupted and ServiceLost it returns a Record, if something was measured. An error of a form after a safety violation is no error of Run: the
 // Record has both.
-func Run(ctx context.Context, p Plan) (m *metrics.Record, err error) {
+func Run(ctx context.Context, p Plan) (*metrics.Record, error) {
 	s, err := NewSite(p)
 	if err != nil {
 		return nil, err
 	}
+	return s.run(ctx)
+}
+
+func (s *Site) run(ctx context.Context) (m *metrics.Record, err error) {
 	defer func() { err = s.Conclude(m, err) }()
 	if err := s.pool.create(ctx, s.plan); err != nil {
 		return nil, err

@@ -131,7 +131,7 @@ func TestSessionsWithoutConnectionAtTheEdges(t *testing.T) {
 		inRelay(t, replyTime, 0, func(t *testing.T, s drivers.Service, r *relay) {
 			p := edgePlan(s, r, formOf(t, "mix/operations"), 4, 100, nil)
 			r.whenAsked(func() { time.AfterFunc(p.Warmup+at, func() { r.drop(away) }) })
-			rec := ran(t, p)
+			rec := p.ran(t)
 			want := int64(4)
 			if name == "before the window" {
 				want = 0

@@ -131,8 +131,8 @@ func librariesSection() string {
 	for _, l := range systems.Libraries() {
 		s, _ := systems.Find(l.System)
 		c := changeOf(s)
-		fmt.Fprintf(&rows, "| [%s](#%[1]s) | %s | %v | %s | %v | %s | %v | %s | %d | %d | %d |\n", l.System, l.Version,
-			l.Notifications, c.notifications(), l.Reads, c.reads(), l.Writes, c.writes(), l.Notifications.Count(2), l.Notifications.Count(8), l.Notifications.Count(64))
+		fmt.Fprintf(&rows, "| [%s](#%[1]s) | %s | %v | %s | %v | %s | %v | %s | %g | %g | %g |\n", l.System, l.Version,
+			l.Notifications, c.notifications(), l.Reads, c.reads(), l.Writes, c.writes(), l.Notifications.Value(2), l.Notifications.Value(8), l.Notifications.Value(64))
 		if l.Note != "" {
 			fmt.Fprintf(&notes, "- %s: %s.\n", l.System, l.Note)
 		}
@@ -304,7 +304,13 @@ func fewestOf(recipe string) (form string, fewest float64) {
 		if f.Recipe != recipe || f.Family != workloads.Recipe || !known {
 			continue
 		}
-		if n := model.NotificationsOfChange(recipe, changeSettings().Params, 64); form == "" || n < fewest {
+		params := changeSettings().Params
+		change, fits := model.ChangeOf(recipe, params)
+		n := change.Notifications.Value(64)
+		if !fits { // one more item for one more consumer of a queue
+			n = float64(model.Settled(params(64)).Notifications.Value - model.Settled(params(63)).Notifications.Value)
+		}
+		if form == "" || n < fewest {
 			form, fewest = f.Name, n
 		}
 	}

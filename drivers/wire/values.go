@@ -6,9 +6,6 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// StatSize is the length of a Stat in bytes.
-const StatSize = 68
-
 // A Stat is the metadata of a node. Times are in milliseconds since 1970.
 type Stat struct {
 	Czxid          int64 // of the write that created the node

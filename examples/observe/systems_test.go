@@ -10,6 +10,7 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
 	"github.com/stampede-bench/stampede/internal/testenv"
+	"github.com/stampede-bench/stampede/workloads/costmodel"
 	"github.com/stampede-bench/stampede/workloads/systems"
 )
 
@@ -65,14 +66,14 @@ func costsWhatIsSaid(t *testing.T, l systems.Library, stampede string, command [
 		once, twice := counts[0].Observed.Traffic, counts[1].Observed.Traffic
 		for what, c := range map[string]struct {
 			got  int64
-			each systems.Linear
+			each costmodel.Polynomial
 		}{
 			"notifications": {twice.Notifications - once.Notifications, l.Notifications},
 			"reads":         {twice.Reads - once.Reads, l.Reads},
 			"writes":        {twice.Writes - once.Writes, l.Writes},
-			"failed writes": {twice.FailedWrites - once.FailedWrites, systems.Linear{}},
+			"failed writes": {twice.FailedWrites - once.FailedWrites, costmodel.Polynomial{}},
 		} {
-			if want := changes * int64(c.each.Count(n)); c.got != want {
+			if want := changes * int64(c.each.Value(n)); c.got != want {
 				t.Errorf("%d members: %d %s for %d changes, want %d = %d × (%v)", n, c.got, what, changes, want, changes, c.each)
 			}
 		}

@@ -72,14 +72,11 @@ const (
 // A Population is what a figure is computed over.
 type Population string
 
-// The populations.
+// The populations of the figures of a run.
 const (
 	Window         Population = "window"            // the measured window of a run
 	WholeRounds    Population = "whole rounds"      // all rounds of a run from the first to the last, warm-up included
 	ServerInterval Population = "server's interval" // between two readings of the server's counters around the window
-	SettledRun     Population = "settled run"       // a run at rest between any two steps
-	OnePath        Population = "observed path"     // a path pattern, for the whole time of an observation
-	Observed       Population = "observation"       // all that was observed
 )
 
 // An Exactness says what two equal measurements of a figure have in common.

@@ -70,7 +70,7 @@ func populations(f figure.Figure) (all []figure.Population) {
 	for _, p := range []struct {
 		has bool
 		is  figure.Population
-	}{{ofRun, f.Population}, {ofCount, figure.SettledRun}, {ofPath, figure.OnePath}, {ofObservation, figure.Observed}} {
+	}{{ofRun, f.Population}, {ofCount, "settled run"}, {ofPath, "observed path"}, {ofObservation, "observation"}} {
 		if p.has {
 			all = append(all, p.is)
 		}

@@ -33,12 +33,6 @@ func (m Model) ChangeOf(recipe string, params func(clients int) Params) (Change,
 	return least, ok
 }
 
-// NotificationsOfChange returns the notifications of one round of the recipe with that number of
-// clients, of at least 2. It is also known where no polynomial has the values for all numbers.
-func (m Model) NotificationsOfChange(recipe string, params func(clients int) Params, clients int) float64 {
-	return m.perRound(recipe, params, clients, func(e Expected) int64 { return e.Notifications.Value })
-}
-
 func (m Model) changeOf(recipe string, params func(int) Params, bound func(Expected) Expected) (c Change, ok bool) {
 	per := func(count func(Expected) Term) Polynomial {
 		var values [len(samples)]float64

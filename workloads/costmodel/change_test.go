@@ -40,17 +40,10 @@ func TestChangeIsAPolynomial(t *testing.T) {
 	}
 }
 
-// TestNotificationsOfAChangeWithoutPolynomial checks the change of a form whose first waiting
-// consumer costs less than the others, so that no polynomial has all values.
-func TestNotificationsOfAChangeWithoutPolynomial(t *testing.T) {
-	model := modelOf(t, "queue/one-watcher")
-	params := func(n int) Params { return Params{Clients: int64(n), Items: 4} }
-	if _, ok := model.ChangeOf("queue", params); ok {
-		t.Error("the change of queue/one-watcher is a polynomial")
-	}
-	for clients, want := range map[int]float64{2: 1, 3: 2, 8: 2, 64: 2} {
-		if got := model.NotificationsOfChange("queue", params, clients); got != want {
-			t.Errorf("%v notifications with %d clients, want %v", got, clients, want)
-		}
+// TestChangeWithoutPolynomial checks a form whose first waiting consumer costs less than the others, so that no
+// polynomial has all values.
+func TestChangeWithoutPolynomial(t *testing.T) {
+	if c, ok := modelOf(t, "queue/one-watcher").ChangeOf("queue", func(n int) Params { return Params{Clients: int64(n), Items: 4} }); ok {
+		t.Errorf("the change of queue/one-watcher is %v", c.Notifications)
 	}
 }

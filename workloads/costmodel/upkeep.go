@@ -23,9 +23,3 @@ func UpkeepOf(recipe, form string) (u Upkeep, fixed bool) {
 	}[recipe+"/"+form]
 	return u, fixed
 }
-
-// Requests returns how many there are for one round of so many clients.
-func (u Upkeep) Requests(clients int64) (creates, lists, deletes int64) {
-	symbols := map[string]int64{"N": clients}
-	return evaluate(u.Creates, symbols), evaluate(u.Lists, symbols), evaluate(u.Deletes, symbols)
-}

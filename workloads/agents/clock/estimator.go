@@ -61,18 +61,6 @@ func (e *Estimator) Add(x Exchange) error {
 	return nil
 }
 
-// Offset is the coordinator's clock minus the agent's clock, at one moment. The true offset differs
-// from Value by at most Error.
-type Offset struct{ Value, Error time.Duration }
-
-// Offset estimates the offset at the moment.
-func (e *Estimator) Offset(m Moment) (Offset, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	least, most, err := e.bounds(m)
-	return Offset{least + (most-least)/2, (most - least + 1) / 2}, err
-}
-
 // Convert converts a moment to the coordinator's clock.
 func (e *Estimator) Convert(m Moment) (Interval, error) {
 	e.mu.Lock()

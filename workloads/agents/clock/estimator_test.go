@@ -57,25 +57,6 @@ func TestADriftAboveTheStatedGivesWrongEstimates(t *testing.T) {
 	}
 }
 
-// TestMomentAndIntervalAgree checks At against Offset.
-func TestMomentAndIntervalAgree(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 1))
-	s := &simulation{offset: hour, drift: steadily(50), delay: delays(r)["jitter"]}
-	e, _ := collected(t, s, r, 100, 10)
-	m := MomentAt(3 * time.Second)
-	o, _ := e.Offset(m)
-	i, err := e.Convert(m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if i.Middle() != coordinatorMoment(m.SinceStart()+o.Value) || i.Error() != o.Error {
-		t.Errorf("At: %v ±%v, Offset: %v ±%v", i.Middle(), i.Error(), o.Value, o.Error)
-	}
-	if truth := coordinatorMoment(m.SinceStart() + time.Duration(s.trueOffset(3*second))); !i.Contains(truth) {
-		t.Errorf("%v to %v does not contain %v", i.Earliest, i.Latest, truth)
-	}
-}
-
 // TestAnExchangeNeverWidens checks at many moments that the interval after an exchange lies within the one
 // before, but for a nanosecond of rounding.
 func TestAnExchangeNeverWidens(t *testing.T) {

@@ -39,20 +39,10 @@ func (m CoordinatorMoment) String() string { return m.since.String() }
 // An Interval of the coordinator's clock contains a moment that is not known exactly.
 type Interval struct{ Earliest, Latest CoordinatorMoment }
 
-// Contains reports whether the interval contains the moment.
-func (i Interval) Contains(m CoordinatorMoment) bool {
-	return i.Earliest.since <= m.since && m.since <= i.Latest.since
-}
-
 // Middle returns the middle of the interval, which is the estimate of the moment.
 func (i Interval) Middle() CoordinatorMoment {
-	return CoordinatorMoment{i.Earliest.since + i.width()/2}
+	return CoordinatorMoment{i.Earliest.since + i.Latest.Sub(i.Earliest)/2}
 }
-
-// Error returns the largest distance of the moment from the middle.
-func (i Interval) Error() time.Duration { return (i.width() + 1) / 2 }
-
-func (i Interval) width() time.Duration { return i.Latest.since - i.Earliest.since }
 
 // A Clock measures the time since it was started. It uses the monotonic clock of the machine, so
 // changes of the wall clock have no effect.
@@ -60,9 +50,6 @@ type Clock struct{ start time.Time }
 
 // StartClock returns a clock that starts now.
 func StartClock() Clock { return Clock{time.Now()} }
-
-// Now returns the present moment, if the clock is an agent's.
-func (c Clock) Now() Moment { return Moment{time.Since(c.start)} }
 
 // Reading returns what the clock showed when time.Now returned t, if the clock is an agent's. The monotonic readings
 // of both decide.

@@ -129,6 +129,16 @@ func promised(all []Exchange, m Moment, most PPM) float64 {
 	return least
 }
 
+// Offset is the coordinator's clock minus the agent's clock, at one moment. The true offset differs
+// from Value by at most Error.
+type Offset struct{ Value, Error time.Duration }
+
+// Offset returns the offset that the conversion of the moment implies.
+func (e *Estimator) Offset(m Moment) (Offset, error) {
+	i, err := e.Convert(m)
+	return Offset{i.Middle().since - m.since, (i.Latest.Sub(i.Earliest) + 1) / 2}, err
+}
+
 // judgement counts estimates.
 type judgement struct{ estimates, wrong, wide int }
 

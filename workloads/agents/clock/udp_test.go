@@ -60,7 +60,9 @@ func TestLoopback(t *testing.T) {
 		// The coordinator's clock is the real one; its rate against the agent's is 1+rate.
 		toAgent := func(at float64) float64 { return at/(1+float64(rate)*1e-6) + apart }
 		address := serve(t, machine.CoordinatorNow)
-		c := dial(t, address, func() Moment { return MomentAt(time.Duration(toAgent(float64(machine.Now().SinceStart())))) })
+		c := dial(t, address, func() Moment {
+			return MomentAt(time.Duration(toAgent(float64(readingNow(machine)().SinceStart()))))
+		})
 
 		e := estimator(t, 200)
 		var all []Exchange
@@ -117,10 +119,13 @@ func (a answerer) send(to net.Addr, b []byte) {
 	}
 }
 
+// readingNow returns a function that returns the present moment of the clock.
+func readingNow(c Clock) func() Moment { return func() Moment { return c.Reading(time.Now()) } }
+
 // TestOtherPacketsAreNoAnswer sends what is no answer to the request before the answer.
 func TestOtherPacketsAreNoAnswer(t *testing.T) {
 	server := answerer{t, listen(t)}
-	c := dial(t, server.conn.LocalAddr().String(), StartClock().Now)
+	c := dial(t, server.conn.LocalAddr().String(), readingNow(StartClock()))
 	go func() {
 		f, from := server.receive()
 		late := testKey.seal(frame{answer, f.nonce + 1, coordinatorMoment(1), coordinatorMoment(1)})
@@ -145,7 +150,7 @@ func TestOtherPacketsAreNoAnswer(t *testing.T) {
 // late answer.
 func TestALostAnswerIsAnError(t *testing.T) {
 	server := answerer{t, listen(t)}
-	c := dial(t, server.conn.LocalAddr().String(), StartClock().Now)
+	c := dial(t, server.conn.LocalAddr().String(), readingNow(StartClock()))
 	ctx, cancel := context.WithCancel(t.Context())
 	late := make(chan frame, 1)
 	go func() {
@@ -173,7 +178,7 @@ func TestAnExchangeIsBoundedInTime(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for a second")
 	}
-	c := dial(t, listen(t).LocalAddr().String(), StartClock().Now)
+	c := dial(t, listen(t).LocalAddr().String(), readingNow(StartClock()))
 	if x, err := c.Exchange(t.Context()); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %+v, %v; want context.DeadlineExceeded", x, err)
 	}
