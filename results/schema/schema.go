@@ -4,9 +4,12 @@ package schema
 
 import (
 	"bytes"
-	"embed"
+	_ "embed"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
+	"regexp"
 	"strings"
 	"sync"
 
@@ -17,27 +20,66 @@ import (
 	"github.com/stampede-bench/stampede/results"
 )
 
-// The schemas are generated from the types in results, including their comments: go test ./results/schema
-// -update.
-//
-//go:embed *.schema.json
-var schemas embed.FS
-
-// Kinds returns the kinds of results that have a schema: those that are saved, and histories.
-func Kinds() []string { return append(results.Kinds(), results.KindHistory) }
-
-// Text returns the schema of results of the kind, false if there is no such kind.
-func Text(kind string) (text []byte, ok bool) {
-	text, err := schemas.ReadFile(File(kind))
-	return text, err == nil
+// types are the types of the kinds of results that have a schema: those that are saved, and histories.
+var types = map[string]reflect.Type{
+	results.KindRun:         reflect.TypeFor[results.File](),
+	results.KindSweep:       reflect.TypeFor[results.Sweep](),
+	results.KindCount:       reflect.TypeFor[results.CountReport](),
+	results.KindComparison:  reflect.TypeFor[results.Comparison](),
+	results.KindObservation: reflect.TypeFor[results.Observation](),
+	results.KindHistory:     reflect.TypeFor[results.History](),
 }
 
-// File returns the file name of the kind's schema.
-func File(kind string) string {
-	if kind == results.KindRun {
-		kind = "result" // the schema of a plain result
+// file has the definitions of all kinds. It is generated from their types, including their comments: go test
+// ./results/schema -update.
+const file = "results.schema.json"
+
+//go:embed results.schema.json
+var definitions []byte
+
+// Kinds returns the kinds of results that have a schema.
+func Kinds() []string { return append(results.Kinds(), results.KindHistory) }
+
+// reference returns the reference to the definition of a kind.
+func reference(kind string) string { return "#/$defs/" + types[kind].Name() }
+
+// references matches the definitions to which one refers.
+var references = regexp.MustCompile(`"#/\$defs/(\w+)"`)
+
+// Text returns the schema of results of the kind, with the definitions that it needs, or false if there is no such kind.
+func Text(kind string) (text []byte, ok bool) {
+	if types[kind] == nil {
+		return nil, false
 	}
-	return kind + ".schema.json"
+	var all, of struct {
+		Schema string                     `json:"$schema"`
+		Ref    string                     `json:"$ref"`
+		Defs   map[string]json.RawMessage `json:"$defs"`
+		Title  string                     `json:"title"`
+	}
+	if err := json.Unmarshal(definitions, &all); err != nil {
+		panic(err) // it is part of the program
+	}
+	of = all
+	of.Ref, of.Title, of.Defs = reference(kind), "What stampede writes with -o json: "+kind, map[string]json.RawMessage{}
+	var add func(name string)
+	add = func(name string) {
+		if of.Defs[name] == nil {
+			of.Defs[name] = all.Defs[name]
+			for _, m := range references.FindAllSubmatch(all.Defs[name], -1) {
+				add(string(m[1]))
+			}
+		}
+	}
+	add(types[kind].Name())
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	if err := e.Encode(of); err != nil {
+		panic(err)
+	}
+	return b.Bytes(), true
 }
 
 // ErrInvalid says that a result does not conform to its schema.
@@ -79,16 +121,15 @@ var validators = func() map[string]func() (*jsonschema.Schema, error) {
 	all := map[string]func() (*jsonschema.Schema, error){}
 	for _, kind := range Kinds() {
 		all[kind] = sync.OnceValues(func() (*jsonschema.Schema, error) {
-			text, _ := Text(kind)
-			parsed, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+			parsed, err := jsonschema.UnmarshalJSON(bytes.NewReader(definitions))
 			if err != nil {
 				return nil, err
 			}
 			c := jsonschema.NewCompiler()
-			if err := c.AddResource(File(kind), parsed); err != nil {
+			if err := c.AddResource(file, parsed); err != nil {
 				return nil, err
 			}
-			return c.Compile(File(kind))
+			return c.Compile(file + reference(kind))
 		})
 	}
 	return all
