@@ -172,17 +172,11 @@ func (a *app) inOrder(folder archive.Folder) (all []archive.Entry, newest bool, 
 }
 
 // once returns the results in the order of their time, without those that are there again, and says how many these are.
-func (a *app) once(path string, all []archive.Entry) []archive.Entry {
-	slices.SortStableFunc(all, func(x, y archive.Entry) int {
-		return results.HeadOf(x.Result).Started.Compare(results.HeadOf(y.Result).Started)
-	})
-	seen := map[string]bool{}
-	once := slices.DeleteFunc(slices.Clone(all), func(e archive.Entry) bool {
-		id := results.HeadOf(e.Result).ID
-		again := id != "" && seen[id]
-		seen[id] = true
-		return again
-	})
+func (a *app) once(path string, all []archive.Entry) (once []archive.Entry) {
+	slices.SortStableFunc(all, archive.ByTime)
+	for _, copies := range archive.Copies(all) {
+		once = append(once, copies[0])
+	}
 	if repeated := len(all) - len(once); repeated > 0 {
 		fmt.Fprintf(a.err, "stampede: %s: %s with the id of an earlier one left out\n", path, units.Plural(repeated, "result"))
 	}

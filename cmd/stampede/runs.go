@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"os"
 	"slices"
@@ -287,34 +286,29 @@ func (a *app) prune(p pruning) error {
 	if err != nil {
 		return err
 	}
-	slices.SortStableFunc(all, func(x, y archive.Entry) int { // whatever their files are called
-		return results.HeadOf(y.Result).Started.Compare(results.HeadOf(x.Result).Started)
-	})
+	slices.SortStableFunc(all, func(x, y archive.Entry) int { return archive.ByTime(y, x) }) // whatever their files are called
 	word := "removed"
 	if p.dryRun {
 		word = "would remove"
 	}
 	var gone, bytes int64
-	newer := map[string]int{} // how many results are newer, by id: a result that is there again goes or stays with the first
-	for _, e := range all {   // the newest first
-		id := cmp.Or(results.HeadOf(e.Result).ID, e.ID)
-		if _, again := newer[id]; !again {
-			newer[id] = len(newer)
+	for newer, copies := range archive.Copies(all) {
+		for _, e := range copies {
+			beyond := p.keep >= 0 && newer >= p.keep
+			if !beyond && !results.HeadOf(e.Result).Started.Before(before) {
+				continue
+			}
+			path := folder.Path(e.ID)
+			info, err := os.Stat(path)
+			if err == nil && !p.dryRun {
+				err = os.Remove(path)
+			}
+			if err != nil {
+				return fmt.Errorf("%s: cannot be removed: %w", path, cli.WithoutPath(err))
+			}
+			gone, bytes = gone+1, bytes+info.Size()
+			fmt.Fprintf(a.out, "%s %s, %s\n", word, e.ID, units.Bytes(info.Size()))
 		}
-		beyond := p.keep >= 0 && newer[id] >= p.keep
-		if !beyond && !results.HeadOf(e.Result).Started.Before(before) {
-			continue
-		}
-		path := folder.Path(e.ID)
-		info, err := os.Stat(path)
-		if err == nil && !p.dryRun {
-			err = os.Remove(path)
-		}
-		if err != nil {
-			return fmt.Errorf("%s: cannot be removed: %w", path, cli.WithoutPath(err))
-		}
-		gone, bytes = gone+1, bytes+info.Size()
-		fmt.Fprintf(a.out, "%s %s, %s\n", word, e.ID, units.Bytes(info.Size()))
 	}
 	fmt.Fprintf(a.out, "%s %s of %s, %s\n", word, units.Count(gone), cli.Counted(len(all), "result"), units.Bytes(bytes))
 	return nil

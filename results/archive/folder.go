@@ -233,6 +233,26 @@ type Entry struct {
 	Result results.Result
 }
 
+// ByTime compares the times at which two results began.
+func ByTime(x, y Entry) int {
+	return results.HeadOf(x.Result).Started.Compare(results.HeadOf(y.Result).Started)
+}
+
+// Copies returns the results in their order, each with all that have its id: a file may have been copied.
+func Copies(all []Entry) (each [][]Entry) {
+	first := map[string]int{}
+	for _, e := range all {
+		id := results.HeadOf(e.Result).ID
+		if i, again := first[id]; again && id != "" {
+			each[i] = append(each[i], e)
+			continue
+		}
+		first[id] = len(each)
+		each = append(each, []Entry{e})
+	}
+	return each
+}
+
 // WriteLine writes the result as one line of JSON.
 func WriteLine(w io.Writer, r results.Result) error {
 	var text, line bytes.Buffer
