@@ -28,32 +28,20 @@ type Config interface {
 // node.
 func Configs[S drivers.Conn, C Config](open func(c S, path string) C) workloads.Constructor {
 	return func(s workloads.Settings) workloads.Workload {
-		w := &configWorkload{think: s.ThinkTime(), polls: s.Polls, updateCount: s.UpdateCount(), open: openerOf[Config](open),
-			converge: s.Latency("converge"), update: s.Latency("update")}
-		w.gathering = gather(s, 1, w.converge, w.update)
-		return w
+		return &configWorkload{updating: newUpdating(s), polls: s.Polls, open: openerOf[Config](open)}
 	}
 }
 
 type configWorkload struct {
-	gathering
-	think       time.Duration
-	polls       int
-	updateCount int64 // of a settled run
-	open        opener[Config]
-	path        string
-
+	updating
+	polls      int
+	open       opener[Config]
 	visibility *check.Visibility
-	updates    *updates
-
-	converge *metrics.Latency // from the request for a change until one client sees it
-	update   *metrics.Latency // from the request for a change until it is acknowledged
 }
 
 func (w *configWorkload) Attach(_ drivers.Conn, base string, clients int) {
-	w.path = base + "/config"
+	w.attach(base+"/config", clients)
 	w.visibility = check.NewVisibility(clients, 1, w.recorded)
-	w.updates = newUpdates(clients, w.exchange, w.recorded, w.converge)
 }
 
 func (w *configWorkload) Setup(ctx context.Context, c drivers.Conn) error {
@@ -75,16 +63,9 @@ func (w *configWorkload) Verdict() metrics.Safety { return w.visibility.Verdict(
 // Settle lets all clients follow, one at a time, and then makes the updates. Forms that poll look
 // Polls times for each update, the last time just after it.
 func (w *configWorkload) Settle(ctx context.Context, st *settled.Stepper) error {
-	clients := make([]*configClient, len(st.Slots))
-	for i, slot := range st.Slots {
-		c, err := w.join(slot)
-		if err != nil {
-			return err
-		}
-		clients[i] = c
-		if err := st.Do(ctx, i, "follows", "", c.follow); err != nil {
-			return err
-		}
+	clients, err := joinAll(st, w.join, func(c *configClient) error { return st.Do(ctx, c.slot.Index, "follows", "", c.follow) })
+	if err != nil {
+		return err
 	}
 	first := clients[0]
 	for number := range w.updateCount {
@@ -123,13 +104,9 @@ func (c *configClient) Turn(ctx context.Context) (rounds int64, err error) {
 		return 0, fmt.Errorf("follow: %w", err)
 	}
 	before := c.slot.Disturbances()
-	c.slot.Marks.PhaseBegin()
-	s := c.updates.join(c.slot)
-	if c.slot.Index == 0 {
-		set := func(due time.Time) error { return c.set(ctx, &s.times, number, due) }
-		if err := s.make(ctx, c.slot, c.think, set); err != nil {
-			return 0, fmt.Errorf("update: %w", err)
-		}
+	s, err := c.begin(ctx, c.slot, c.set)
+	if err != nil {
+		return 0, err
 	}
 	seen, err := c.visibility.Await(ctx, c.view, 0, number)
 	if err != nil {

@@ -93,14 +93,8 @@ func (w *groupWorkload) Verdict() metrics.Safety { return w.membership.Verdict()
 
 // Settle lets all clients join, one at a time, and then leave, one at a time in the same order.
 func (w *groupWorkload) Settle(ctx context.Context, st *settled.Stepper) error {
-	clients := make([]*groupClient, len(st.Slots))
-	for i, slot := range st.Slots {
-		c, err := w.join(slot)
-		if err != nil {
-			return err
-		}
-		clients[i] = c
-		if err := st.Do(ctx, i, "joins", "", func(ctx context.Context) error {
+	clients, err := joinAll(st, w.join, func(c *groupClient) error {
+		if err := st.Do(ctx, c.slot.Index, "joins", "", func(ctx context.Context) error {
 			var following context.Context
 			err := recordTime(c.slot, nil, c.change, time.Now(), func() (err error) {
 				following, err = c.enter(ctx)
@@ -114,6 +108,10 @@ func (w *groupWorkload) Settle(ctx context.Context, st *settled.Stepper) error {
 			return err
 		}
 		w.membership.CheckAll()
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	for i, c := range clients {
 		if err := st.Do(ctx, i, "leaves", "", func(ctx context.Context) error {

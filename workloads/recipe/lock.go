@@ -141,16 +141,9 @@ func (w *lockWorkload) Verdict() metrics.Safety { return w.operations.JudgeLock(
 // Settle lets all clients arrive, one at a time, and then release, one at a time. Forms that poll
 // look Polls times during each hold, the last time just after its release.
 func (w *lockWorkload) Settle(ctx context.Context, st *settled.Stepper) error {
-	clients := make([]*lockClient, len(st.Slots))
-	for i, slot := range st.Slots {
-		c, err := w.join(slot)
-		if err != nil {
-			return err
-		}
-		clients[i] = c
-		if err := c.arrive(ctx, st, w.terms.arrives); err != nil {
-			return err
-		}
+	clients, err := joinAll(st, w.join, func(c *lockClient) error { return c.arrive(ctx, st, w.terms.arrives) })
+	if err != nil {
+		return err
 	}
 	return w.releaseAll(ctx, st, clients)
 }

@@ -92,13 +92,9 @@ func (w *memberStateWorkload) Judge(divided.Gathered) divided.Findings { return 
 // Settle lets all members make an update, one at a time, and then one member read all states, as many
 // times as there are updates.
 func (w *memberStateWorkload) Settle(ctx context.Context, st *settled.Stepper) error {
-	clients := make([]*memberStateClient, len(st.Slots))
-	for i, slot := range st.Slots {
-		c, err := w.join(slot)
-		if err != nil {
-			return err
-		}
-		clients[i] = c
+	clients, err := joinAll(st, w.join, nil)
+	if err != nil {
+		return err
 	}
 	for turn := range w.updateCount {
 		for i, c := range clients {

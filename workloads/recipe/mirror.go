@@ -10,7 +10,6 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/check"
 	"github.com/stampede-bench/stampede/workloads/costmodel"
-	"github.com/stampede-bench/stampede/workloads/divided"
 	"github.com/stampede-bench/stampede/workloads/namespace"
 	"github.com/stampede-bench/stampede/workloads/settled"
 )
@@ -33,41 +32,30 @@ type Mirror interface {
 // copy of the nodes below a path, which is an existing node.
 func Mirrors[S drivers.Conn, M Mirror](open func(c S, path string) M) workloads.Constructor {
 	return func(s workloads.Settings) workloads.Workload {
-		w := &mirrorWorkload{think: s.ThinkTime(), updateCount: s.UpdateCount(), open: openerOf[Mirror](open),
-			converge: s.Latency("converge"), update: s.Latency("update")}
-		w.gathering = gather(s, 1, w.converge, w.update)
-		return w
+		return &mirrorWorkload{updating: newUpdating(s), open: openerOf[Mirror](open)}
 	}
 }
 
 type mirrorWorkload struct {
-	gathering
-	think       time.Duration
-	updateCount int64 // of each kind, in a settled run
-	open        opener[Mirror]
-	path        string
-	names       []string // of the nodes that are set
-	guest       string   // the node that is created and deleted
-
-	copies  *check.Copies
-	updates *updates
-
-	converge *metrics.Latency // from the request for a change until one client sees it
-	update   *metrics.Latency // from the request for a change until it is acknowledged
+	updating // each kind of change so often in a settled run
+	open     opener[Mirror]
+	names    []string // of the nodes that are set
+	guest    string   // the node that is created and deleted
+	copies   *check.Copies
 }
 
 // changesTopic is the name under which processes tell each other of changes of the tree.
 const changesTopic = "changes"
 
 func (w *mirrorWorkload) Attach(_ drivers.Conn, base string, clients int) {
-	w.path, w.guest = base+"/mirror", "guest"
+	w.attach(base+"/mirror", clients)
+	w.guest = "guest"
 	for i := range costmodel.MirrorNodes {
 		w.names = append(w.names, fmt.Sprintf("node-%d", i+1))
 	}
 	w.copies = check.NewCopies(clients, w.names, []string{w.guest}, w.recorded,
 		func(change string) { w.exchange.Tell(changesTopic, change) })
 	w.exchange.Handle(changesTopic, w.copies.Learn)
-	w.updates = newUpdates(clients, w.exchange, w.recorded, w.converge)
 }
 
 func (w *mirrorWorkload) Setup(ctx context.Context, c drivers.Conn) error {
@@ -94,21 +82,11 @@ func (w *mirrorWorkload) join(s *workloads.Slot) (*mirrorClient, error) {
 
 func (w *mirrorWorkload) Verdict() metrics.Safety { return w.copies.Verdict() }
 
-// Judge judges whether clients saw changes before they were made.
-func (w *mirrorWorkload) Judge(g divided.Gathered) divided.Findings { return judgeUpdates(g) }
-
 // Settle lets all clients follow, one at a time, and then makes the changes.
 func (w *mirrorWorkload) Settle(ctx context.Context, st *settled.Stepper) error {
-	clients := make([]*mirrorClient, len(st.Slots))
-	for i, slot := range st.Slots {
-		c, err := w.join(slot)
-		if err != nil {
-			return err
-		}
-		clients[i] = c
-		if err := st.Do(ctx, i, "follows", "", c.follow); err != nil {
-			return err
-		}
+	clients, err := joinAll(st, w.join, func(c *mirrorClient) error { return st.Do(ctx, c.slot.Index, "follows", "", c.follow) })
+	if err != nil {
+		return err
 	}
 	w.copies.CheckAll()
 	for number := range kinds * w.updateCount {
@@ -157,14 +135,9 @@ func (c *mirrorClient) Turn(ctx context.Context) (rounds int64, err error) {
 		return 0, fmt.Errorf("follow: %w", err)
 	}
 	before := c.slot.Disturbances()
-	c.slot.Marks.PhaseBegin()
-	s := c.updates.join(c.slot)
-	if c.slot.Index == 0 {
-		number := c.slot.TurnsTaken() + 1
-		change := func(due time.Time) error { return c.change(ctx, &s.times, number, due) }
-		if err := s.make(ctx, c.slot, c.think, change); err != nil {
-			return 0, fmt.Errorf("update: %w", err)
-		}
+	s, err := c.begin(ctx, c.slot, c.change)
+	if err != nil {
+		return 0, err
 	}
 	if err := s.awaitMade(ctx); err != nil {
 		return 0, err

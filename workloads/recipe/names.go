@@ -27,38 +27,27 @@ type Names interface {
 // creates one client's handle on the names at a path, which is an existing node.
 func NameServices[S drivers.Conn, N Names](open func(c S, path string) N) workloads.Constructor {
 	return func(s workloads.Settings) workloads.Workload {
-		w := &namesWorkload{think: s.ThinkTime(), updateCount: s.UpdateCount(), size: s.NameCount(), lookups: s.LookupCount(), open: openerOf[Names](open),
-			lookup: s.Latency("lookup"), converge: s.Latency("converge"), update: s.Latency("update")}
-		w.gathering = gather(s, 2, w.lookup, w.converge, w.update)
-		return w
+		lookup := s.Latency("lookup")
+		return &namesWorkload{updating: newUpdating(s, lookup), size: s.NameCount(), lookups: s.LookupCount(), open: openerOf[Names](open), lookup: lookup}
 	}
 }
 
 type namesWorkload struct {
-	gathering
-	think       time.Duration
-	updateCount int64 // of a settled run
-	size        int64 // number of names
-	lookups     int64 // per name and update
-	open        opener[Names]
-	path        string
-	names       []string
-
+	updating
+	size       int64 // number of names
+	lookups    int64 // per name and update
+	open       opener[Names]
+	names      []string
 	visibility *check.Visibility
-	updates    *updates
-
-	lookup   *metrics.Latency
-	converge *metrics.Latency // from the request for a change until one client finds it
-	update   *metrics.Latency
+	lookup     *metrics.Latency
 }
 
 func (w *namesWorkload) Attach(_ drivers.Conn, base string, clients int) {
-	w.path = base + "/names"
+	w.attach(base+"/names", clients)
 	for i := range w.size {
 		w.names = append(w.names, fmt.Sprintf("name-%d", i+1))
 	}
 	w.visibility = check.NewVisibility(clients, len(w.names), w.recorded)
-	w.updates = newUpdates(clients, w.exchange, w.recorded, w.converge)
 }
 
 func (w *namesWorkload) Setup(ctx context.Context, c drivers.Conn) error {
@@ -88,13 +77,9 @@ func (w *namesWorkload) Verdict() metrics.Safety { return w.visibility.Verdict()
 // Settle lets all clients look up everything, one at a time, before the first update and after
 // each update.
 func (w *namesWorkload) Settle(ctx context.Context, st *settled.Stepper) error {
-	clients := make([]*namesClient, len(st.Slots))
-	for i, slot := range st.Slots {
-		c, err := w.join(slot)
-		if err != nil {
-			return err
-		}
-		clients[i] = c
+	clients, err := joinAll(st, w.join, nil)
+	if err != nil {
+		return err
 	}
 	for number := range w.updateCount + 1 {
 		if number > 0 {
@@ -132,13 +117,9 @@ func (c *namesClient) Turn(ctx context.Context) (rounds int64, err error) {
 	}
 	number := c.slot.TurnsTaken() + 1
 	before := c.slot.Disturbances()
-	c.slot.Marks.PhaseBegin()
-	s := c.updates.join(c.slot)
-	if c.slot.Index == 0 {
-		bind := func(due time.Time) error { return c.bind(ctx, &s.times, number, due) }
-		if err := s.make(ctx, c.slot, c.think, bind); err != nil {
-			return 0, fmt.Errorf("update: %w", err)
-		}
+	s, err := c.begin(ctx, c.slot, c.bind)
+	if err != nil {
+		return 0, err
 	}
 	if err := c.find(ctx, s, number); err != nil {
 		if ctx.Err() != nil && s.acknowledged() && c.slot.Disturbances() == before {

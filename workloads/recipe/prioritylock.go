@@ -139,24 +139,19 @@ func (w *priorityWorkload) Judge(g divided.Gathered) divided.Findings {
 // with force depose the holder then. Otherwise the first holder releases the lock on request, and the
 // others, the last one first, when they have had their turn.
 func (w *priorityWorkload) Settle(ctx context.Context, st *settled.Stepper) error {
-	clients := make([]*priorityClient, len(st.Slots))
-	for i, slot := range st.Slots {
-		c, err := w.join(slot)
-		if err != nil {
-			return err
-		}
-		clients[i] = c
+	clients, err := joinAll(st, w.join, func(c *priorityClient) error {
 		c.take(false)
-		c.want(uint16(len(clients) - 1 - i))
-		if err := st.Do(ctx, i, "arrives", w.terms.holds, func(ctx context.Context) error {
+		c.want(uint16(len(st.Slots) - 1 - c.slot.Index))
+		if err := st.Do(ctx, c.slot.Index, "arrives", w.terms.holds, func(ctx context.Context) error {
 			_, err := c.acquireLock(ctx)
 			return err
 		}); err != nil {
 			return err
 		}
-		if err := st.Tick(ctx, 1); err != nil {
-			return err
-		}
+		return st.Tick(ctx, 1)
+	})
+	if err != nil {
+		return err
 	}
 	left := make([]bool, len(clients))
 	for range clients {

@@ -231,14 +231,9 @@ func PriorityQueuesWithConsumers[S drivers.Conn, Q PriorityQueue](
 // them, one at a time.
 func (w *queueWorkload) Settle(ctx context.Context, st *settled.Stepper) error {
 	w.waiting = w.newQueue(len(st.Slots))
-	clients := make([]*queueClient, len(st.Slots))
-	for i, slot := range st.Slots {
-		c, err := w.join(slot)
-		if err != nil {
-			return err
-		}
-		c.place = i
-		clients[i] = c
+	clients, err := joinAll(st, w.join, func(c *queueClient) error { c.place = c.slot.Index; return nil })
+	if err != nil {
+		return err
 	}
 	var taken atomic.Int64
 	take := func(client int, sets string) error {

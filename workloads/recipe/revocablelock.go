@@ -65,17 +65,12 @@ func (w *revocableWorkload) join(s *workloads.Slot) (*revocableClient, error) {
 // client that has just released revokes the lock of the next holder, which then gives way, unless
 // the form has already deposed it by force.
 func (w *revocableWorkload) Settle(ctx context.Context, st *settled.Stepper) error {
-	clients := make([]*revocableClient, len(st.Slots))
-	for i, slot := range st.Slots {
-		c, err := w.join(slot)
-		if err != nil {
-			return err
-		}
+	clients, err := joinAll(st, w.join, func(c *revocableClient) error {
 		c.take(false)
-		clients[i] = c
-		if err := c.arrive(ctx, st, "arrives"); err != nil {
-			return err
-		}
+		return c.arrive(ctx, st, "arrives")
+	})
+	if err != nil {
+		return err
 	}
 	for i, c := range clients {
 		if !c.holds() {

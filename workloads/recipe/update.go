@@ -2,6 +2,7 @@ package recipe
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/stampede-bench/stampede/workloads/divided"
 	"github.com/stampede-bench/stampede/workloads/exchange"
 	"github.com/stampede-bench/stampede/workloads/openloop"
+	"github.com/stampede-bench/stampede/workloads/settled"
 )
 
 // A gathering is the part of the workloads whose rounds each take all clients.
@@ -51,6 +53,70 @@ func recordTime(
 	now := time.Now()
 	s.RecordIn(round, l, now.Sub(asked), now.Sub(due))
 	return nil
+}
+
+// joinAll lets the clients of all slots join a settled run, one at a time, and each make its first step, if any, before
+// the next one joins.
+func joinAll[C any](st *settled.Stepper, join func(*workloads.Slot) (C, error), first func(C) error) (clients []C, err error) {
+	for _, slot := range st.Slots {
+		c, err := join(slot)
+		if err == nil && first != nil {
+			err = first(c)
+		}
+		if err != nil {
+			return nil, err
+		}
+		clients = append(clients, c)
+	}
+	return clients, nil
+}
+
+// updating is the part of the workloads in which the first client makes updates that all must see.
+type updating struct {
+	gathering
+	think       time.Duration
+	updateCount int64 // of a settled run
+	path        string
+	updates     *updates
+
+	converge *metrics.Latency // from the request for an update until one client sees it
+	update   *metrics.Latency // from the request for an update until it is acknowledged
+}
+
+// newUpdating returns that part of a workload whose rounds begin with these phases.
+func newUpdating(s workloads.Settings, phases ...*metrics.Latency) updating {
+	w := updating{think: s.ThinkTime(), updateCount: s.UpdateCount(), converge: s.Latency("converge"), update: s.Latency("update")}
+	w.gathering = gather(s, len(phases)+1, append(phases, w.converge, w.update)...)
+	return w
+}
+
+func (w *updating) attach(path string, clients int) {
+	w.path, w.updates = path, newUpdates(clients, w.exchange, w.recorded, w.converge)
+}
+
+// begin begins the slot's part of a round. The first client makes the update, whose number change gets.
+func (w *updating) begin(
+	ctx context.Context, slot *workloads.Slot, change func(ctx context.Context, round *metrics.Times, number int64, due time.Time) error,
+) (*update, error) {
+	slot.Marks.PhaseBegin()
+	s := w.updates.join(slot)
+	if slot.Index > 0 {
+		return s, nil
+	}
+	number := slot.TurnsTaken() + 1
+	if err := s.make(ctx, slot, w.think, func(due time.Time) error { return change(ctx, &s.times, number, due) }); err != nil {
+		return nil, fmt.Errorf("update: %w", err)
+	}
+	return s, nil
+}
+
+// Judge adds to what the processes found by themselves the updates that were seen before they were made.
+func (w *updating) Judge(g divided.Gathered) divided.Findings {
+	var judge check.UpdateJudge
+	for _, s := range check.Ordered(g.Steps) {
+		judge.Take(s)
+	}
+	return divided.Findings{Added: judge.Verdict()}
 }
 
 // updates manages the rounds of a workload in which one client makes an update that all must see.
@@ -202,22 +268,6 @@ func (p *update) converged(slot *workloads.Slot, seen time.Time) {
 // acknowledged reports whether the service has acknowledged the update. A client that does not see it
 // now never will.
 func (p *update) acknowledged() bool { return p.exchange.Announced(madeTopic, p.turn) > 0 }
-
-// judgeUpdates adds to what the processes found by themselves the updates that were seen before they were
-// made.
-func judgeUpdates(g divided.Gathered) divided.Findings {
-	var judge check.UpdateJudge
-	for _, s := range check.Ordered(g.Steps) {
-		judge.Take(s)
-	}
-	return divided.Findings{Added: judge.Verdict()}
-}
-
-// Judge judges whether clients saw updates before they were made.
-func (w *configWorkload) Judge(g divided.Gathered) divided.Findings { return judgeUpdates(g) }
-
-// Judge judges whether clients saw updates before they were made.
-func (w *namesWorkload) Judge(g divided.Gathered) divided.Findings { return judgeUpdates(g) }
 
 // Judge finds nothing: each process knows all members.
 func (w *groupWorkload) Judge(divided.Gathered) divided.Findings { return divided.Findings{} }
