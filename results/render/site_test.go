@@ -200,6 +200,10 @@ func TestSiteInABrowser(t *testing.T) {
 			if got := onFirstScreen(t, ctx, "badge", "board", "results"); !slices.Equal(got, at.first) {
 				t.Errorf("%d: the first screen has %q, want %q", at.width, got, at.first)
 			}
+			cut, err := chromedp.Run(ctx, chromedp.Evaluate[int](`[...document.querySelectorAll('.wide')].filter(w => w.scrollWidth > w.clientWidth).length`))
+			if err != nil || cut > 0 {
+				t.Errorf("%d: %d tables are wider than the page, %v", at.width, cut, err)
+			}
 			open, err := chromedp.Run(ctx, chromedp.Evaluate[int](`document.querySelector('.board a').click(), document.querySelectorAll('.change[open]').length`))
 			if err != nil || open != 1 {
 				t.Errorf("%d: a click opens %d charts, %v; want 1", at.width, open, err)
