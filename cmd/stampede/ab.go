@@ -80,7 +80,7 @@ look is stricter, so that all looks together make no more errors than one.`,
   stampede ab zookeeper: 'zookeeper:?client=go-zookeeper' --clients 8,32
   stampede ab hold=0 hold=1ms --pairs 20
   stampede ab lock/predecessor lock/one-node --until-sure --max-time 2m
-  stampede ab ./stampede-main ./stampede --metric handoff.p99 --inconclusive fail`,
+  stampede ab ./stampede-main ./stampede --metric handoff.p90 --inconclusive fail`,
 		Args:              twoVariants,
 		ValidArgsFunction: a.completeVariants,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -92,7 +92,7 @@ look is stricter, so that all looks together make no more errors than one.`,
 	f.Saving.Register(cmd)
 	flags := cmd.Flags()
 	f.Agents.Register(cmd)
-	flags.StringArrayVar(&f.metric, "metric", nil, "`METRIC` to judge, repeatable (default: rounds_per_s, p50 and p99 of the recipe's main phase, notifications_per_round)")
+	flags.StringArrayVar(&f.metric, "metric", nil, "`METRIC` to judge, repeatable (default: rounds_per_s, p50 and p99 of the recipe's main phase, or its p90 if runs are too short for a p99, and notifications_per_round)")
 	flags.BoolVar(&f.all, "all", false, "show all figures, those that are not judged in parentheses")
 	flags.StringVar(&f.minimum, "minimum-effect", "5%", "smallest change that matters: a `SHARE` such as 5% or 0.05")
 	flags.StringVar(&f.inconclusive, "inconclusive", spec.Warn, "what an inconclusive verdict does: warn, or fail with exit code 97")

@@ -58,7 +58,7 @@ it, and so finds large changes only: stampede ab interleaves its runs, and finds
 	}
 	spec.RegisterFolder(cmd, &f.folder)
 	flags := cmd.Flags()
-	flags.StringArrayVar(&f.metric, "metric", nil, "`METRIC` to compare, repeatable (default: rounds_per_s, p50 and p99 of the recipe's main phase, notifications_per_round)")
+	flags.StringArrayVar(&f.metric, "metric", nil, "`METRIC` to compare, repeatable (default: rounds_per_s, p50 and p99 of the recipe's main phase, or its p90 if runs are too short for a p99, and notifications_per_round)")
 	flags.BoolVar(&f.all, "all", false, "show all figures")
 	flags.StringVar(&f.minimum, "minimum-effect", "5%", "smallest change that matters: a `SHARE` such as 5% or 0.05")
 	flags.BoolVar(&f.failOnRegression, "fail-on-regression", false, "exit with 98 if a figure is worse, and with 96 after a safety violation")

@@ -60,7 +60,8 @@ func (c *course) place() place {
 }
 
 // ends returns when the last run is expected to end; the zero time if that is not known. It assumes that
-// the pace of the runs so far holds, or before the first has ended, that each takes its time.
+// the pace of the runs so far holds, or before the first has ended, that each takes its time. Of a run that
+// takes longer nothing is left but the others.
 func (c *course) ends() time.Time {
 	if c.ended >= len(c.work) {
 		return time.Time{}
@@ -71,7 +72,12 @@ func (c *course) ends() time.Time {
 	} else if !c.timed {
 		return time.Time{}
 	}
-	return c.last.Add(time.Duration(pace * float64(sum(c.work[c.ended:]))))
+	expected := func(work []time.Duration) time.Duration { return time.Duration(pace * float64(sum(work))) }
+	current, now := c.last.Add(expected(c.work[c.ended:c.ended+1])), time.Now()
+	if current.Before(now) {
+		current = now
+	}
+	return current.Add(expected(c.work[c.ended+1:]))
 }
 
 func sum(all []time.Duration) (total time.Duration) {

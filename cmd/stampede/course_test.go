@@ -29,7 +29,9 @@ func TestCourse(t *testing.T) {
 		says("run 1 of 4 · about 20 s left")
 		time.Sleep(2 * time.Second)
 		says("run 1 of 4 · about 18 s left")
-		after(8*time.Second, 1) // each takes twice as long as asked
+		time.Sleep(6 * time.Second)
+		says("run 1 of 4 · about 15 s left") // the first is late, and three are to come
+		after(2*time.Second, 1)              // each takes twice as long as asked
 		says("run 2 of 4 · about 30 s left")
 		c.leaveOut(1)
 		says("run 2 of 3 · about 20 s left")
@@ -46,7 +48,7 @@ func TestCourse(t *testing.T) {
 		after(4*time.Second, 1)
 		says("run 2 of 4 · about 56 s left")
 		time.Sleep(time.Hour)
-		says("run 2 of 4")
+		says("run 2 of 4 · about 48 s left")
 	})
 }
 

@@ -28,7 +28,7 @@ func (a *app) gateCommand() *cobra.Command {
 without either, by the thresholds that it was run with. It runs nothing and does not
 change the saved run. RUN is named as for report, and is the last run if it is not
 given; the exit codes are those of run.`,
-		Example: `  stampede gate --threshold 'predecessor.handoff.p99 < 0.5 * one-node.handoff.p99'
+		Example: `  stampede gate --threshold 'predecessor.handoff.p90 < 0.5 * one-node.handoff.p90'
   stampede gate run.json --baseline .stampede/baseline.json`,
 		Args:              oneResult,
 		ValidArgsFunction: completeRuns(&folder),

@@ -37,6 +37,30 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	}
 }
 
+// goCommand matches a go command with all its arguments, in a line of text or of a block, and packageFolder the folders among them.
+var (
+	goCommand     = regexp.MustCompile("\\bgo (?:test|run|vet|build) [^`\\n|]*")
+	packageFolder = regexp.MustCompile(`(?:^| )(\./[\w./-]+)`)
+)
+
+// TestGoCommandsNameFoldersThatExist checks the packages of go commands on pages. Most of them are not executed: they take long.
+func TestGoCommandsNameFoldersThatExist(t *testing.T) {
+	found := 0
+	for _, page := range documents(t) {
+		for _, command := range goCommand.FindAllString(contentOf(t, page), -1) {
+			for _, m := range packageFolder.FindAllStringSubmatch(command, -1) {
+				found++
+				if _, err := os.Stat(filepath.Join("../..", strings.TrimSuffix(m[1], "..."))); err != nil {
+					t.Errorf("%s: %s: nothing at %s", page, command, m[1])
+				}
+			}
+		}
+	}
+	if found < 50 {
+		t.Errorf("%d folders, want all there are", found)
+	}
+}
+
 // hasHeading reports whether a heading has the anchor, which GitHub derives from the heading's
 // words.
 func hasHeading(page, anchor string) bool {

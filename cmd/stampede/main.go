@@ -80,12 +80,14 @@ func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "stampede",
 		Short: "Benchmark and load-test coordination services",
-		Long: `stampede benchmarks and load-tests ZooKeeper, etcd and servers like them: it runs locks,
-elections, queues and other recipes in herd-avoiding and naive forms, counts which
-clients each change wakes, and checks safety while it measures.`,
-		Example: `  stampede run                                        a lock in two forms, on a server started for it
-  stampede run lock --backend zookeeper://zk1:2181    the same on your ensemble
-  stampede count all --form all --clients 8           exact counts, compared with the cost model`,
+		Long: `stampede finds thundering herds on ZooKeeper, etcd and servers with ZooKeeper's
+protocol: in the traffic of your own program (observe), and under load (run), where
+it compares locks, elections, queues and other recipes in herd-avoiding and naive
+forms. It counts which clients each change wakes, and checks safety while it measures.`,
+		Example: `  stampede observe --env ZK_CONNECT={address} -- go test ./...    whether your own program herds
+  stampede run                                                    a lock in two forms, on a server started for it
+  stampede run lock --backend zookeeper://zk1:2181                the same on your ensemble
+  stampede count all --form all --clients 8                       exact counts, compared with the cost model`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          cli.NoSuchCommand,

@@ -49,6 +49,29 @@ func manualPages(t *testing.T) {
 	}
 }
 
+// TestHelpHasALineForEachFormat checks that the help wraps no line of the list of formats: what is wrapped is not indented, and
+// would look like a format of its own.
+func TestHelpHasALineForEachFormat(t *testing.T) {
+	root := (&app{forms: catalog.Forms()}).root()
+	var with int
+	for _, cmd := range root.Commands() {
+		output := cmd.Flags().Lookup("output")
+		if output == nil {
+			continue
+		}
+		with++
+		_, list, _ := strings.Cut(output.Usage, ":\n")
+		for _, line := range strings.Split(strings.TrimSpace(list), "\n") {
+			if usage := cmd.UsageString(); !strings.Contains(usage, strings.TrimSpace(line)+"\n") {
+				t.Errorf("%s --help wraps %q", cmd.CommandPath(), line)
+			}
+		}
+	}
+	if with < 8 {
+		t.Errorf("%d commands have formats, want 8 or more", with)
+	}
+}
+
 // manualPage returns the page of one command. The command prints its help to the buffer.
 func manualPage(cmd *cobra.Command, help *bytes.Buffer) string {
 	var page strings.Builder

@@ -41,7 +41,7 @@ type observeFaults struct {
 }
 
 func (f *observeFaults) register(flags *pflag.FlagSet) {
-	flags.StringArrayVar(&f.texts, "fault", nil, "fault to inject, repeatable: a preset such as expiry, or `'at=3s expire clients=all'`; see stampede help faults")
+	flags.StringArrayVar(&f.texts, "fault", nil, "`FAULT` to inject: a preset such as expiry, or 'at=3s expire clients=all'; repeatable; see stampede help faults")
 	flags.DurationVar(&f.nemesis, "nemesis", 0, "mean `TIME` between random faults of clients, drawn from the seed")
 	flags.StringVar(&f.probe, "probe", "", "change the node of this `PATH` during each fault, to see which sessions notice: its data is written to it once more")
 	flags.Uint64Var(&f.seed, "seed", 0, "seed of every random choice (default: a new one, which is printed)")

@@ -25,14 +25,14 @@ followed by @CLIENTS for the runs with that number of clients only; without RUN 
 threshold applies to every run that has the metric. LIMIT is one of
 
   5ms, 3, 99%, 1MiB, 500/s        a value, with its unit
-  0.5 * one-node.handoff.p99      the figure of another run of the same command, with the
+  0.5 * one-node.handoff.p90      the figure of another run of the same command, with the
                                   same number of clients on the same backend; the factor
                                   is optional, and so is the run: another figure of the same
   1.2 * baseline                  the same figure of the same run in the --baseline
 
   stampede run --threshold '*.safety.violations == 0' \
     --threshold 'predecessor.whole.notifications_per_round <= 1' \
-    --threshold 'predecessor.handoff.p99 < 0.5 * one-node.handoff.p99'
+    --threshold 'predecessor.handoff.p90 < 0.5 * one-node.handoff.p90'
 
 Counts hardly depend on the machine: gate on them first, on ratios within one command
 second, and on absolute times only with loose limits. A time that was measured badly,

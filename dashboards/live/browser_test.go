@@ -27,6 +27,7 @@ type sight struct {
 	Paper    string   `json:"paper"`
 	Beside   bool     `json:"beside"`  // the forms are side by side
 	First    bool     `json:"first"`   // the picture is above the finding
+	Forms    []string `json:"forms"`   // what each form is called, and of what kind it is
 	Numbers  []string `json:"numbers"` // how many clients each form wakes, in large type
 	Latency  []string `json:"latency"` // the texts of the chart, and its number of lines
 	Wide     bool     `json:"wide"`    // the chart is drawn for its width
@@ -54,6 +55,7 @@ const look = `(() => {
 		paper: getComputedStyle(document.body).backgroundColor,
 		beside: forms.length === 2 && forms[0].getBoundingClientRect().top === forms[1].getBoundingClientRect().top,
 		first: canvases[0].getBoundingClientRect().bottom < document.querySelector("h1").getBoundingClientRect().top,
+		forms: forms.map(f => f.querySelector("h2").textContent.trim()),
 		numbers: forms.map(f => f.querySelector(".woken").textContent),
 		latency: [document.querySelector("#latency figcaption").textContent.trim(), ...[...document.querySelectorAll("#latency text")].map(t => t.textContent), document.querySelectorAll("#latency .line").length + " lines"],
 		wide: document.querySelector("#latency > svg").viewBox.baseVal.width === document.querySelector("#latency > svg").clientWidth,
@@ -167,6 +169,9 @@ func TestInABrowser(t *testing.T) {
 			}
 			if s.First != (c.width < 500) {
 				t.Errorf("the picture is above the finding: %v", s.First)
+			}
+			if diff := cmp.Diff([]string{"predecessor herd-avoiding", "one-node naive"}, s.Forms); diff != "" {
+				t.Errorf("forms (-want +got):\n%s", diff)
 			}
 			if diff := cmp.Diff([]string{"1 woken by a release on average, 1 at most", "500 woken by a release on average, 500 at most"}, s.Numbers); diff != "" {
 				t.Errorf("numbers (-want +got):\n%s", diff)

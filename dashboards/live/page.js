@@ -26,7 +26,8 @@ function makePanels(views) {
 		const find = s => node.querySelector(s);
 		find(".mark path").setAttribute("d", marks[v.family] || marks.recipe);
 		text(find(".form"), v.form);
-		text(find(".family"), v.on ? v.family + " on " + v.on : v.family);
+		const kind = v.family === "recipe" ? "herd-avoiding" : v.family;
+		text(find(".family"), v.on ? kind + " on " + v.on : kind);
 		const canvas = find("canvas");
 		panels.push({ node, canvas, find, view: v, shown: 0, turn: 0, release: null, since: 0, releases: 0, largest: 0 });
 	}

@@ -77,6 +77,9 @@ func historyFindings(h results.History) (findings []string) {
 	}
 	judged := len(h.Figures) - figures[results.Invalid] - figures[results.Inconclusive]
 	of := units.Plural(judged, "figure")
+	if judged < len(h.Figures) {
+		of = units.Plural(judged, "judged figure")
+	}
 	if len(h.Figures) == 0 {
 		findings = []string{"No result in this history has a figure to follow."}
 	} else if judged > 0 {

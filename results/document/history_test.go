@@ -26,7 +26,7 @@ func TestFindingsOfAHistory(t *testing.T) {
 		of   []results.Trend
 		want []string
 	}{
-		"worse": {h.Figures, []string{"The newest change is for the worse in 2 of 5 figures.",
+		"worse": {h.Figures, []string{"The newest change is for the worse in 2 of 5 judged figures.",
 			"rounds_per_s of lock/predecessor on native:, 8 clients: −10.0 % since 2026-11-06.",
 			"whole.notifications_per_round of lock/predecessor on native:, 8 clients: new since 2026-11-03.", "1 figure cannot be judged: too few results."}},
 		"better":   {h.Figures[1:2], []string{"The newest change is for the better in 1 of 1 figure."}},
@@ -34,9 +34,9 @@ func TestFindingsOfAHistory(t *testing.T) {
 		"none":     {h.Figures[4:5], []string{"None of 1 figure changed."}},
 		"too few":  {h.Figures[5:], []string{"1 figure cannot be judged: too few results."}},
 		"newest doubtful": {[]results.Trend{h.Figures[4], {Points: h.Figures[4].Points, LeftOut: results.LeftOut{Doubtful: 1, NewestLeftOut: 1}}},
-			[]string{"None of 1 figure changed.", "1 figure cannot be judged: the newest results are left out."}},
+			[]string{"None of 1 judged figure changed.", "1 figure cannot be judged: the newest results are left out."}},
 		"doubtful": {append([]results.Trend{{Figure: "acquire.p99", LeftOut: results.LeftOut{Doubtful: 3}}}, h.Figures[4:]...),
-			[]string{"None of 1 figure changed.", "1 figure cannot be judged: all results are left out.", "1 figure cannot be judged: too few results."}},
+			[]string{"None of 1 judged figure changed.", "1 figure cannot be judged: all results are left out.", "1 figure cannot be judged: too few results."}},
 		"all doubtful": {[]results.Trend{{LeftOut: results.LeftOut{Doubtful: 3}}},
 			[]string{"1 figure cannot be judged: all results are left out."}},
 		"unsafe": {[]results.Trend{{Of: "lock", Points: h.Figures[4].Points, LeftOut: results.LeftOut{Unsafe: 12}}},

@@ -291,7 +291,7 @@ func costs() (window, whole, server []Figure) {
 			Population: Window, Exactness: Schedule, Merge: Derived, Export: c.export,
 			run: pointed(func(r results.Run) *results.PerRound { return r.Cost.PerRound }, c.window)})
 		if c.whole != nil {
-			whole = append(whole, Figure{Name: "whole." + name, Unit: unit, About: words + " that a round cost, over whole rounds",
+			whole = append(whole, Figure{Name: "whole." + name, Unit: unit, About: words + " that a round cost, over all rounds of the run",
 				Population: WholeRounds, Exactness: c.exactness, Merge: Derived,
 				run: ratio(func(r results.Run) (int64, int64) { return c.whole(r.Cost.Whole), r.Cost.WholeRounds })})
 		}

@@ -16,6 +16,7 @@ import (
 // a column for each figure.
 type board struct {
 	Machine string
+	Again   bool // the table before it is of the same machine
 	Figures []string
 	Shown   []lane
 	Folded  []lane // those without a change, where a site has many subjects
@@ -56,6 +57,9 @@ func boards(all []results.Trend) (tables []board) {
 		slices.SortStableFunc(b.Shown, func(x, y lane) int { return cmp.Compare(x.order(), y.order()) })
 	}
 	slices.SortStableFunc(tables, func(x, y board) int { return cmp.Compare(min(1, len(y.Shown)), min(1, len(x.Shown))) })
+	for i := 1; i < len(tables); i++ {
+		tables[i].Again = tables[i].Machine == tables[i-1].Machine
+	}
 	return tables
 }
 
@@ -110,10 +114,16 @@ func (s spark) Drawn() template.HTML {
 	return template.HTML(charts.Sparkline(s.Trend))
 }
 
-// Last returns the last value.
+// Label returns the name of the figure for a style sheet, which can break it where breakable does: it shows no elements, but
+// knows a space without width.
+func (s spark) Label() string {
+	return strings.NewReplacer(".", ".\u200b", "_", "_\u200b").Replace(s.Figure)
+}
+
+// Last returns the last value, or why there is none: the notes of the page say how many results are left out.
 func (s spark) Last() string {
 	if len(s.Points) == 0 {
-		return units.Absent
+		return "left out"
 	}
 	return units.Value(s.Points[len(s.Points)-1].Number(), s.Unit)
 }

@@ -47,12 +47,12 @@ func Formats() []Format {
 	runs := []string{results.KindRun, results.KindSweep, results.KindComparison}
 	return []Format{
 		{"table", "people at a terminal", everything, rendered(writeTerminal), nil},
-		{"summary", "one line: the verdict, the findings, how many warnings", everything, rendered(writeSummary), nil},
-		{"html", "people with a browser: one page with tables and charts", results.Kinds(), WriteHTML, nil},
-		{"svg", "papers, slides: svg=FOLDER gets a file for each chart", tabular, nil, charts.Files},
+		{"summary", "one line: verdict, findings, number of warnings", everything, rendered(writeSummary), nil},
+		{"html", "browsers: one page with tables and charts", results.Kinds(), WriteHTML, nil},
+		{"svg", "papers, slides: svg=FOLDER, a file for each chart", tabular, nil, charts.Files},
 		{"markdown", "pull requests, wikis", all, rendered(writeMarkdown), nil},
 		{"json", "programs, later reports", everything, writeJSON, nil},
-		{"csv", "spreadsheets, data frames: a row for each run or figure", tabular, writeCSV, nil},
+		{"csv", "spreadsheets: a row for each run or figure", tabular, writeCSV, nil},
 		{"junit", "CI systems that show tests", all, rendered(writeJUnit), nil},
 		{"github", "GitHub Actions: annotations, step summary", all, rendered(writeGitHub), nil},
 		{"bench", "benchstat: the Go benchmark format", runs, writeBench, nil},

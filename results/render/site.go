@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/stampede-bench/stampede/results"
@@ -57,14 +58,15 @@ type index struct {
 // A row is a result in the list of all results.
 type row struct {
 	document.Document
-	ID string
+	ID    string
+	Marks string // the subject and the tags
 }
 
 func indexOf(all []archive.Entry, accepted []history.Acceptance) (i index, err error) {
 	runs := history.Collection{Accepted: accepted}
 	for _, e := range all {
 		runs.Add(e.ID, e.Result)
-		r := row{documentOf(e.Result), e.ID}
+		r := row{documentOf(e.Result), e.ID, strings.Join(results.HeadOf(e.Result).Words(), ", ")}
 		i.Rows = append(i.Rows, r)
 		if _, is := e.Result.(results.Comparison); is {
 			i.Newest = &r
@@ -88,6 +90,11 @@ const mostListed = 5
 func (i index) Listed() []row { return i.Rows[:min(len(i.Rows), mostListed)] }
 
 func (i index) Earlier() []row { return i.Rows[min(len(i.Rows), mostListed):] }
+
+// Marked reports whether any result has marks.
+func (i index) Marked() bool {
+	return slices.ContainsFunc(i.Rows, func(r row) bool { return r.Marks != "" })
+}
 
 // Remarks returns the notes of the tables, each once, with the number of subjects that have it if it is not
 // of all.

@@ -123,6 +123,31 @@ func TestSiteWithoutAChange(t *testing.T) {
 	}
 }
 
+// The list of results names what each is of, if any has a name; a verdict stands before the finding.
+func TestSiteListsResults(t *testing.T) {
+	listed := func(all []archive.Entry) (rows []string) {
+		_, root := parsed(t, all)
+		for _, row := range find(root, atom.Tr) {
+			if cells := find(row, atom.Td); len(cells) == 2 {
+				rows = append(rows, words(cells[0])+"|"+strings.Split(words(cells[1]), " ")[0])
+			} else if heads := find(row, atom.Th); len(cells) == 0 && len(heads) == 3 {
+				rows = append(rows, words(heads[1]))
+			}
+		}
+		return rows
+	}
+	all := saved(2, 2)
+	if got, want := listed(all), []string{"", "|▼", "|With", "|With"}; !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	named := all[1].Result.(results.File)
+	named.Subject, named.Tags = "4f2a91c", map[string]string{"branch": "main"}
+	all[1].Result = named
+	if got, want := listed(all), []string{"marks", "|▼", "4f2a91c, branch=main|With", "|With"}; !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}
+
 func TestSiteOfOtherResults(t *testing.T) {
 	_, root := parsed(t, []archive.Entry{{ID: "ab", Result: resulttest.Comparison()}})
 	if got, want := words(find(root, atom.H1)[0]), "No result in this history has a figure to follow."; got != want {
@@ -175,6 +200,10 @@ func TestSiteInABrowser(t *testing.T) {
 			if got := onFirstScreen(t, ctx, "badge", "board", "results"); !slices.Equal(got, at.first) {
 				t.Errorf("%d: the first screen has %q, want %q", at.width, got, at.first)
 			}
+			cut, err := chromedp.Run(ctx, chromedp.Evaluate[int](`[...document.querySelectorAll('.wide')].filter(w => w.scrollWidth > w.clientWidth).length`))
+			if err != nil || cut > 0 {
+				t.Errorf("%d: %d tables are wider than the page, %v", at.width, cut, err)
+			}
 			open, err := chromedp.Run(ctx, chromedp.Evaluate[int](`document.querySelector('.board a').click(), document.querySelectorAll('.change[open]').length`))
 			if err != nil || open != 1 {
 				t.Errorf("%d: a click opens %d charts, %v; want 1", at.width, open, err)
@@ -201,6 +230,30 @@ func onFirstScreen(t *testing.T, ctx context.Context, classes ...string) []strin
 		t.Fatal(err)
 	}
 	return all
+}
+
+// Tables of one machine with different figures have its name once.
+func TestBoardsNameAMachineOnce(t *testing.T) {
+	var got []bool
+	for _, b := range boards([]results.Trend{
+		{Figure: "handoff.p50", Of: "lock", Machine: "m"}, {Figure: "pass.p50", Of: "barrier", Machine: "m"}, {Figure: "handoff.p50", Of: "lock", Machine: "n"},
+	}) {
+		got = append(got, b.Again)
+	}
+	if want := []bool{false, true, false}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// A cell without values says why, and the name of its figure can break after dots and underscores, also where a style sheet shows it.
+func TestCellOfABoard(t *testing.T) {
+	s := spark{results.Trend{Figure: "whole.reads_per_round"}}
+	if got, want := s.Last(), "left out"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got, want := s.Label(), "whole.\u200breads_\u200bper_\u200bround"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
 }
 
 // Of many subjects the table shows those that changed, and folds the others.

@@ -48,7 +48,7 @@ func (g *Judging) register(cmd *cobra.Command) {
 // RegisterJudging adds the flags that judge finished runs.
 func (g *Judging) RegisterJudging(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringArrayVar(&g.Thresholds, "threshold", nil, "condition that runs must meet, `[RUN.]METRIC<LIMIT`, such as lock.handoff.p99<5ms; repeatable; see stampede help thresholds")
+	flags.StringArrayVar(&g.Thresholds, "threshold", nil, "`CONDITION` that runs must meet: [RUN.]METRIC<LIMIT, such as lock.handoff.p99<5ms; repeatable; see stampede help thresholds")
 	flags.StringVar(&g.baseline, "baseline", "", "`FILE` of an earlier result to compare with; stampede baseline update writes one")
 	RegisterNoise(flags, &g.noise)
 	flags.StringVar(&g.inconclusive, "inconclusive", Warn, "what an inconclusive verdict does: warn, or fail with exit code 97")

@@ -19,7 +19,7 @@ type Faults struct {
 }
 
 func (f *Faults) register(flags *pflag.FlagSet) {
-	flags.StringArrayVar(&f.texts, "fault", nil, "fault to inject, repeatable: `'at=10s kill leader for=5s'`; see stampede help faults")
+	flags.StringArrayVar(&f.texts, "fault", nil, "`FAULT` to inject, such as 'at=10s kill leader for=5s'; repeatable; see stampede help faults")
 	flags.DurationVar(&f.nemesis, "nemesis", 0, "mean `TIME` between random faults, drawn from the seed, the same for all runs that are compared")
 }
 

@@ -56,3 +56,20 @@ func TestServeStatesItsDescriptorLimit(t *testing.T) {
 		t.Errorf("got  %v, exit code %d\nwant %s", err, cli.ExitCode(err), want)
 	}
 }
+
+// TestListOfNumbers checks that a plan names a few numbers of clients each, and of many the least and the greatest: a search may need
+// any of a range.
+func TestListOfNumbers(t *testing.T) {
+	var many []int
+	for n := 16; n <= 512; n++ {
+		many = append(many, n)
+	}
+	for _, c := range []struct {
+		numbers []int
+		want    string
+	}{{[]int{2}, "2"}, {[]int{2, 8, 32}, "2, 8 and 32"}, {many, "16 to 512"}} {
+		if got := list(c.numbers); got != c.want {
+			t.Errorf("%d numbers: got %q, want %q", len(c.numbers), got, c.want)
+		}
+	}
+}

@@ -137,8 +137,12 @@ func requestsPerRound(form catalog.Choice, settings workloads.Settings, clients 
 	return float64(all) / float64(rounds), true
 }
 
-// list formats numbers as "2, 8 and 32".
+// list formats numbers as "2, 8 and 32", and many, as the levels that a search may need are, as "16 to 512".
 func list(numbers []int) string {
+	const many = 12
+	if len(numbers) > many {
+		return units.Count(int64(slices.Min(numbers))) + " to " + units.Count(int64(slices.Max(numbers)))
+	}
 	words := make([]string, len(numbers))
 	for i, n := range numbers {
 		words[i] = units.Count(int64(n))

@@ -71,7 +71,7 @@ func (f *Flags) Register(forms []workloads.Form, cmd *cobra.Command) {
 func (f *Flags) RegisterFixed(cmd *cobra.Command, duration time.Duration, kind string) {
 	flags := cmd.Flags()
 	flags.DurationVar(&f.Run.Settings.Think, "think", 0, "how long a client pauses between two rounds")
-	flags.DurationVar(&f.Run.Duration, "duration", duration, "least time for which each run is measured, unless given at least 4s longer than the faults; a closed loop continues until 30 rounds have ended, up to 10 times this and 30s")
+	flags.DurationVar(&f.Run.Duration, "duration", duration, "least time for which each run is measured; if not given, at least until 4s after the last fault. A closed loop continues until 30 rounds have ended, up to 10 times this and 30s")
 	f.duration = flags.Lookup("duration")
 	flags.DurationVar(&f.Run.Warmup, "warmup", DefaultWarmup, "least time that each run takes before it is measured; a closed loop continues until its throughput is steady, up to 5 times this (15s in the first run on a started ZooKeeper or etcd)")
 	flags.DurationVar(&f.Run.Ramp, "ramp", 0, "time over which the clients of a closed loop arrive before the warm-up (default: depends on their number)")
