@@ -158,6 +158,8 @@ func TestWhatExplainsASilentService(t *testing.T) {
 		"at=3s delay member=1 by=1ms, restore after=6s": {long, 4 * time.Second}, // heartbeats pass in time
 		"at=3s delay clients=all by=5ms":                {long, 4 * time.Second},
 		"at=3s throttle clients=all to=640k":            {long, 4 * time.Second},
+		"at=3s throttle clients=all to=1000":            {long, 5 * time.Second},
+		"at=3s throttle clients=all to=10":              {}, // sessions end, and the service is there
 		"at=1s cut clients=all, background":             {long, 4 * time.Second},
 	} {
 		t.Run(fault, func(t *testing.T) {
@@ -210,7 +212,8 @@ func TestAHungServiceIsLeftInTime(t *testing.T) {
 	const laps = time.Second                             // of the monitor and of heartbeats
 	for name, length := range map[string]time.Duration{
 		"lock": time.Hour, "lock beside background": time.Hour, "open lock": time.Hour,
-		"lock, shorter than a life": life - time.Second, "lock beside background, shorter than a life": life - time.Second,
+		"lock beside at=3s throttle clients=all to=1000": time.Hour,
+		"lock, shorter than a life":                      life - time.Second, "lock beside background, shorter than a life": life - time.Second,
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble.Test(t, func(t *testing.T) {
@@ -222,6 +225,9 @@ func TestAHungServiceIsLeftInTime(t *testing.T) {
 				}
 				defer s.Close()
 				p := runtest.LockPlan(s, runtest.Predecessor)
+				if fault, beside := strings.CutPrefix(name, "lock beside at"); beside {
+					p.Faults = broken(t, s, runtest.Predecessor, "at"+fault).Faults
+				}
 				if strings.Contains(name, "background") {
 					p.Background = load.Background(2, 50, workloads.MixSettings{Reads: 0.5, Keys: 10})
 				}

@@ -138,12 +138,9 @@ func (s *Site) BackgroundBase() string {
 // are a warning of its record, if it has one, unless they go with their service.
 func (s *Site) Conclude(m *metrics.Record, err error) error {
 	gone := m != nil && slices.ContainsFunc(m.Doubts, func(d metrics.Warning) bool { return d.Code == metrics.ServiceLost }) // an agent may have found it
-	var pools []*Pool
-	for _, p := range []*Pool{s.background, s.pool} {
-		if p == nil {
-			continue
-		}
-		if pools = append(pools, p); gone {
+	pools := slices.DeleteFunc([]*Pool{s.background, s.pool}, func(p *Pool) bool { return p == nil })
+	for _, p := range pools {
+		if gone {
 			p.giveUp()
 		}
 	}

@@ -335,7 +335,6 @@ const flushTime = 5 * time.Second
 // not cover whole rounds.
 func (r *runner) awaitNotifications() {
 	if r.pool.gone.Load() {
-		r.cut = true
 		return
 	}
 	ctx, cancel := context.WithTimeout(r.pool.waiting, flushTime)
