@@ -17,6 +17,7 @@ import (
 	"github.com/stampede-bench/stampede/workloads/agents/merge"
 	"github.com/stampede-bench/stampede/workloads/check"
 	"github.com/stampede-bench/stampede/workloads/divided"
+	"github.com/stampede-bench/stampede/workloads/opening"
 )
 
 // A Contribution is what one agent did in a run.
@@ -89,11 +90,13 @@ func (c Contribution) markLoss(merged *metrics.Record, s share) {
 type report struct {
 	Failure string // "" if the part has ended as planned; the rest is there if the part has measured something
 	// Lost is why the part ended without its service; nil if it did not.
-	Lost    *workloads.ServiceLost
-	Record  []byte // as package merge encodes it
-	Journal []byte // as package journal encodes it; nil without one
-	Steps   []check.Step
-	Faults  metrics.FaultEvents // nothing in a run without faults
+	Lost *workloads.ServiceLost
+	// Sessions says how many the part has opened, and why no more if that has ended it.
+	Sessions opening.Shortage
+	Record   []byte // as package merge encodes it
+	Journal  []byte // as package journal encodes it; nil without one
+	Steps    []check.Step
+	Faults   metrics.FaultEvents // nothing in a run without faults
 	// FaultsBegan is when the window opened for them, on the agent's clock.
 	FaultsBegan time.Duration
 	Clock       timeline

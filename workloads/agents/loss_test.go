@@ -18,6 +18,7 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/agents/control"
+	"github.com/stampede-bench/stampede/workloads/opening"
 )
 
 // An outcome is what a run returned.
@@ -272,6 +273,33 @@ func TestAServiceThatDiesEndsTheRunOfAllAgents(t *testing.T) {
 				t.Errorf("the doubts are %+v, want that the service is gone", o.record.Doubts)
 			}
 		})
+	}
+}
+
+// TestAServiceThatOpensTooFewSessionsOfAllAgents has a service that accepts 9 connections of this machine: for one of the run, for
+// one of each agent, and for 6 of 8 clients. The error counts the clients of both agents.
+func TestAServiceThatOpensTooFewSessionsOfAllAgents(t *testing.T) {
+	testenv.SkipIfShort(t)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	full := server.New(server.Options{MaxPerHost: 9})
+	go full.Serve(listener)
+	defer full.Close()
+	target, err := backends.Parse("native://" + listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	service, err := target.Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer service.Close()
+	_, _, err = newStageOn(t, 2, member(t)).fleet.Run(t.Context(), planOf(t, service, "lock/predecessor", 8))
+	var short opening.Shortage
+	if !errors.As(err, &short) || short.Sessions != 8 || short.Open > 6 || short.Open == 0 {
+		t.Errorf("the run ended with %v, want at most 6 of 8 sessions", err)
 	}
 }
 
