@@ -58,6 +58,11 @@ func (f *Fleet) combine(p workloads.Plan, a assignment, reports map[string]repor
 	if err != nil {
 		return nil, nil, err
 	}
+	for _, d := range merged.Doubts {
+		if d.Code == metrics.ServiceLost { // of the agents that found it
+			d.Numbers["all_sessions"] = float64(a.sessions())
+		}
+	}
 	w := check.Window{Begin: opens, End: opens + merged.Duration}
 	if notifies(p) {
 		if merged.Herd, err = journal.Replay(packets, journal.Window{Begin: w.Begin, End: w.End, Bin: p.Bin}); err != nil {
