@@ -236,7 +236,7 @@ const (
 	Connected State = iota + 1
 	Disconnected
 	SessionLost    // the service has ended the session, and said so
-	SessionGivenUp // the client has ended it, which was disconnected for its time-out; the service may still keep it
+	SessionGivenUp // the client has ended it, which was disconnected or heard nothing for its time-out; the service may still keep it
 	SessionClosed  // the user has closed it
 )
 

@@ -188,8 +188,11 @@ func ofRounds(code string, w metrics.Warning) string {
 		if n["answered_ns"] >= 0 {
 			when = fmt.Sprintf("%v after the window opened", duration(n["answered_ns"]))
 		}
-		return fmt.Sprintf("service lost: it last answered %s; %v later all %s sessions had ended",
-			when, duration(n["gone_ns"]), count(n["sessions"]))
+		ended := fmt.Sprintf("all %s sessions had ended", count(n["sessions"]))
+		if all := n["all_sessions"]; all > n["sessions"] { // the run ended before its other agents found that
+			ended = fmt.Sprintf("all sessions of an agent had ended, %s of %s", count(n["sessions"]), count(all))
+		}
+		return fmt.Sprintf("service lost: it last answered %s; %v later %s", when, duration(n["gone_ns"]), ended)
 	case metrics.FormFailed:
 		return "an error ended the run: " + w.Names["why"]
 	case metrics.PreloadLost:

@@ -66,6 +66,8 @@ func TestEveryWarningHasItsSentence(t *testing.T) {
 		"interrupted after 12 % of the window that was asked for":    warning(metrics.Interrupted, metrics.Numbers{"measured_share": 0.12}, nil),
 		"service lost: it last answered 3.60 s after the window opened; 5.20 s later all 4 sessions had ended": warning(metrics.ServiceLost,
 			metrics.Numbers{"answered_ns": 3.6e9, "gone_ns": 5.2e9, "sessions": 4}, nil),
+		"service lost: it last answered before the window opened; 5.20 s later all sessions of an agent had ended, 4 of 8": warning(metrics.ServiceLost,
+			metrics.Numbers{"answered_ns": -1, "gone_ns": 5.2e9, "sessions": 4, "all_sessions": 8}, nil),
 		"service lost: it last answered before the window opened; 5.20 s later all 4 sessions had ended": warning(metrics.ServiceLost,
 			metrics.Numbers{"answered_ns": -1, "gone_ns": 5.2e9, "sessions": 4}, nil),
 

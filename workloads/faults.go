@@ -256,13 +256,14 @@ func (t *activeFaults) interval() time.Duration {
 	return faultLap
 }
 
-// explain reports whether faults can be why the client's session ended.
-func (t *activeFaults) explain(s *Slot) bool {
+// explain reports whether faults can be why the client's session ended. No client has heard of the service for as long as
+// silent.
+func (t *activeFaults) explain(s *Slot, silent time.Duration) bool {
 	if t == nil {
 		return false
 	}
-	others := t.window.IsOpen() && t.servers.Silences(time.Since(t.window.Opens()), t.length, t.silences.Life)
-	return others || t.silences.Explain(s.faults.target)
+	others := t.window.IsOpen() && t.servers.Silences(time.Since(t.window.Opens()), t.length, t.silences.Life, silent)
+	return others || t.silences.Explain(s.faults.target, silent)
 }
 
 // freeze reports whether a fault suspends the client, which then learns nothing of its session.

@@ -135,7 +135,7 @@ func (m *monitor) serviceGone() bool {
 	for _, s := range m.r.pool.Slots {
 		switch drivers.State(s.state.Load()) {
 		case drivers.SessionGivenUp:
-			givenUp = givenUp || !m.r.pool.faults.explain(s)
+			givenUp = givenUp || !m.r.pool.faults.explain(s, now.Sub(m.answered))
 		case drivers.SessionLost, drivers.SessionClosed:
 		default:
 			if m.r.pool.faults.freeze(s) {

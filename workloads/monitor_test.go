@@ -158,6 +158,8 @@ func TestWhatExplainsASilentService(t *testing.T) {
 		"at=3s delay member=1 by=1ms, restore after=6s": {long, 4 * time.Second}, // heartbeats pass in time
 		"at=3s delay clients=all by=5ms":                {long, 4 * time.Second},
 		"at=3s throttle clients=all to=640k":            {long, 4 * time.Second},
+		"at=3s throttle clients=all to=1000":            {long, 5 * time.Second},
+		"at=3s throttle clients=all to=10":              {}, // sessions end, and the service is there
 		"at=1s cut clients=all, background":             {long, 4 * time.Second},
 	} {
 		t.Run(fault, func(t *testing.T) {
@@ -196,6 +198,57 @@ func TestWhatExplainsASilentService(t *testing.T) {
 				time.Sleep(time.Minute) // sessions end by themselves
 				if lost != nil && took > c.lost+2*time.Second {
 					t.Errorf("it took %v to end the run, whose service was gone for %v, and to clean up", took, lost.Gone)
+				}
+			})
+		})
+	}
+}
+
+// TestAHungServiceIsLeftInTime has a service that accepts connections and answers nothing any more. A run that nobody
+// interrupts ends when its sessions have ended, a second in which none was opened has passed, and everything else took half a
+// second; where the service answers again within a session's life, it goes on.
+func TestAHungServiceIsLeftInTime(t *testing.T) {
+	const life, hangs = 6 * time.Second, 4 * time.Second // after the start
+	const laps = time.Second                             // of the monitor and of heartbeats
+	for name, length := range map[string]time.Duration{
+		"lock": time.Hour, "lock beside background": time.Hour, "open lock": time.Hour,
+		"lock beside at=3s throttle clients=all to=1000": time.Hour,
+		"lock, shorter than a life":                      life - time.Second, "lock beside background, shorter than a life": life - time.Second,
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
+				r := &relay{server: server.New(server.Options{Tick: 500 * time.Millisecond}), delay: replyTime, words: time.Millisecond, conns: map[net.Conn]net.Conn{}}
+				defer r.server.Close()
+				s, err := lean.New(ensemble.Config{Servers: []string{"relay"}, Dial: r.dial})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer s.Close()
+				p := runtest.LockPlan(s, runtest.Predecessor)
+				if fault, beside := strings.CutPrefix(name, "lock beside at"); beside {
+					p.Faults = broken(t, s, runtest.Predecessor, "at"+fault).Faults
+				}
+				if strings.Contains(name, "background") {
+					p.Background = load.Background(2, 50, workloads.MixSettings{Reads: 0.5, Keys: 10})
+				}
+				if strings.Contains(name, "open") {
+					p.Open = openloop.Options{Rate: openloop.PerSecond(20)}
+				}
+				p.SessionTimeout, p.Warmup, p.Duration = life, time.Second, 30*time.Second
+				began := time.Now()
+				r.disturb(began.Add(hangs), length)
+				record, err := workloads.Run(t.Context(), p)
+				took := time.Since(began) - hangs
+				time.Sleep(2 * time.Hour) // sessions end by themselves
+				var lost *workloads.ServiceLost
+				if is := errors.As(err, &lost); is != (length > life) || err != nil && !is {
+					t.Fatalf("%v; the service is gone is %v, want %v", err, is, length > life)
+				}
+				if record == nil || record.Rounds == 0 {
+					t.Error("nothing is left of what was measured")
+				}
+				if most := life + time.Second + 500*time.Millisecond + laps; lost != nil && took > most {
+					t.Errorf("the run ended %v after its service hung, want %v at most", took, most)
 				}
 			})
 		})

@@ -138,17 +138,17 @@ func (s *Site) BackgroundBase() string {
 // are a warning of its record, if it has one, unless they go with their service.
 func (s *Site) Conclude(m *metrics.Record, err error) error {
 	gone := m != nil && slices.ContainsFunc(m.Doubts, func(d metrics.Warning) bool { return d.Code == metrics.ServiceLost }) // an agent may have found it
-	var left *namespace.RemainError
-	for _, p := range []*Pool{s.background, s.pool} {
-		if p == nil {
-			continue
+	pools := slices.DeleteFunc([]*Pool{s.background, s.pool}, func(p *Pool) bool { return p == nil })
+	for _, p := range pools {
+		if gone {
+			p.giveUp()
 		}
+	}
+	var left *namespace.RemainError
+	for _, p := range pools {
 		if lost := p.preloadLost.Load(); lost > 0 && m != nil {
 			m.Warn(metrics.Warning{Code: metrics.PreloadLost, Numbers: metrics.Numbers{
 				"lost": float64(lost), "sessions": float64(len(p.watchers))}})
-		}
-		if gone {
-			p.gone.Store(true)
 		}
 		failed, on := p.Close(), p.Service.Info()
 		if r, ok := p.Service.(drivers.Reacher); ok && m != nil && p == s.pool {

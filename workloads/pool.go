@@ -44,7 +44,9 @@ type Pool struct {
 	faults      *activeFaults // nil in a run without faults
 	timeout     time.Duration // of its clients' sessions; 0 if that was not chosen
 	opening     opening.Opening
-	gone        atomic.Bool // the run has found that its service is gone
+	gone        atomic.Bool     // the run has found that its service is gone: nothing more that it asks would be answered
+	waiting     context.Context // ends when nothing waits for the service any more
+	endWaiting  context.CancelFunc
 	cleaning    atomic.Bool // a session that takes the place of a lost one marks nothing: the marker goes, or has gone
 }
 
@@ -61,6 +63,7 @@ func newPool(p Plan, part *Part) *Pool {
 		Meter: fanout.NewCheckedMeter(window, p.Service.Info().Ordered()), Window: window, part: part,
 		namespace: s.namespace(), seed: p.Seed, clients: p.Clients, nodes: p.Clients + p.Preload.Nodes + max(p.Groups, 1)*s.Mix.Keys, grows: s.Mix.Grow,
 		faults: newActiveFaults(p, part), timeout: p.SessionTimeout, turns: metrics.NewTurnTrackers(window), opening: opening.New(p.Service, s.ConnectTimeout, s.Joining)}
+	c.waiting, c.endWaiting = context.WithCancel(context.Background())
 	if servers, _ := p.Faults.Split(); len(servers) > 0 { // those that the run before has broken may not be back
 		c.opening.Patience = max(c.opening.Patience, endTime)
 	}
@@ -75,7 +78,7 @@ func NewSettledPool(service drivers.Service, form Form, w Workload, s Settings) 
 	window := metrics.NewWindow()
 	base := s.namespace().NewBase()
 	return &Pool{Service: service, opening: opening.New(service, s.ConnectTimeout, s.Joining), Form: form, instances: instances{w}, Meter: fanout.NewMeter(window),
-		Window: window, namespace: s.namespace(), base: base, part: NewPart(exchange.Everywhere(), base)}
+		Window: window, namespace: s.namespace(), base: base, part: NewPart(exchange.Everywhere(), base), waiting: context.Background()}
 }
 
 // poolCounts are the messages of clients, and the requests of the run itself, until some moment.
@@ -235,7 +238,7 @@ func (c *Pool) Close() error {
 	if c.grows {
 		c.nodes += int(c.Meter.Counts().Writes)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), c.patience(closeTime+time.Duration(c.nodes)*removeTime))
+	ctx, cancel := context.WithTimeout(c.waiting, closeTime+time.Duration(c.nodes)*removeTime)
 	defer cancel()
 	if c.base != "" {
 		c.cleaning.Store(true)
@@ -256,10 +259,20 @@ func (c *Pool) closeAll(sessions []drivers.Conn) error {
 	return closed()
 }
 
-// leave makes nothing wait for the service any more. It ends the sessions for their clients, which may be trying to remove
-// what they have there, for as long as a session lives.
+// leaveTime bounds everything that a run does at a service which it has found to be gone: it tries once more to remove its nodes.
+const leaveTime = 500 * time.Millisecond
+
+// giveUp makes nothing wait for the service for longer than leaveTime from now, or from when it was first given up.
+func (c *Pool) giveUp() {
+	if c.gone.CompareAndSwap(false, true) {
+		time.AfterFunc(leaveTime, c.endWaiting)
+	}
+}
+
+// leave gives the service up, and ends the sessions for their clients, which may be trying to remove what they have there, for
+// as long as a session lives.
 func (c *Pool) leave() {
-	c.gone.Store(true)
+	c.giveUp()
 	for _, s := range c.Slots {
 		if conn := s.current.Load(); conn != nil {
 			go (*conn).Close()
@@ -269,18 +282,6 @@ func (c *Pool) leave() {
 		}
 	}
 }
-
-// patience returns how long to wait for what the service may not answer: no longer than a short try takes if the run has
-// found that it is gone.
-func (c *Pool) patience(usual time.Duration) time.Duration {
-	if c.gone.Load() {
-		return min(usual, goneTry)
-	}
-	return usual
-}
-
-// goneTry is how long one more try takes at a service that is gone.
-const goneTry = 500 * time.Millisecond
 
 // closeTime bounds how long Close may take on a service that has stopped answering.
 const closeTime = 10 * time.Second

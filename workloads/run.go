@@ -232,7 +232,7 @@ func (r *runner) run(ctx context.Context) *metrics.Record {
 	serves := owner.ServiceOf(os.Getpid())
 	var server serverReading
 	if r.plan.Open.Rate.Open() { // the window opens when it is due, however long the server takes to answer
-		server = r.readServer(ctx)
+		server = r.readServer()
 	}
 	r.openLoop(r.planWindow(ctx))
 	r.agreeTurns()
@@ -245,7 +245,7 @@ func (r *runner) run(ctx context.Context) *metrics.Record {
 	ramp := r.gather(ctx)
 	warmup := r.warmUp(ctx)
 	if !r.plan.Open.Rate.Open() {
-		server = r.readServer(ctx)
+		server = r.readServer()
 	}
 	r.awaitWindow(ctx)
 	self := metrics.StartSampler(serves)
@@ -275,14 +275,14 @@ func (r *runner) run(ctx context.Context) *metrics.Record {
 	r.pool.instances.fill(record)
 	live.close(record)
 	record.Ramp, record.Warmup = ramp, warmup
-	r.countServer(ctx, server, record)
+	r.countServer(server, record)
 
 	r.halt()
 	record.Background = r.background.finish(ctx)
 	r.interrupted = ctx.Err() != nil
 	r.awaitEnd(clients, abandon, record)
 	r.meet(ctx, RoundsEnded)
-	r.awaitNotifications(ctx)
+	r.awaitNotifications()
 	whole := r.pool.counts()
 	record.Whole, record.WholeRounds = whole.clients.Sub(start.clients), r.all()
 	record.Upkeep, record.WholeUpkeep = r.met.upkeep.Sub(r.before.upkeep), whole.upkeep.Sub(start.upkeep)

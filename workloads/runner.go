@@ -333,8 +333,11 @@ const flushTime = 5 * time.Second
 
 // awaitNotifications waits for notifications in transit. If their arrival cannot be confirmed, the counts do
 // not cover whole rounds.
-func (r *runner) awaitNotifications(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.pool.patience(flushTime))
+func (r *runner) awaitNotifications() {
+	if r.pool.gone.Load() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.pool.waiting, flushTime)
 	defer cancel()
 	if err := r.pool.Flush(ctx); err != nil && !errors.Is(err, drivers.ErrSessionLost) { // a lost session gets none
 		r.cut = true

@@ -153,9 +153,12 @@ func serverCounters(service drivers.Service) func(context.Context) (drivers.Read
 
 // readServer reads the servers' own counters, outside the window. A server reads them at some time between
 // request and reply, so the rounds are those at the middle.
-func (r *runner) readServer(ctx context.Context) serverReading {
+func (r *runner) readServer() serverReading {
+	if r.pool.gone.Load() {
+		return serverReading{}
+	}
 	asked := r.all()
-	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.pool.patience(countersTime))
+	limited, cancel := context.WithTimeout(r.pool.waiting, countersTime)
 	defer cancel()
 	c, err := r.part.Counters(limited)
 	if err != nil {
@@ -166,8 +169,8 @@ func (r *runner) readServer(ctx context.Context) serverReading {
 
 // countServer sets the record's Server and ServerRounds to what was counted since the first reading, if that is
 // known.
-func (r *runner) countServer(ctx context.Context, first serverReading, record *metrics.Record) {
-	last := r.readServer(ctx)
+func (r *runner) countServer(first serverReading, record *metrics.Record) {
+	last := r.readServer()
 	if c, known := last.counters.Growth(first.counters); known {
 		record.Server, record.ServerRounds = &c, last.rounds-first.rounds
 	}

@@ -333,3 +333,91 @@ func TestASilentServerIsLeftInTime(t *testing.T) {
 		}
 	}
 }
+
+// TestASessionEndsItsLifeAfterTheLastAnswer has a service that stops answering, and accepts connections, or breaks them and
+// accepts none. A session outlives that if it is shorter than its life, and else gives itself up: where it hears nothing, a life
+// after the last answer, and where its connection breaks, a life after that.
+func TestASessionEndsItsLifeAfterTheLastAnswer(t *testing.T) {
+	const life = 6 * time.Second
+	late := life / 10 // a heartbeat of lean may be late by two beats
+	for name, client := range clients() {
+		for how, refuses := range map[string]bool{"silent": false, "broken": true} {
+			for _, length := range []time.Duration{life - time.Second, time.Minute} {
+				t.Run(name+" "+how+" "+length.String(), func(t *testing.T) {
+					bubble.Test(t, func(t *testing.T) {
+						good := server.New(server.Options{MaxTimeout: time.Hour})
+						defer good.Close()
+						var o outage
+						s, err := client(ensemble.Config{Servers: []string{"a:1"}, Dial: func(context.Context, string) (net.Conn, error) {
+							if refuses && o.left() > 0 {
+								return nil, io.ErrUnexpectedEOF
+							}
+							conn, err := good.Dial("", "", 0)
+							return &outageConn{conn, &o}, err
+						}})
+						if err != nil {
+							t.Fatal(err)
+						}
+						defer s.Close()
+						states := make(chan drivers.State, 10)
+						c, err := s.Dial(t.Context(), drivers.Options{SessionTimeout: life, OnState: func(s drivers.State) { states <- s }})
+						if err != nil {
+							t.Fatal(err)
+						}
+						if _, _, err := c.Get(t.Context(), "/", nil); err != nil {
+							t.Fatal(err)
+						}
+						began := time.Now()
+						o.begin(length)
+						if refuses {
+							c.(drivers.Cutter).Cut()
+						}
+						ended := drivers.SessionGivenUp
+						if length < life {
+							ended = drivers.Connected
+						}
+						left, state, took := <-states, <-states, time.Since(began)
+						if left != drivers.Disconnected || state != ended {
+							t.Errorf("states %d and %d, want %d and %d", left, state, drivers.Disconnected, ended)
+						}
+						if state == drivers.SessionGivenUp && (took < life || took > life+late) {
+							t.Errorf("given up after %v, want %v", took, life)
+						}
+						c.Close()
+						time.Sleep(2 * length) // go-zookeeper ends by itself
+					})
+				})
+			}
+		}
+	}
+}
+
+// A outage is a time in which nothing passes.
+type outage struct{ end atomic.Pointer[time.Time] }
+
+func (o *outage) begin(length time.Duration) {
+	end := time.Now().Add(length)
+	o.end.Store(&end)
+}
+
+func (o *outage) left() time.Duration {
+	if end := o.end.Load(); end != nil {
+		return time.Until(*end)
+	}
+	return 0
+}
+
+// An outageConn passes what the client sends on when the outage is over.
+type outageConn struct {
+	net.Conn
+	outage *outage
+}
+
+func (c *outageConn) Write(p []byte) (int, error) {
+	if left := c.outage.left(); left > 0 {
+		sent := append([]byte(nil), p...)
+		time.AfterFunc(left, func() { c.Conn.Write(sent) })
+		return len(p), nil
+	}
+	return c.Conn.Write(p)
+}

@@ -35,11 +35,11 @@ func advance(ctx context.Context, advanced, done <-chan struct{}) error {
 	return nil
 }
 
-// flush waits until all events up to a revision have been delivered to the session's watches.
+// flush waits until all events up to a revision have been delivered to the session's watches: without one etcd reports no progress.
 func (s *watcher) flush(ctx context.Context, revision int64, done <-chan struct{}) error {
 	for {
 		s.mu.Lock()
-		reached, advanced := s.progress >= revision && s.rereads == 0, s.advanced
+		reached, advanced := s.rereads == 0 && (s.progress >= revision || s.stream != nil && len(s.byID)+len(s.lastingByID) == 0), s.advanced
 		if !reached && s.stream != nil {
 			s.stream.progress()
 		}

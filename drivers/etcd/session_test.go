@@ -305,3 +305,40 @@ func TestConfigNamesWhatIsWrong(t *testing.T) {
 		}
 	}
 }
+
+// TestFlushWithoutALease flushes a session without a lease, and so without a watch of its own, which etcd reports no progress
+// to: before it has a watch, while a change of its only watch is under way, when that has fired, and with one that never can.
+func TestFlushWithoutALease(t *testing.T) {
+	s := quick(t)
+	c, writer := dial(t, s, drivers.Options{NoEphemerals: true}), dial(t, s, drivers.Options{})
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // it would never end
+	defer cancel()
+	flush := func(when string) {
+		t.Helper()
+		if err := drivers.Repeat(ctx, func() error { return c.Flush(ctx) }); err != nil {
+			t.Fatalf("%s: %v", when, err)
+		}
+	}
+	flush("without a watch")
+	create(t, writer, "/a", 0)
+	var told atomic.Int64
+	watch := func(drivers.Event) { told.Add(1) }
+	if _, _, err := c.Get(ctx, "/a", watch); err != nil {
+		t.Fatal(err)
+	}
+	flush("with a watch")
+	if _, err := writer.Set(ctx, "/a", nil, drivers.AnyVersion); err != nil {
+		t.Fatal(err)
+	}
+	flush("after a change")
+	if n := told.Load(); n != 1 {
+		t.Errorf("notified %d times before the flush ended, want once", n)
+	}
+	flush("after the watch has fired")
+	if _, _, err := c.Exists(ctx, "/", watch); err != nil {
+		t.Fatal(err)
+	}
+	flush("with a watch of the root")
+	c.tap.cut(c.tap.broke())
+	flush("after a reconnect")
+}

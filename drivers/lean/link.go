@@ -13,11 +13,12 @@ import (
 
 // A link is one connection of a session.
 type link struct {
-	conn  *Conn
-	net   net.Conn
-	in    wire.Frames // belongs to the goroutine that reads
-	heard atomic.Bool // something has arrived since the last beat
-	held  atomic.Bool // a reply has arrived and is not processed: LoseReply is deciding, or it waits to be decoded
+	conn   *Conn
+	net    net.Conn
+	in     wire.Frames // belongs to the goroutine that reads
+	heard  atomic.Bool // something has arrived since the last beat
+	silent atomic.Bool // it was closed since nothing had arrived
+	held   atomic.Bool // a reply has arrived and is not processed: LoseReply is deciding, or it waits to be decoded
 
 	mu         sync.Mutex // guards what follows, and is held while the probe is called
 	out        []byte     // queued and not yet sent
@@ -246,8 +247,11 @@ func (p *heartbeats) beat() {
 	p.timer.Reset(p.every)
 }
 
+// silence returns after how long a session with this timeout leaves a server that sends nothing.
+func silence(timeout time.Duration) time.Duration { return timeout * 2 / 3 }
+
 // beat sends a heartbeat if nothing was sent for a third of the session timeout. It closes the
-// connection if nothing arrived for two thirds of it.
+// connection to a server that is silent.
 func (l *link) beat(now time.Time, timeout time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -259,7 +263,8 @@ func (l *link) beat(now time.Time, timeout time.Duration) {
 	}
 	switch {
 	case l.dead:
-	case now.Sub(l.lastHeard) >= timeout*2/3:
+	case now.Sub(l.lastHeard) >= silence(timeout):
+		l.silent.Store(true)
 		l.net.Close() // the reader gets the error
 	case now.Sub(l.lastSent) >= timeout/3:
 		l.lastSent = now

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/ensemble"
@@ -20,8 +21,8 @@ import (
 //
 // While the session is disconnected, calls that have not been sent wait for the reconnect.
 // Calls that have been sent fail with ErrConnectionLoss. The session is lost when the service
-// says so, when it has been disconnected for its timeout (the service has ended it by then, or
-// is about to), and when it is closed. The Conn then calls OnState, closes Done, and fires
+// says so, when it has been disconnected, or has heard nothing of the service, for its timeout (the
+// service has ended it by then, or is about to), and when it is closed. The Conn then calls OnState, closes Done, and fires
 // Lost at all armed watches, in this order.
 type Conn struct {
 	options    drivers.Options
@@ -109,13 +110,18 @@ func (c *Conn) run(l *link) {
 		case errUnarmed:
 			c.shut(drivers.SessionGivenUp) // its watches would never fire again
 		}
-		l = c.reconnect()
+		left := c.timeout()
+		if l.silent.Load() { // it has not heard of the service for as long
+			left -= silence(left)
+		}
+		l = c.reconnect(left)
 	}
 }
 
-// reconnect returns a new connection, or nil when the session has ended.
-func (c *Conn) reconnect() *link {
-	ctx, cancel := context.WithTimeout(c.ctx, c.timeout())
+// reconnect returns a new connection, or nil when the session has ended: by itself if that takes longer than what is left of
+// its life.
+func (c *Conn) reconnect(left time.Duration) *link {
+	ctx, cancel := context.WithTimeout(c.ctx, left)
 	defer cancel()
 	l, err := c.connect(ctx)
 	switch {

@@ -22,8 +22,8 @@ import (
 //
 // While the session is disconnected, calls that have not been sent wait for the reconnect.
 // Calls that have been sent fail with ErrConnectionLoss. The session is lost when the service
-// says so, when it has been disconnected for its timeout (the service has ended it by then, or
-// is about to), and when it is closed. The Conn then calls OnState, closes Done, and fires
+// says so, when it has been disconnected, or has heard nothing of the service, for its timeout (the
+// service has ended it by then, or is about to), and when it is closed. The Conn then calls OnState, closes Done, and fires
 // Lost at all armed watches, in this order.
 type Conn struct {
 	options  drivers.Options
@@ -307,7 +307,7 @@ func (c *Conn) reconnected() {
 func (c *Conn) Cut() {
 	c.session.mu.Lock()
 	defer c.session.mu.Unlock()
-	if c.session.tap != nil {
-		c.session.tap.Close()
+	if c.session.last != nil {
+		c.session.last.Close()
 	}
 }

@@ -3,8 +3,10 @@ package zookeeper
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -21,10 +23,13 @@ type session struct {
 	opened    chan struct{} // closed when it is established
 	connected bool
 	over      bool
-	tap       *wire.Tap            // of the last connection
+	last      *connection
 	granted   wire.ConnectResponse // by the service
 	expiry    *time.Timer          // running while disconnected; nil before the session is established
 }
+
+// silence returns after how long the library leaves a server that sends nothing.
+func silence(timeout time.Duration) time.Duration { return timeout * 2 / 3 }
 
 // timeout returns how long the service keeps the session.
 func (s *session) timeout() time.Duration {
@@ -74,8 +79,8 @@ func (c *Conn) connect(ctx context.Context, address string) (net.Conn, error) {
 	tap := wire.NewTap(conn, (*listener)(c), c.options.LoseReply)
 	c.session.mu.Lock()
 	defer c.session.mu.Unlock()
-	c.session.tap = tap
-	return newConnection(tap, c.dialer, address, c.ensemble.Share(c.options)), nil
+	c.session.last = newConnection(tap, c.dialer, address, c.ensemble.Share(c.options))
+	return c.session.last, nil
 }
 
 // A connection is a tap whose errors the library reports too late or not at all. It ends if the server sends nothing in
@@ -84,8 +89,8 @@ type connection struct {
 	*wire.Tap
 	dialer   *dialer
 	address  string
-	answered bool // the server has sent something; only Read uses it
-	silent   atomic.Bool
+	answered bool        // the server has sent something; only Read uses it
+	silent   atomic.Bool // it ended since the server sent nothing
 	timer    *time.Timer // ends the connection to a silent server
 }
 
@@ -107,6 +112,9 @@ func (c *connection) Read(p []byte) (int, error) {
 	}
 	if err != nil {
 		c.timer.Stop()
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			c.silent.Store(true)
+		}
 		if c.silent.Load() {
 			err = fmt.Errorf("%s: %w", c.address, drivers.ErrSilent)
 		}
@@ -222,7 +230,7 @@ func (c *Conn) hasSession() {
 		return
 	}
 	s.connected = true
-	s.granted = s.tap.Session()
+	s.granted = s.last.Session()
 	if s.expiry == nil {
 		s.expiry = time.AfterFunc(s.timeout(), c.outlived)
 		s.expiry.Stop()
@@ -249,11 +257,15 @@ func (c *Conn) disconnected() {
 		return
 	}
 	s.connected = false
-	s.expiry.Reset(s.timeout())
+	left := s.timeout()
+	if s.last.silent.Load() { // it has not heard of the service for as long
+		left -= silence(left)
+	}
+	s.expiry.Reset(left)
 	c.reportState(drivers.Disconnected)
 }
 
-// outlived is called when the session has been disconnected for its timeout.
+// outlived is called when the session has been disconnected, or has heard nothing of the service, for its timeout.
 func (c *Conn) outlived() {
 	c.end(drivers.SessionGivenUp)
 	c.shutdown()

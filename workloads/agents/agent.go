@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -18,6 +19,7 @@ import (
 	"github.com/stampede-bench/stampede/workloads/agents/merge"
 	"github.com/stampede-bench/stampede/workloads/check"
 	"github.com/stampede-bench/stampede/workloads/exchange"
+	"github.com/stampede-bench/stampede/workloads/opening"
 )
 
 // An Agent runs parts of the load of a coordinator.
@@ -195,7 +197,7 @@ func (a *Agent) takePart(ctx context.Context, work assignment, s share) error {
 		return context.Cause(ctx)
 	}
 	if err != nil {
-		r = report{Failure: err.Error()}
+		r = report{Failure: err.Error(), Sessions: r.Sessions}
 	}
 	text, err := r.encode()
 	if err != nil {
@@ -244,7 +246,7 @@ func (a *Agent) measure(ctx context.Context, work assignment, s share) (_ report
 		return in, nil
 	}
 	if err != nil {
-		return report{}, caused(ctx, err)
+		return report{Sessions: p.sessions(err)}, caused(ctx, err)
 	}
 	return p.report(record, began)
 }
@@ -256,6 +258,7 @@ type agentRun struct {
 	share   share
 	part    *workloads.Part
 	packets *journal.Journal
+	open    atomic.Int64              // sessions of clients, until all are
 	laps    []*hdrhistogram.Histogram // the response times of each interval
 }
 
@@ -290,6 +293,7 @@ func (p *agentRun) join(ctx context.Context, plan *workloads.Plan) (end func(), 
 	if notifies(*plan) {
 		p.part.Probe = p.packets.Probe
 	}
+	plan.Settings.Joining = func(open, _ int) { p.open.Store(int64(open)) }
 	w := &stateWriter{state: state{Run: p.work.Number}}
 	plan.Progress = func(now workloads.Progress) {
 		if now.Lap.Times != nil { // else it only says how many errors there were in all
@@ -308,6 +312,7 @@ func notifies(p workloads.Plan) bool {
 // meet returns when the other agents have come to the point too, or the coordinator has ended the run, so
 // that what was measured until then is handed in.
 func (p *agentRun) meet(ctx context.Context, at workloads.Point) error {
+	p.open.Store(int64(p.share.Count))
 	err := p.agent.Plane.Meet(ctx, p.work.document(string(at)), len(p.work.Shares))
 	if context.Cause(ctx) == errAborted {
 		return nil
@@ -330,11 +335,20 @@ func (p *agentRun) awaitWindow(ctx context.Context, _ func() time.Time) (time.Ti
 	return now.Add(opens - shown.Middle().SinceStart()), err
 }
 
+// sessions returns how many sessions the part has opened, and why no more if that has ended it.
+func (p *agentRun) sessions(err error) opening.Shortage {
+	if partly := new(opening.Error); errors.As(err, &partly) {
+		return partly.Shortage
+	}
+	return opening.Shortage{Open: int(p.open.Load()), Sessions: p.share.Count}
+}
+
 // report returns what the agent hands in.
 func (p *agentRun) report(m *metrics.Record, began time.Duration) (r report, err error) {
 	for i, times := range p.laps {
 		m.Intervals[i].Times = times
 	}
+	r.Sessions = p.sessions(nil)
 	if r.Record, err = merge.Marshal(m); err != nil {
 		return r, err
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/stampede-bench/stampede/workloads/agents/merge"
 	"github.com/stampede-bench/stampede/workloads/check"
 	"github.com/stampede-bench/stampede/workloads/divided"
+	"github.com/stampede-bench/stampede/workloads/opening"
 )
 
 // A Contribution is what one agent did in a run.
@@ -57,6 +58,11 @@ func (f *Fleet) combine(p workloads.Plan, a assignment, reports map[string]repor
 	if err != nil {
 		return nil, nil, err
 	}
+	for _, d := range merged.Doubts {
+		if d.Code == metrics.ServiceLost { // of the agents that found it
+			d.Numbers["all_sessions"] = float64(a.sessions())
+		}
+	}
 	w := check.Window{Begin: opens, End: opens + merged.Duration}
 	if notifies(p) {
 		if merged.Herd, err = journal.Replay(packets, journal.Window{Begin: w.Begin, End: w.End, Bin: p.Bin}); err != nil {
@@ -89,11 +95,13 @@ func (c Contribution) markLoss(merged *metrics.Record, s share) {
 type report struct {
 	Failure string // "" if the part has ended as planned; the rest is there if the part has measured something
 	// Lost is why the part ended without its service; nil if it did not.
-	Lost    *workloads.ServiceLost
-	Record  []byte // as package merge encodes it
-	Journal []byte // as package journal encodes it; nil without one
-	Steps   []check.Step
-	Faults  metrics.FaultEvents // nothing in a run without faults
+	Lost *workloads.ServiceLost
+	// Sessions says how many the part has opened, and why no more if that has ended it.
+	Sessions opening.Shortage
+	Record   []byte // as package merge encodes it
+	Journal  []byte // as package journal encodes it; nil without one
+	Steps    []check.Step
+	Faults   metrics.FaultEvents // nothing in a run without faults
 	// FaultsBegan is when the window opened for them, on the agent's clock.
 	FaultsBegan time.Duration
 	Clock       timeline

@@ -232,8 +232,7 @@ func (f *Fleet) separate(ctx context.Context, p workloads.Plan) error {
 // abortTime bounds how long the agents of an aborted run have to close their sessions.
 const abortTime = 30 * time.Second
 
-// abort ends the run on all agents, waits until they have closed their sessions, and returns the reports of
-// those that have measured something.
+// abort ends the run on all agents, waits until they have closed their sessions, and returns their reports.
 func (f *Fleet) abort(a assignment) map[string]report {
 	reports := map[string]report{}
 	ctx, cancel := context.WithTimeout(context.Background(), abortTime)
@@ -246,7 +245,7 @@ func (f *Fleet) abort(a assignment) map[string]report {
 		if err != nil {
 			continue
 		}
-		if r, err := decodeReport(text); err == nil && r.measured() {
+		if r, err := decodeReport(text); err == nil {
 			reports[s.Agent] = r
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/agents/control"
+	"github.com/stampede-bench/stampede/workloads/opening"
 )
 
 // An outcome is what a run returned.
@@ -268,10 +269,39 @@ func TestAServiceThatDiesEndsTheRunOfAllAgents(t *testing.T) {
 			if o.record == nil || len(o.parts) != 2 || o.record.Rounds == 0 || o.record.Safety.Violations > 0 || !o.record.Disturbed {
 				t.Fatalf("got %+v of %d agents", o.record, len(o.parts))
 			}
-			if !slices.ContainsFunc(o.record.Doubts, func(w metrics.Warning) bool { return w.Code == metrics.ServiceLost }) {
-				t.Errorf("the doubts are %+v, want that the service is gone", o.record.Doubts)
+			if !slices.ContainsFunc(o.record.Doubts, func(w metrics.Warning) bool {
+				return w.Code == metrics.ServiceLost && w.Numbers["all_sessions"] == 4 && w.Numbers["sessions"] >= 2
+			}) {
+				t.Errorf("the doubts are %+v, want that the service is gone, for two of four sessions at least", o.record.Doubts)
 			}
 		})
+	}
+}
+
+// TestAServiceThatOpensTooFewSessionsOfAllAgents has a service that accepts 9 connections of this machine: for one of the run, for
+// one of each agent, and for 6 of 8 clients. The error counts the clients of both agents.
+func TestAServiceThatOpensTooFewSessionsOfAllAgents(t *testing.T) {
+	testenv.SkipIfShort(t)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	full := server.New(server.Options{MaxPerHost: 9})
+	go full.Serve(listener)
+	defer full.Close()
+	target, err := backends.Parse("native://" + listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	service, err := target.Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer service.Close()
+	_, _, err = newStageOn(t, 2, member(t)).fleet.Run(t.Context(), planOf(t, service, "lock/predecessor", 8))
+	var short opening.Shortage
+	if !errors.As(err, &short) || short.Sessions != 8 || short.Open > 6 || short.Open == 0 {
+		t.Errorf("the run ended with %v, want at most 6 of 8 sessions", err)
 	}
 }
 

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/opening"
 )
 
 // A Loss says when an agent was lost, and what of a run is missing with it.
@@ -55,8 +57,28 @@ func (f *Fleet) run(ctx context.Context, p workloads.Plan, a assignment) (*metri
 	reports, err := r.do(watched)
 	if err != nil {
 		reports = f.abort(a)
+		err = a.shortage(reports, err)
+		maps.DeleteFunc(reports, func(_ string, r report) bool { return !r.measured() })
 	}
 	return r.conclude(ctx, reports, err)
+}
+
+// shortage returns the error of a run that has failed as err says. Where the service has opened no more sessions to an agent it
+// says how many all agents have, if they have reported it: the background's are not known.
+func (a assignment) shortage(reports map[string]report, err error) error {
+	var all opening.Shortage
+	if !errors.As(err, &all) || a.BackgroundBase != "" {
+		return err
+	}
+	all.Open, all.Sessions = 0, 0
+	for _, s := range a.Shares {
+		in, known := reports[s.Agent]
+		if !known {
+			return err
+		}
+		all.Open, all.Sessions = all.Open+in.Sessions.Open, all.Sessions+in.Sessions.Sessions
+	}
+	return all
 }
 
 // do returns when all agents that are left have handed in their reports, or the run has failed.
@@ -195,6 +217,8 @@ func (r *running) failureOf(in report) error {
 	switch {
 	case in.Failure == "":
 		return nil
+	case in.Sessions.Why != "":
+		return in.Sessions
 	case in.Lost != nil:
 		return partFailed{fmt.Errorf("%v: %w", r.plan.Form, in.Lost), in.measured()}
 	}

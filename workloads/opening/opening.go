@@ -21,7 +21,7 @@ const DefaultPatience = 10 * time.Second
 type Opening struct {
 	Service  drivers.Service
 	Patience time.Duration // how long to wait until one more session is open
-	// Joining, if set, is called a few times a second during All: so many sessions are open.
+	// Joining, if set, is called a few times a second during All, and where All fails: so many sessions are open.
 	Joining func(open, sessions int)
 }
 
@@ -56,6 +56,9 @@ func (o Opening) All(ctx context.Context, sessions int, open func(ctx context.Co
 		silent.Reset(o.Patience)
 		return nil
 	})
+	if err != nil && o.Joining != nil {
+		o.Joining(int(opened.Load()), sessions)
+	}
 	return o.explain(ctx, err, int(opened.Load()), sessions)
 }
 
@@ -103,30 +106,40 @@ func (o Opening) explain(ctx context.Context, err error, open, sessions int) err
 	if err == nil || open == 0 && !errors.Is(err, drivers.ErrHungUp) || ctx.Err() != nil {
 		return err
 	}
-	return &Error{service: o.Service.Info(), open: open, sessions: sessions, err: err}
+	why := Shortage{Open: open, Sessions: sessions, Why: err.Error()}
+	if errors.Is(err, drivers.ErrHungUp) {
+		on := o.Service.Info()
+		if why.Limits = on.URL; on.Ordered() {
+			why.Setting = " (maxClientCnxns?)"
+		}
+	}
+	return &Error{why, err}
+}
+
+// A Shortage says of a run, or of a part of one, that only some of its sessions could be opened.
+type Shortage struct {
+	Open, Sessions int
+	Why            string // one of the others is not
+	Limits         string // the URL of the service that accepts connections, and closes those that are too many; "" if that is not why
+	Setting        string // which may be the setting of that, in brackets
+}
+
+func (s Shortage) Error() string {
+	if s.Limits == "" {
+		return fmt.Sprintf("%d of %d sessions are open, and no more: %v", s.Open, s.Sessions, s.Why)
+	}
+	return fmt.Sprintf("%s: %d of %d sessions are open; the service refuses further connections of this address%s: raise it, or use --agents",
+		s.Limits, s.Open, s.Sessions, s.Setting)
 }
 
 // An Error is the error of a run of whose sessions only some could be opened.
 type Error struct {
-	service        drivers.Info
-	open, sessions int
-	err            error // of one of the others
-}
-
-func (e *Error) Error() string {
-	if !e.Limited() {
-		return fmt.Sprintf("%d of %d sessions are open, and no more: %v", e.open, e.sessions, e.err)
-	}
-	setting := ""
-	if e.service.Ordered() {
-		setting = " (maxClientCnxns?)"
-	}
-	return fmt.Sprintf("%s: %d of %d sessions are open; the service refuses further connections of this address%s: raise it, or use --agents",
-		e.service.URL, e.open, e.sessions, setting)
+	Shortage
+	err error // of one of the others
 }
 
 // Limited reports whether the service accepts connections, and closes those that are too many.
-func (e *Error) Limited() bool { return errors.Is(e.err, drivers.ErrHungUp) }
+func (e *Error) Limited() bool { return e.Limits != "" }
 
 // Unwrap returns the error of one of the sessions that are not open.
 func (e *Error) Unwrap() error { return e.err }

@@ -20,6 +20,10 @@ type Link struct {
 	relay   Relay  // of connections that WrapRelayed returns
 	out, in Pauser // each is paused while the link is silent in that direction
 	passes  map[*linkConn]bool
+
+	holding int           // how many directions of connections hold data back that the rate does not let pass
+	idle    time.Duration // for how long none did, since the far end was last heard
+	since   time.Time     // when the last of them had let it pass
 }
 
 // Wrap returns a connection that goes through the link to c.
@@ -55,7 +59,41 @@ func (l *Link) Delay(d time.Duration) {
 func (l *Link) Throttle(rate int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.rate == 0 {
+		l.idle, l.since = 0, time.Now()
+	}
 	l.rate = rate
+}
+
+// Idle returns for how long a throttled link has held nothing back since data of the far end last passed: how much of the far
+// end's silence the throttle does not explain.
+func (l *Link) Idle() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.holding > 0 {
+		return l.idle
+	}
+	return l.idle + time.Since(l.since)
+}
+
+// hold begins to hold data back.
+func (l *Link) hold() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.holding++; l.holding == 1 {
+		l.idle += time.Since(l.since)
+	}
+}
+
+// release ends that. heard says that data of the far end has passed.
+func (l *Link) release(heard bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if heard {
+		l.idle = 0
+	}
+	l.holding--
+	l.since = time.Now()
 }
 
 // Silence blocks all data in the directions and no other: it is held back, and so is the end of a
@@ -292,12 +330,14 @@ func (p *linkConn) collect(from net.Conn, parcels chan<- parcel, over <-chan str
 
 // wait waits until the parcel may pass. It returns false if the connection ends before.
 func (p *linkConn) wait(next parcel, silence *Pauser) bool {
-	return sleep(time.Until(next.due), p.cut) && silence.Wait(p.gone) && p.squeeze(len(next.bytes))
+	return sleep(time.Until(next.due), p.cut) && silence.Wait(p.gone) && p.squeeze(len(next.bytes), silence == &p.link.in)
 }
 
-// squeeze waits as long as the link's rate requires for n bytes. It rereads the rate regularly,
-// since a parcel may take hours at a low rate.
-func (p *linkConn) squeeze(n int) bool {
+// squeeze waits as long as the link's rate requires for n bytes, which come from the far end if in is set. It rereads the
+// rate regularly, since a parcel may take hours at a low rate.
+func (p *linkConn) squeeze(n int, in bool) (passes bool) {
+	p.link.hold()
+	defer func() { p.link.release(in && passes && n > 0) }()
 	for left := int64(n); left > 0; {
 		_, rate := p.link.pace()
 		if rate == 0 {

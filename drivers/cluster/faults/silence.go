@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -19,8 +20,8 @@ type Silences struct {
 
 // A silence is what faults do to one server or client.
 type silence struct {
-	undoing map[Verb]bool // the verbs that undo what is not undone
-	undone  time.Time     // when the last of it was; zero if none was
+	doing  map[Verb]FaultAction // what is not undone
+	undone time.Time            // when the last of it was; zero if none was
 }
 
 // NewSilences returns the silences of a run in which no fault has happened.
@@ -43,13 +44,16 @@ func (s *Silences) Record(d Done) {
 func record[K comparable](all map[K]*silence, who K, done FaultAction, life time.Duration) {
 	s := all[who]
 	if s == nil {
-		s = &silence{undoing: make(map[Verb]bool)}
+		s = &silence{doing: make(map[Verb]FaultAction)}
 		all[who] = s
 	}
-	if by := done.undoneBy(life); by != "" {
-		s.undoing[by] = true
-	} else if s.undoing[done.Verb] || done.Verb == Restart {
-		delete(s.undoing, done.Verb)
+	if done.undoneBy(life) != "" {
+		s.doing[done.Verb] = done
+		return
+	}
+	before := len(s.doing)
+	maps.DeleteFunc(s.doing, func(_ Verb, a FaultAction) bool { return a.undoneBy(life) == done.Verb })
+	if len(s.doing) < before || done.Verb == Restart {
 		s.undone = time.Now()
 	}
 }
@@ -67,43 +71,71 @@ func (s *Silences) Restored() {
 }
 
 func (s *silence) restored() {
-	if len(s.undoing) > 0 {
-		clear(s.undoing)
+	if len(s.doing) > 0 {
+		clear(s.doing)
 		s.undone = time.Now()
 	}
 }
 
-// Explain reports whether faults can be why the session of a client has ended.
-func (s *Silences) Explain(c Client) bool {
+// Explain reports whether faults can be why the session of a client has ended. No client has heard of the service for as long
+// as silent.
+func (s *Silences) Explain(c Client, silent time.Duration) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.clients[c].explains(s.Life) {
+	if s.clients[c].explains(s.Life, func(FaultAction) bool { return c.Link().Idle() < s.Life }) {
 		return true
 	}
 	for _, one := range s.servers {
-		if one.explains(s.Life) {
+		if one.explains(s.Life, func(a FaultAction) bool { return a.holdsBack(silent, s.Life) }) {
 			return true
 		}
 	}
 	return false
 }
 
-func (s *silence) explains(life time.Duration) bool {
-	return s != nil && (len(s.undoing) > 0 || time.Since(s.undone) < life)
+// explains reports whether what was done to one of them explains a silence. slow says it of a throttle, which lets all pass in
+// time: it explains no longer a silence than it holds data back.
+func (s *silence) explains(life time.Duration, slow func(FaultAction) bool) bool {
+	if s == nil {
+		return false
+	}
+	for _, a := range s.doing {
+		if a.Verb != Throttle || slow(a) {
+			return true
+		}
+	}
+	return time.Since(s.undone) < life
+}
+
+// holdsBack reports whether what a throttle lets pass may be that late: a session's life, and what is ahead of it.
+func (a FaultAction) holdsBack(silent, life time.Duration) bool {
+	return (silent-life).Seconds()*float64(a.To) < ahead
 }
 
 // Freeze reports whether a fault suspends the client, which then learns nothing of its session.
 func (s *Silences) Freeze(c Client) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.clients[c] != nil && s.clients[c].undoing[Thaw]
+	return s.clients[c].frozen()
+}
+
+func (s *silence) frozen() bool {
+	if s == nil {
+		return false
+	}
+	_, is := s.doing[Freeze]
+	return is
 }
 
 // Silences reports whether one of the faults is in progress, or was less than a session's life ago, at a time since the
-// start of a window of the given length, at whose end all are undone. It is for a process that does not inject them.
-func (s Schedule) Silences(at, window, life time.Duration) bool {
+// start of a window of the given length, at whose end all are undone, and explains that no client has heard of the service for
+// as long as silent. It is for a process that does not inject them.
+func (s Schedule) Silences(at, window, life, silent time.Duration) bool {
+	explains := func(a FaultAction) bool {
+		return a.Verb == Restart || a.undoneBy(life) != "" && (a.Verb != Throttle || a.holdsBack(silent, life))
+	}
 	for _, f := range s {
-		if !slices.ContainsFunc(f.Steps, func(a FaultAction) bool { return a.Verb == Restart || a.undoneBy(life) != "" }) {
+		if !slices.ContainsFunc(f.Steps, explains) {
 			continue
 		}
 		end := f.End()
