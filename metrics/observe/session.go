@@ -8,6 +8,7 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/traffic"
+	"github.com/stampede-bench/stampede/metrics/causality"
 	"github.com/stampede-bench/stampede/metrics/client"
 	"github.com/stampede-bench/stampede/metrics/fanout"
 	"github.com/stampede-bench/stampede/metrics/pathname"
@@ -64,7 +65,7 @@ func (s *session) fires(a *Analysis, p *place, number int) (further bool) {
 			continue
 		}
 		if told := w.fired[number]; told != nil {
-			told.reused, further = told.reused || told.read || a.now.Sub(told.at) > givenUpWithin, true
+			told.reused, further = told.reused || told.read || a.now.Sub(told.at) > causality.Patience, true
 			continue
 		}
 		if w.fired == nil {
@@ -114,9 +115,6 @@ type standingWatch struct {
 	// fired has those that last and have told of a change, by their numbers.
 	fired map[int]*firing
 }
-
-// givenUpWithin is how soon after a watch has fired a client that waits for one change gives it up, at the latest.
-const givenUpWithin = time.Second
 
 // A firing is what came after a lasting watch told of a change.
 type firing struct {
