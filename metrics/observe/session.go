@@ -72,8 +72,9 @@ func (s *session) fires(a *Analysis, p *place, number int) (further bool) {
 			w.fired = map[int]*firing{}
 			s.watches[k] = w
 		}
-		w.fired[number] = &firing{at: a.now}
-		w.pattern.Ops[k.lastingOp()].Fired++
+		of := w.pattern.Op(k.lastingOp())
+		of.Fired++
+		w.fired[number] = &firing{of: of, at: a.now}
 	}
 	return further
 }
@@ -85,17 +86,6 @@ func (s *session) readsAfter(p *place) {
 			told.read = true
 		}
 	}
-}
-
-// spends returns where to count that the session has ended the lasting watch with the number, which told it once, nil if
-// that told it never or more often, or is counted already.
-func (w standingWatch) spends(k watchKey, number int) *int64 {
-	told := w.fired[number]
-	if !k.lasting || told == nil || told.reused || told.spent {
-		return nil
-	}
-	told.spent = true
-	return &w.pattern.Ops[k.lastingOp()].Spent
 }
 
 // lastingOp returns the operation that arms the lasting watch.
@@ -118,10 +108,19 @@ type standingWatch struct {
 
 // A firing is what came after a lasting watch told of a change.
 type firing struct {
+	of     *pattern.Counts // where it is counted
 	at     time.Time
 	read   bool // the session has read since
 	reused bool // and was told of another change by it then
-	spent  bool // the session has given it up
+	spent  bool // the session has given it up, when it had told of one change
+}
+
+// spend counts that the session goes on without the watch, once, unless it has used it for more than one change.
+func (f *firing) spend() {
+	if !f.reused && !f.spent {
+		f.spent = true
+		f.of.Spent++
+	}
 }
 
 // maxRaces is how many nodes are remembered for each session that it could not create.
@@ -574,10 +573,8 @@ func (a *Analysis) arm(s *session, k watchKey, p *place, m *drivers.Message) {
 		return
 	case again:
 		w.more++
-		for number := range w.fired { // they stand until the service has confirmed their end
-			if spent := w.spends(k, number); spent != nil {
-				*spent++
-			}
+		for _, told := range w.fired { // they stand until the service has confirmed their end
+			told.spend()
 		}
 	default:
 		w = standingWatch{at: a.now, pattern: p.pattern, dead: missing(m) && p.pattern.Sequential() > 0}
