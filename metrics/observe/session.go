@@ -299,6 +299,8 @@ func (s *session) ownsNoMore(a *Analysis, lease, pos int64) {
 			if lease != 0 {
 				c.place.pattern.Revoked++
 				pattern.AddTo(&c.place.pattern.Leavers, s.of)
+				s.leavesLine(a, c)
+				c.leaves()
 			}
 			delete(s.children, path)
 			a.remove(c, pos)

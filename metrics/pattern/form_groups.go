@@ -253,9 +253,11 @@ func unclear(evidence string) observation.Form {
 }
 
 // comeAgain returns how many of the sessions have nodes in the group which they delete themselves and create again: they
-// may wait for their turn, whatever their nodes are called, and 0 if fewer than two do.
+// may wait for their turn, whatever their nodes are called, and 0 if fewer than two do. Of those that take turns the first ends its node,
+// by whichever order, and of several that have a turn at once those of the first half. Members that register again do so in any order.
 func comeAgain(nodes []*Pattern, watching client.Set) int {
 	var creates, deletes int64
+	var age, name Ends
 	by, away := client.Set{}, client.Set{}
 	for _, k := range nodes {
 		for _, op := range []drivers.Op{drivers.OpCreate, drivers.OpSet} { // a put of etcd creates, too
@@ -265,6 +267,11 @@ func comeAgain(nodes []*Pattern, watching client.Set) int {
 		deletes += k.Op(drivers.OpDelete).Requests - k.Op(drivers.OpDelete).Failed - k.DeletedByOthers + k.Revoked
 		maps.Copy(away, k.Leavers)
 		maps.Copy(away, k.Op(drivers.OpDelete).By)
+		age.add(k.LeftByAge)
+		name.add(k.LeftByName)
+	}
+	if age.mixed() && name.mixed() {
+		return 0
 	}
 	again := 0
 	for s := range by {
@@ -305,7 +312,7 @@ func (l lineGroup) takesTurns() bool {
 			maps.Copy(by, k.Op(drivers.OpCreate).By)
 		}
 	}
-	return first > 9*later && 2*first > creates && creates >= 2*int64(by.Count())
+	return first > outOfTurn*later && 2*first > creates && creates >= 2*int64(by.Count())
 }
 
 func (l lineGroup) revocable() observation.Form {
