@@ -327,19 +327,20 @@ func (s *session) countRequest(a *Analysis, m *drivers.Message, p *place, r *req
 	}
 	if c != nil && m.Op == drivers.OpDelete {
 		s.leavesLine(a, c)
-		c.leaving = true
-		if w := s.waits[c.line.place.path]; w != nil {
-			w.enters(a, s, pattern.Leaving)
-		}
 	}
 	r.offers = append(r.offers, s.offers(m, p)...)
 	s.beginsToWait(a, m, p)
 }
 
-// leavesLine counts that the session asks to delete its node in a line.
+// leavesLine records that the session asks to delete its node, or has revoked the lease of it, and counts that of a line.
 func (s *session) leavesLine(a *Analysis, c *child) {
 	s.takeTurn(a)
-	if c.leaving || c.line.place == c.place { // a single node is no line
+	again := c.leaving
+	c.leaving = true
+	if w := s.waits[c.line.place.path]; w != nil {
+		defer w.enters(a, s, pattern.Leaving)
+	}
+	if again || c.line.place == c.place { // a single node is no line
 		return
 	}
 	left := &c.place.pattern.Left
