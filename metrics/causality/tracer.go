@@ -9,14 +9,16 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 )
 
-// A session is at rest after a notification once it pauses for longer than shortPause. Where a session
-// has ended or given up its turn, others take over, and pause for up to longPause, all pauses together:
+// A session is at rest after a notification once it pauses for longer than Pause. Where a session
+// has ended or given up its turn, others take over, and pause for up to Patience, all pauses together:
 // they ask each other who is ahead, or start a server, as Patroni's members do, before they ask for what was given up or
 // take it. So may each session before it reads what has changed. Who ends its session after a pause, or asks for something
 // elsewhere, was at rest.
 const (
-	shortPause = 50 * time.Millisecond
-	longPause  = 2 * time.Second
+	// Pause is the longest one of a program that goes on with the same work: some round trips, beside other work of a machine.
+	Pause = 50 * time.Millisecond
+	// Patience is how long it takes at most until a session acts on what it was told. Patroni's members need 1.3 s.
+	Patience = 2 * time.Second
 )
 
 // maxSame is how often a session can make the same change in an event in which others take over. In other
@@ -139,7 +141,7 @@ func (w *Work) End() {
 func (w *Work) atRest(now time.Time, to Purpose) bool {
 	pause := w.pause(now)
 	patient := !w.asked && to == Reads || to != Elsewhere && w.trace != nil && w.trace.begun.HandsOver
-	return pause > shortPause && !patient || w.idle+pause > longPause || w.trace != nil && w.trace.done
+	return pause > Pause && !patient || w.idle+pause > Patience || w.trace != nil && w.trace.done
 }
 
 // A Purpose says what a request has to do with what its session was notified of last.
@@ -316,10 +318,10 @@ func (t *Tracer) Early() int64 { return t.early }
 
 // prune counts the events in which all sessions are at rest, and of more than most others the oldest.
 func (t *Tracer) prune(now time.Time, most int) {
-	for len(t.live) > 0 && now.Sub(t.live[0].checked) > longPause {
+	for len(t.live) > 0 && now.Sub(t.live[0].checked) > Patience {
 		e := t.live[0]
 		t.live[0], t.live = nil, t.live[1:]
-		if e.flying > 0 || e.open > 0 || now.Sub(e.rest) <= longPause {
+		if e.flying > 0 || e.open > 0 || now.Sub(e.rest) <= Patience {
 			e.checked = now
 			t.live = append(t.live, e)
 		} else {

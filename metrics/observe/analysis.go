@@ -154,6 +154,7 @@ type place struct {
 	taker   *wake     // after which its session deleted it last
 	losers  []*wake   // after which sessions failed to write it before that was known
 	raced   bool      // sessions race for the node: one could not create it, or created it when it was told of its end
+	members []*child  // the ephemeral nodes below it that stand in no line, in the order of their creation; at most pattern.MaxSessions
 }
 
 // fastest returns where the notification is kept after which a session wrote the place last, or deleted it.

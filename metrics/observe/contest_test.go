@@ -2,6 +2,7 @@ package observe
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -258,32 +259,53 @@ func TestTheVerdictFollowsFromWhoLoses(t *testing.T) {
 	}
 }
 
-// TestALeaseThatIsRevokedEndsATurn has clients of etcd wait for their turn with a key each below a prefix. A key ends when its
-// owner revokes the lease. That may be a lock, whatever the keys are called and however deep they are.
+// TestALeaseThatIsRevokedEndsATurn has clients of etcd wait for their turn with a key each below a prefix, which they watch for good. A key
+// ends when its owner revokes the lease. That may be a lock, whatever the keys are called and however deep they are. It is one if
+// the keys stand in a line, and who is first reads it no more.
 func TestALeaseThatIsRevokedEndsATurn(t *testing.T) {
 	const clients, turns = 5, 15
-	for _, name := range []string{"/app/line/worker-%c", "/app/line/host-%c/worker"} {
+	for _, c := range []struct {
+		name   string
+		busy   bool // who is first reads no more
+		known  bool
+		useful int64 // turns, and what they are told before they stand in line
+	}{{"/app/line/worker-%c", false, false, 0}, {"/app/line/host-%c/worker", false, false, 0}, {"/app/line/worker-%c", true, false, 0},
+		{"/app/line/%016x", false, false, 0}, {"/app/line/%016x", true, true, 1 + turns + 4 + 3 + 2 + 1}} {
 		a := New(DefaultLimits)
 		pos := int64(1)
 		var all []script
+		var line []int
+		key := make([]string, clients)
+		list := func(i int) {
+			all[i].call(drivers.Message{Op: drivers.OpChildren, Path: []byte("/app/line/"), Pos: pos})
+		}
 		for i := range clients {
 			s := script{a.Open(traffic.Connection{ID: uint64(i + 1), Client: fmt.Sprintf("192.0.2.%d:5", i), At: time.Unix(1, 0)})}
 			s.call(drivers.Message{Op: drivers.OpWatchTree, Path: []byte("/app/line/"), Watch: true, Number: 1, Pos: pos})
 			all = append(all, s)
 		}
+		first := -1 // it knows that it is
 		changed := func(e drivers.EventType, key string) {
-			for _, s := range all {
-				s.event(e, key, pos)
-				s.call(drivers.Message{Op: drivers.OpChildren, Path: []byte("/app/line/"), Pos: pos})
+			for i, s := range all {
+				if s.event(e, key, pos); !c.busy || i != first {
+					list(i)
+				}
+			}
+			if len(line) > 0 {
+				first = line[0]
 			}
 		}
 		join := func(i int, lease int64) {
 			pos++
-			key := fmt.Sprintf(name, 'a'+i)
+			mode := drivers.Ephemeral
+			if key[i] = fmt.Sprintf(c.name, 'a'+i); strings.HasSuffix(c.name, "x") {
+				key[i], mode = fmt.Sprintf(c.name, 1<<40+lease), mode|drivers.Sequential
+			}
 			all[i].granted(lease)
 			all[i].Lease(time.Unix(10, 0), lease)
-			all[i].call(drivers.Message{Op: drivers.OpSet, Mode: drivers.Ephemeral, Path: []byte(key), Pos: pos})
-			changed(drivers.Created, key)
+			all[i].call(drivers.Message{Op: drivers.OpSet, Mode: mode, Path: []byte(key[i]), Pos: pos})
+			line = append(line, i)
+			changed(drivers.Created, key[i])
 		}
 		for i := range clients {
 			join(i, int64(100+i))
@@ -293,12 +315,15 @@ func TestALeaseThatIsRevokedEndsATurn(t *testing.T) {
 			pos++
 			all[i].Lease(time.Unix(10, 0), lease)
 			all[i].call(drivers.Message{Op: drivers.OpClose, Pos: pos})
-			changed(drivers.Deleted, fmt.Sprintf(name, 'a'+i))
+			line, first = line[1:], -1
+			changed(drivers.Deleted, key[i])
 			join(i, lease+clients)
 		}
 		r := a.Report()
-		if len(r.Herds()) == 0 && len(r.Undecided()) == 0 {
-			t.Errorf("%s: neither a herd nor in doubt: %+v", name, r.Places)
+		if known := len(r.Herds()) > 0; known != c.known || !known && len(r.Undecided()) == 0 {
+			t.Errorf("%s, busy %v: a herd %v, want %v, else in doubt: %+v", c.name, c.busy, known, c.known, r.Places)
+		} else if known && *r.Herds()[0].Useful != c.useful {
+			t.Errorf("%s: %s, want %d useful", c.name, counts(r.Herds()[0]), c.useful)
 		}
 	}
 }

@@ -118,13 +118,47 @@ func (a *Analysis) dropEmptyLines() {
 func (a *Analysis) keep(c *child) *child {
 	c.kept = true
 	a.children++
+	if up := c.place.parent; c.isMember() && len(up.members) < pattern.MaxSessions {
+		up.members = append(up.members, c)
+	}
 	return c
+}
+
+// isMember reports whether the child is a node by itself, below another one.
+func (c *child) isMember() bool { return c.line.place == c.place && c.place.parent != nil }
+
+// leaves counts that the owner has ended its node.
+func (c *child) leaves() {
+	if p := c.place.pattern; !c.isMember() {
+		if slices.Index(c.line.live, c) == 0 {
+			p.DeletedFirst++
+		} else {
+			p.DeletedLater++
+		}
+		return
+	}
+	all := c.place.parent.members
+	older, lower := slices.Index(all, c), 0
+	for _, o := range all {
+		if o.place.path < c.place.path {
+			lower++
+		}
+	}
+	if older >= 0 {
+		c.place.pattern.LeftByAge.Add(older, len(all))
+		c.place.pattern.LeftByName.Add(lower, len(all))
+	}
 }
 
 func (a *Analysis) release(c *child) {
 	if c.kept {
 		c.kept = false
 		a.children--
+		if up := c.place.parent; c.isMember() {
+			if i := slices.Index(up.members, c); i >= 0 {
+				up.members = slices.Delete(up.members, i, i+1)
+			}
+		}
 	}
 }
 
@@ -132,6 +166,7 @@ func (a *Analysis) release(c *child) {
 func (a *Analysis) deleted(s *session, pos int64, p *place) {
 	if s != nil {
 		if c := s.children[p.path]; c != nil && c.line.place.path == p.path {
+			c.leaves()
 			delete(s.children, p.path)
 			a.release(c)
 		}
@@ -156,13 +191,10 @@ func (a *Analysis) deleted(s *session, pos int64, p *place) {
 	}
 	c := l.live[i]
 	if c.own && s != nil {
-		switch {
-		case s.activity != c.owner:
+		if s.activity != c.owner {
 			p.pattern.DeletedByOthers++
-		case i == 0:
-			p.pattern.DeletedFirst++
-		default:
-			p.pattern.DeletedLater++
+		} else {
+			c.leaves()
 		}
 	}
 	delete(c.owner.children, p.path)

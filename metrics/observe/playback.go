@@ -2,7 +2,6 @@ package observe
 
 import (
 	"bytes"
-	"net"
 	"slices"
 	"strings"
 	"time"
@@ -76,18 +75,17 @@ func (c *activity) knewBefore(w watchKey, revision int64) (pos int64, known bool
 	return pos, known
 }
 
-// maxBeside is how many sessions there may be at most for the others of a host to be asked what they know.
+// maxBeside is how many sessions there may be at most for the others of a process or host to be asked what they know.
 const maxBeside = 1 << 10
 
-// besideKnew returns what a client of the same host knew, of those the one that knew least, for a connection that has had no
-// answer: some clients ask by one connection and watch by another.
+// besideKnew returns what the sessions of the same process, or of the same host if that is not known, knew, of those the one that knew
+// least. A client may ask by one of them and watch by another. So it is for a connection that has had no answer.
 func (s *session) besideKnew(a *Analysis, w watchKey, revision int64) (pos int64, known bool) {
 	if len(a.byMeter) > maxBeside {
 		return 0, false
 	}
-	host, _, _ := net.SplitHostPort(s.client)
 	for _, o := range a.byMeter {
-		if at, _, _ := net.SplitHostPort(o.client); at != host || len(o.answers) == 0 {
+		if o.of.Origin() != s.of.Origin() {
 			continue
 		}
 		if p, knew := o.knewBefore(w, revision); knew && (!known || p < pos) {

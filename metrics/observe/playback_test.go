@@ -68,6 +68,13 @@ func TestHistoryWakesNobody(t *testing.T) {
 			node(s, 19)
 			return s
 		}, 19, 3},
+		"by another process of the host": {func(a *Analysis, s script, id int) script {
+			s.call(drivers.Message{Op: drivers.OpGet, Path: key, Pos: 18})
+			s = client(a, id+100)
+			s.Owner(*process(id))
+			node(s, 19)
+			return s
+		}, 19, 1},
 		"a list, and a watch of it": {func(_ *Analysis, s script, _ int) script {
 			s.call(drivers.Message{Op: drivers.OpChildren, Path: []byte("/k/"), Pos: 18})
 			watch(s, drivers.OpWatchTree, "/k/", 7, 19, now)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/metrics/causality"
 	"github.com/stampede-bench/stampede/metrics/pattern"
 )
 
@@ -29,17 +30,10 @@ type race struct {
 	lost    bool    // the notification counts as one after which the session lost
 }
 
-const (
-	// longestRace is how long after its notification a session begins to race.
-	longestRace = 2 * time.Second
-	// together is how close two notifications of a session are of which either may be the signal.
-	together = 50 * time.Millisecond
-)
-
 // contends returns the notification after which a session may race by a request at the time, nil if it was woken by none or
 // long before.
 func (w *wake) contends(at time.Time) *wake {
-	if w == nil || at.Sub(w.at) > longestRace {
+	if w == nil || at.Sub(w.at) > causality.Patience {
 		return nil
 	}
 	return w
@@ -101,18 +95,18 @@ func (s *session) loses(a *Analysis, m *drivers.Message, p *place, w *wake) {
 	if by := *p.fastest(taking); by != nil && by.of != s.of {
 		w.losesTo(by)
 	}
-	if len(p.losers) == pattern.MaxSessions || len(p.losers) > 0 && a.now.Sub(p.losers[0].at) > longestRace {
-		p.losers = nil // of an earlier race, which nobody has won
+	if len(p.losers) == pattern.MaxSessions {
+		p.losers = nil
 	}
 	p.losers = append(p.losers, w) // the winner's reply may come later
 }
 
 // losesBeside records a lost race of a session that nothing has woken: another session of its client may have been.
 func (s *session) losesBeside(a *Analysis, p *place) {
-	if s.told > 0 || len(s.watches) > 0 || a.now.Sub(p.written) > longestRace {
+	if s.told > 0 || len(s.watches) > 0 || a.now.Sub(p.written) > causality.Patience {
 		return
 	}
-	if last := a.idle[s.of.Origin()]; last.at != nil && a.now.Sub(last.when) <= longestRace {
+	if last := a.idle[s.of.Origin()]; last.at != nil && a.now.Sub(last.when) <= causality.Patience {
 		if s.beside == nil {
 			s.beside = map[*pattern.Pattern]int64{}
 		}
@@ -152,10 +146,10 @@ func (w *wake) losesTo(by *wake) {
 // holds reports whether a write of the place uses what the notification offers.
 func (w *wake) holds(p *place) bool { return w.place.holds(p) || w.over != nil && w.over.isAbove(p) }
 
-// alsoTold returns another notification that the session got just before.
+// alsoTold returns another notification that the session got just before: either may be the signal.
 func (s *session) alsoTold(w *wake) *wake {
 	for _, in := range s.others {
-		if n := in.latest(); n != nil && n.pattern != w.pattern && w.at.Sub(n.at) <= together {
+		if n := in.latest(); n != nil && n.pattern != w.pattern && w.at.Sub(n.at) <= causality.Pause {
 			return n
 		}
 	}

@@ -2,6 +2,7 @@ package observe
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -106,7 +107,7 @@ func counts(p observation.Place) string {
 // prefixLine has clients of etcd with a key each below a prefix, that list it and watch all of it from there until they are
 // told, and then list it again. They leave in the order in which they came, or, as members of a group, in any, and come
 // again. Their keys are named after leases, or after the clients.
-func prefixLine(put, group, named bool) observation.Report {
+func prefixLine(put, group, named, revokes bool) observation.Report {
 	const clients, turns = 6, 24
 	a := New(DefaultLimits)
 	pos, number := int64(1), 0
@@ -117,7 +118,10 @@ func prefixLine(put, group, named bool) observation.Report {
 		all = append(all, s)
 	}
 	below := []byte("/app/line/")
-	key := make([]string, clients)
+	key, lease := make([]string, clients), make([]int64, clients)
+	for i := range lease {
+		lease[i] = int64(100 + i)
+	}
 	watch := func(i int) {
 		all[i].call(drivers.Message{Op: drivers.OpChildren, Path: below, Pos: pos})
 		number++
@@ -149,7 +153,11 @@ func prefixLine(put, group, named bool) observation.Report {
 		if key[i] = fmt.Sprintf("/app/line/%016x", 1<<40+pos); named {
 			key[i], mode = fmt.Sprintf("/app/line/worker-%c", 'a'+i), drivers.Ephemeral
 		}
-		all[i].Lease(time.Unix(10, 0), int64(100+i))
+		if revokes {
+			lease[i] = 1000 + pos
+			all[i].granted(lease[i])
+		}
+		all[i].Lease(time.Unix(10, 0), lease[i])
 		if put {
 			all[i].call(drivers.Message{Op: drivers.OpSet, Mode: mode, Path: []byte(key[i]), Pos: pos})
 		} else {
@@ -176,7 +184,12 @@ func prefixLine(put, group, named bool) observation.Report {
 		line = append(append([]int(nil), line[:at]...), line[at+1:]...)
 		watches[i] = false
 		pos++
-		all[i].remove(key[i], pos)
+		if revokes {
+			all[i].Lease(time.Unix(10, 0), lease[i])
+			all[i].call(drivers.Message{Op: drivers.OpClose, Pos: pos})
+		} else {
+			all[i].remove(key[i], pos)
+		}
 		tell(drivers.Deleted, key[i])
 		join(i)
 	}
@@ -184,52 +197,83 @@ func prefixLine(put, group, named bool) observation.Report {
 }
 
 // TestPrefixIsTheNodeAbove observes a lock whose waiters watch a whole prefix of etcd, with a key that they create or put,
-// and a group whose members do: one is a herd, and all members want to know.
+// and a group whose members do: one is a herd, and all members want to know. Where names tell no order, members that come again in any
+// order take no turns.
 func TestPrefixIsTheNodeAbove(t *testing.T) {
-	for _, put := range []bool{false, true} {
-		if p := placeAt(t, prefixLine(put, false, false), "/app/line/#"); p.Form == nil || p.Form.Name != "lock or election, children watch" || !p.Herd() || *p.Useful != 24 {
-			t.Errorf("a lock, put %v: %+v with %s; want a herd, 24 turns", put, p.Form, counts(p))
-		}
-		if p := placeAt(t, prefixLine(put, true, false), "/app/line/#"); p.Form == nil || p.Form.WaitFor != observation.News || p.Herd() || *p.Wasted != 0 {
-			t.Errorf("a group, put %v: %+v with %s; want that all want to know", put, p.Form, counts(p))
+	for _, revokes := range []bool{false, true} {
+		for _, put := range []bool{false, true} {
+			if p := placeAt(t, prefixLine(put, false, false, revokes), "/app/line/#"); p.Form == nil || p.Form.Name != "lock or election, children watch" || !p.Herd() || *p.Useful != 24 {
+				t.Errorf("a lock, put %v, revokes %v: %+v with %s; want a herd, 24 turns", put, revokes, p.Form, counts(p))
+			}
+			if p := placeAt(t, prefixLine(put, true, false, revokes), "/app/line/#"); p.Form == nil || p.Form.WaitFor != observation.News || p.Herd() || *p.Wasted != 0 {
+				t.Errorf("a group, put %v, revokes %v: %+v with %s; want that all want to know", put, revokes, p.Form, counts(p))
+			}
+			if p := placeAt(t, prefixLine(put, true, true, revokes), "/app/line"); p.Form == nil || p.Form.WaitFor != observation.News || p.Herd() || *p.Wasted != 0 {
+				t.Errorf("a group by own names, put %v, revokes %v: %+v with %s; want that all want to know", put, revokes, p.Form, counts(p))
+			}
 		}
 	}
 }
 
 // TestWhoComesAgainMayWaitForATurn has sessions with a node each, whose names tell no order, watch all nodes, delete their
-// own and come again: it may be a lock, and so it is not said that all want to know.
+// own and come again in turn: it may be a lock, and so it is not said that all want to know. If they come again in any order, they are
+// members that register again.
 func TestWhoComesAgainMayWaitForATurn(t *testing.T) {
-	for _, put := range []bool{false, true} {
-		if p := placeAt(t, prefixLine(put, false, true), "/app/line"); p.Form == nil || p.Form.Name != "lock or group" || !p.Undecided() {
-			t.Errorf("etcd, put %v: %+v with %s; want that it is not known", put, p.Form, counts(p))
+	for _, revokes := range []bool{false, true} {
+		for _, put := range []bool{false, true} {
+			if p := placeAt(t, prefixLine(put, false, true, revokes), "/app/line"); p.Form == nil || p.Form.Name != "lock or group" || !p.Undecided() {
+				t.Errorf("etcd, put %v, revokes %v: %+v with %s; want that it is not known", put, revokes, p.Form, counts(p))
+			}
 		}
 	}
-	for _, recursive := range []bool{false, true} {
-		s := newStage()
-		all := s.sessions(4)
-		mine := func(i int) string { return fmt.Sprintf("/app/line/host-%c", 'a'+i) }
-		for i, c := range all {
-			if c.create(mine(i), nil); recursive {
-				c.do(drivers.OpWatchTree, "/app/line", 0, true, nil)
-			}
-		}
-		for turn := range 12 {
-			for _, c := range all {
-				c.do(drivers.OpChildren, "/app/line", 0, !recursive, nil)
-			}
-			i := turn % len(all)
-			all[i].remove(mine(i))
-			for _, c := range all {
-				if recursive {
-					c.told(drivers.Deleted, mine(i))
-				} else {
-					c.told(drivers.ChildrenChanged, "/app/line")
+	orders := map[string]struct {
+		next  func(line []int, turn int) int
+		clear bool
+	}{
+		"the oldest":            {func(line []int, _ int) int { return line[0] }, false},
+		"the youngest":          {func(line []int, _ int) int { return line[len(line)-1] }, false},
+		"the lowest name":       {func(line []int, _ int) int { return slices.Min(line) }, false},
+		"the highest name":      {func(line []int, _ int) int { return slices.Max(line) }, false},
+		"one of two":            {func(line []int, turn int) int { return line[turn%2] }, false},
+		"any":                   {func(line []int, turn int) int { return line[turn*3%4] }, true},
+		"one of ten by chance":  {func(line []int, turn int) int { return line[turn%10/9*3] }, false},
+		"one of nine by chance": {func(line []int, turn int) int { return line[turn%9/8*3] }, true},
+	}
+	for name, order := range orders {
+		for _, recursive := range []bool{false, true} {
+			s := newStage()
+			all := s.sessions(5)
+			var line []int
+			away := -1 // the one that left before
+			mine := func(i int) string { return fmt.Sprintf("/app/line/host-%c", 'a'+i) }
+			for i, c := range all {
+				if c.create(mine(i), nil); recursive {
+					c.do(drivers.OpWatchTree, "/app/line", 0, true, nil)
 				}
+				line = append(line, i)
 			}
-			all[i].create(mine(i), nil)
-		}
-		if p := placeAt(t, s.a.Report(), "/app/line"); p.Form == nil || p.Form.Name != "lock or group" || !p.Undecided() {
-			t.Errorf("ZooKeeper, recursive %v: %+v with %s; want that it is not known", recursive, p.Form, counts(p))
+			for turn := range 90 {
+				for _, c := range all {
+					c.do(drivers.OpChildren, "/app/line", 0, !recursive, nil)
+				}
+				i := order.next(line, turn)
+				all[i].remove(mine(i))
+				for _, c := range all {
+					if recursive {
+						c.told(drivers.Deleted, mine(i))
+					} else {
+						c.told(drivers.ChildrenChanged, "/app/line")
+					}
+				}
+				if line = slices.DeleteFunc(line, func(o int) bool { return o == i }); away >= 0 {
+					all[away].create(mine(away), nil)
+					line = append(line, away)
+				}
+				away = i
+			}
+			if p := placeAt(t, s.a.Report(), "/app/line"); p.Form == nil || (p.Form.Name == "lock or group") == order.clear || p.Undecided() == order.clear || p.Herd() {
+				t.Errorf("ZooKeeper, %s, recursive %v: %+v with %s; want that it is known: %v", name, recursive, p.Form, counts(p), order.clear)
+			}
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/traffic"
+	"github.com/stampede-bench/stampede/metrics/causality"
 	"github.com/stampede-bench/stampede/metrics/client"
 	"github.com/stampede-bench/stampede/metrics/fanout"
 	"github.com/stampede-bench/stampede/metrics/pathname"
@@ -64,15 +65,16 @@ func (s *session) fires(a *Analysis, p *place, number int) (further bool) {
 			continue
 		}
 		if told := w.fired[number]; told != nil {
-			told.reused, further = told.reused || told.read || a.now.Sub(told.at) > givenUpWithin, true
+			told.reused, further = told.reused || told.read || a.now.Sub(told.at) > causality.Patience, true
 			continue
 		}
 		if w.fired == nil {
 			w.fired = map[int]*firing{}
 			s.watches[k] = w
 		}
-		w.fired[number] = &firing{at: a.now}
-		w.pattern.Ops[k.lastingOp()].Fired++
+		of := w.pattern.Op(k.lastingOp())
+		of.Fired++
+		w.fired[number] = &firing{of: of, at: a.now}
 	}
 	return further
 }
@@ -84,17 +86,6 @@ func (s *session) readsAfter(p *place) {
 			told.read = true
 		}
 	}
-}
-
-// spends returns where to count that the session has ended the lasting watch with the number, which told it once, nil if
-// that told it never or more often, or is counted already.
-func (w standingWatch) spends(k watchKey, number int) *int64 {
-	told := w.fired[number]
-	if !k.lasting || told == nil || told.reused || told.spent {
-		return nil
-	}
-	told.spent = true
-	return &w.pattern.Ops[k.lastingOp()].Spent
 }
 
 // lastingOp returns the operation that arms the lasting watch.
@@ -115,15 +106,21 @@ type standingWatch struct {
 	fired map[int]*firing
 }
 
-// givenUpWithin is how soon after a watch has fired a client that waits for one change gives it up, at the latest.
-const givenUpWithin = time.Second
-
 // A firing is what came after a lasting watch told of a change.
 type firing struct {
+	of     *pattern.Counts // where it is counted
 	at     time.Time
 	read   bool // the session has read since
 	reused bool // and was told of another change by it then
-	spent  bool // the session has given it up
+	spent  bool // the session has given it up, when it had told of one change
+}
+
+// spend counts that the session goes on without the watch, once, unless it has used it for more than one change.
+func (f *firing) spend() {
+	if !f.reused && !f.spent {
+		f.spent = true
+		f.of.Spent++
+	}
 }
 
 // maxRaces is how many nodes are remembered for each session that it could not create.
@@ -302,6 +299,8 @@ func (s *session) ownsNoMore(a *Analysis, lease, pos int64) {
 			if lease != 0 {
 				c.place.pattern.Revoked++
 				pattern.AddTo(&c.place.pattern.Leavers, s.of)
+				s.leavesLine(a, c)
+				c.leaves()
 			}
 			delete(s.children, path)
 			a.remove(c, pos)
@@ -328,19 +327,20 @@ func (s *session) countRequest(a *Analysis, m *drivers.Message, p *place, r *req
 	}
 	if c != nil && m.Op == drivers.OpDelete {
 		s.leavesLine(a, c)
-		c.leaving = true
-		if w := s.waits[c.line.place.path]; w != nil {
-			w.enters(a, s, pattern.Leaving)
-		}
 	}
 	r.offers = append(r.offers, s.offers(m, p)...)
 	s.beginsToWait(a, m, p)
 }
 
-// leavesLine counts that the session asks to delete its node in a line.
+// leavesLine records that the session asks to delete its node, or has revoked the lease of it, and counts that of a line.
 func (s *session) leavesLine(a *Analysis, c *child) {
 	s.takeTurn(a)
-	if c.leaving || c.line.place == c.place { // a single node is no line
+	again := c.leaving
+	c.leaving = true
+	if w := s.waits[c.line.place.path]; w != nil {
+		defer w.enters(a, s, pattern.Leaving)
+	}
+	if again || c.line.place == c.place { // a single node is no line
 		return
 	}
 	left := &c.place.pattern.Left
@@ -576,10 +576,8 @@ func (a *Analysis) arm(s *session, k watchKey, p *place, m *drivers.Message) {
 		return
 	case again:
 		w.more++
-		for number := range w.fired { // they stand until the service has confirmed their end
-			if spent := w.spends(k, number); spent != nil {
-				*spent++
-			}
+		for _, told := range w.fired { // they stand until the service has confirmed their end
+			told.spend()
 		}
 	default:
 		w = standingWatch{at: a.now, pattern: p.pattern, dead: missing(m) && p.pattern.Sequential() > 0}

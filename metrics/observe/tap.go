@@ -22,7 +22,7 @@ type tap struct {
 	s        *session               // nil until it is known
 	opening  []message              // the packets that open the session, while it is not known
 	asked    []request              // without an answer
-	gaveUp   []*int64               // where to count the watches that have ended since the last request, see spends
+	gaveUp   []*firing              // of the watches that have ended since the last request
 	out      bool                   // it is not followed: its messages are only counted
 	causes   []traffic.Cause        // why some of its bytes were not decoded
 	numbered map[int]*numberedWatch // its watches that have numbers, by these
@@ -478,19 +478,18 @@ const maxGaveUp = 1 << 10
 
 // givesUp records the end of a lasting watch. The client has given it up if its connection goes on.
 func (t *tap) givesUp(m *drivers.Message) {
-	k := endedKey(m)
-	if spent := t.s.watches[k].spends(k, m.Number); spent != nil && len(t.gaveUp) < maxGaveUp {
-		t.gaveUp = append(t.gaveUp, spent)
+	if told := t.s.watches[endedKey(m)].fired[m.Number]; told != nil && len(t.gaveUp) < maxGaveUp {
+		t.gaveUp = append(t.gaveUp, told)
 	}
 }
 
-// goOn counts the watches that the client has given up before a request.
+// goOn records that the client goes on without the watches that have ended, if the request is work.
 func (t *tap) goOn(op drivers.Op) {
 	if op == drivers.OpPing || op == drivers.OpClose {
 		return
 	}
-	for _, spent := range t.gaveUp {
-		*spent++
+	for _, told := range t.gaveUp {
+		told.spend()
 	}
 	t.gaveUp = t.gaveUp[:0]
 }

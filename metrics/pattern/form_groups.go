@@ -207,8 +207,12 @@ func (l lineGroup) recursiveWatch() observation.Form {
 	if members < 2 {
 		return observation.Form{}
 	}
-	if l.takesTurns() {
-		return unclear(fmt.Sprintf("%d sessions have a node and keep a recursive watch on all; they leave in the order in which they came, and come again", members))
+	evidence := fmt.Sprintf("%d sessions have a node and keep a recursive watch on all; they leave in the order in which they came, and come again", members)
+	switch heeds, told := l.firstHeeds(members); {
+	case l.takesTurns() && told && !heeds:
+		return childrenLock(evidence + ", and read no more of it while they are first")
+	case l.takesTurns():
+		return unclear(evidence)
 	}
 	return observation.Form{Name: "group, recursive watch", Forms: []string{"group/recursive", "mutual-watch/recursive"}, WaitFor: observation.News,
 		Evidence: fmt.Sprintf("%d sessions have a node and keep a recursive watch on the group", members)}
@@ -225,11 +229,7 @@ func (l lineGroup) childrenWatch() observation.Form {
 		return newsOfList("list of nodes, watched from outside", sessions, members)
 	}
 	evidence := fmt.Sprintf("%d sessions have a node in the line and watch all of it", members)
-	// Most holders of a lock leave notifications unread. A member of a group reads all, also while it is the first: its
-	// share is that of any other.
-	first, others := l.woken(Turned), l.woken(Waiting)
-	heeded := first[Acted] + first[Read] + first[Waited]
-	heeds := heeded*4 > heeded+first[Unread] && 2*heeded*int64(members) >= others[Acted]+others[Waited]
+	heeds, _ := l.firstHeeds(members)
 	switch {
 	case l.dir.Op(drivers.OpSet).Requests > 0:
 		return observation.Form{Name: "double barrier, children watch", Forms: []string{"double-barrier/children-watch"}, Instead: "ready", WaitFor: observation.Meeting,
@@ -243,6 +243,20 @@ func (l lineGroup) childrenWatch() observation.Form {
 	case heeds:
 		return observation.Form{Name: "group, children watch", Forms: []string{"group/children-watch", "mutual-watch/one-watch"}, WaitFor: observation.News, Evidence: evidence + ", also those that are first in it"}
 	}
+	return childrenLock(evidence)
+}
+
+// firstHeeds reports whether those that are first in the line act on what they are told, as members of a group do, and whether they
+// are told of anything. Most holders of a lock leave notifications unread. A member of a group reads all, also while it is the first:
+// its share is that of any other.
+func (l lineGroup) firstHeeds(members int) (heeds, told bool) {
+	first, others := l.woken(Turned), l.woken(Waiting)
+	heeded := first[Acted] + first[Read] + first[Waited]
+	return heeded*4 > heeded+first[Unread] && 2*heeded*int64(members) >= others[Acted]+others[Waited], heeded+first[Unread] > 0
+}
+
+// childrenLock returns the form of sessions that wait in a line for their turn, and watch all of it.
+func childrenLock(evidence string) observation.Form {
 	return observation.Form{Name: "lock or election, children watch", Forms: []string{"lock/children-watch", "election/children-watch"},
 		Instead: "predecessor", Wakes: 1, WaitFor: observation.Turn, Evidence: evidence}
 }
@@ -253,9 +267,11 @@ func unclear(evidence string) observation.Form {
 }
 
 // comeAgain returns how many of the sessions have nodes in the group which they delete themselves and create again: they
-// may wait for their turn, whatever their nodes are called, and 0 if fewer than two do.
+// may wait for their turn, whatever their nodes are called, and 0 if fewer than two do. Of those that take turns the first ends its node,
+// by whichever order, and of several that have a turn at once those of the first half. Members that register again do so in any order.
 func comeAgain(nodes []*Pattern, watching client.Set) int {
 	var creates, deletes int64
+	var age, name Ends
 	by, away := client.Set{}, client.Set{}
 	for _, k := range nodes {
 		for _, op := range []drivers.Op{drivers.OpCreate, drivers.OpSet} { // a put of etcd creates, too
@@ -265,6 +281,11 @@ func comeAgain(nodes []*Pattern, watching client.Set) int {
 		deletes += k.Op(drivers.OpDelete).Requests - k.Op(drivers.OpDelete).Failed - k.DeletedByOthers + k.Revoked
 		maps.Copy(away, k.Leavers)
 		maps.Copy(away, k.Op(drivers.OpDelete).By)
+		age.add(k.LeftByAge)
+		name.add(k.LeftByName)
+	}
+	if age.mixed() && name.mixed() {
+		return 0
 	}
 	again := 0
 	for s := range by {
@@ -305,7 +326,7 @@ func (l lineGroup) takesTurns() bool {
 			maps.Copy(by, k.Op(drivers.OpCreate).By)
 		}
 	}
-	return first > 9*later && 2*first > creates && creates >= 2*int64(by.Count())
+	return first > outOfTurn*later && 2*first > creates && creates >= 2*int64(by.Count())
 }
 
 func (l lineGroup) revocable() observation.Form {

@@ -53,7 +53,30 @@ type Pattern struct {
 	DeletedFirst, DeletedLater, DeletedByOthers int64
 	Rounds                                      observation.Rounds // in which sessions asked by writing
 	Left                                        Left
+	LeftByAge, LeftByName                       Ends // nodes that stood in no line, and that their owners ended
 }
+
+// Ends counts nodes that ended by their place among those below the same node, in one order: in the first half of them or in the last.
+type Ends struct{ First, Last int64 }
+
+// Add counts the node at the index of so many. One by itself, and the one in the middle, is in neither half.
+func (e *Ends) Add(i, of int) {
+	switch before, after := i, of-1-i; {
+	case before < after:
+		e.First++
+	case before > after:
+		e.Last++
+	}
+}
+
+// add adds other counts.
+func (e *Ends) add(o Ends) { e.First, e.Last = e.First+o.First, e.Last+o.Last }
+
+// mixed reports whether nodes ended in no order: those of each half did.
+func (e Ends) mixed() bool { return outOfTurn*min(e.First, e.Last) > max(e.First, e.Last) }
+
+// outOfTurn is for how many sessions that leave in their turn one may leave out of it, where they take turns: it gives up.
+const outOfTurn = 9
 
 // Undelivered counts watches that a change has passed without a notification, those that stood over one at the end,
 // and notifications that belong to no watch.

@@ -113,13 +113,18 @@ func (p *Pattern) Outdid(raced *Pattern, by *client.Session) {
 // notified at the pattern that write nothing: both may be one client.
 func (p *Pattern) LosesBeside(times int64) { p.beside += times }
 
+// besideShare is for how many notifications at most a race must be lost beside them that they may have led to it. Two clients that
+// race lose one for each item, of which each is told when it comes and when it is gone: one for four. Of twice as many, some may be of
+// clients that do not race. What is rarer is chance: a node was there already.
+const besideShare = 8
+
 // mayRace returns how many races were lost beside the notifications at the patterns, 0 if few were.
 func mayRace(of []*Pattern) int64 {
 	var lost, told int64
 	for _, p := range of {
 		lost, told = lost+p.beside, told+p.notifications()
 	}
-	if 8*lost < told {
+	if besideShare*lost < told {
 		return 0
 	}
 	return lost
@@ -127,6 +132,10 @@ func mayRace(of []*Pattern) int64 {
 
 // MaybeOutdone counts a notification after which its session may have lost a race.
 func (p *Pattern) MaybeOutdone() { p.unclear++ }
+
+// promptedShare is how many tries to win a node must come after a notification for each that comes without. Sessions that try by a
+// clock of their own come after one by chance: as often as without, if the latest is less than causality.Patience ago half of the time.
+const promptedShare = 2
 
 // outdone returns how many notifications at the pattern were a signal for a race that the session lost, for nodes elsewhere that
 // nobody watches. Sessions that race as often without a signal do so by a clock of their own, and a node that stays and is created
@@ -139,7 +148,7 @@ func (p *Pattern) outdone() (n int64) {
 		}
 	}
 	for node, r := range p.races {
-		if node != p && !node.isBelow(p) && node.prompted >= 2*node.unprompted && node.Watched() == 0 && (!node.stays() || staying[node.Parent] > 1) {
+		if node != p && !node.isBelow(p) && node.prompted >= promptedShare*node.unprompted && node.Watched() == 0 && (!node.stays() || staying[node.Parent] > 1) {
 			n += r.lost
 		}
 	}
@@ -214,7 +223,7 @@ func contestIn(of []*Pattern) (c contest) {
 			if !slices.Contains(of, raced) && (raced.contended() || !slices.ContainsFunc(of, raced.isBelow)) {
 				continue
 			}
-			if r.lost == 0 || 2*r.lost < r.won || raced == p && raced.Op(drivers.OpSet).Failed > 0 && r.lost < r.won { // most of those that lost went on until they won
+			if r.lost == 0 || r.lost < r.won { // who is first leaves one behind at least, unless those go on until they succeed
 				continue
 			}
 			if c.racers.add(r.by); !slices.Contains(c.raced, raced) {
