@@ -8,7 +8,7 @@ import (
 )
 
 // Silences says which faults can be why clients do not hear of their service: those of servers, and of the clients
-// themselves, that are not undone or were undone less than a session's life ago. Others, such as the expiry of sessions,
+// themselves, that are not undone or were undone less than a session's life ago, of servers at least returnTime. Others, such as the expiry of sessions,
 // do not keep clients from their service.
 type Silences struct {
 	Life time.Duration // of a session of which the service does not hear
@@ -86,16 +86,19 @@ func (s *Silences) Explain(c Client, silent time.Duration) bool {
 		return true
 	}
 	for _, one := range s.servers {
-		if one.explains(s.Life, func(a FaultAction) bool { return a.holdsBack(silent, s.Life) }) {
+		if one.explains(max(s.Life, returnTime), func(a FaultAction) bool { return a.holdsBack(silent, s.Life) }) {
 			return true
 		}
 	}
 	return false
 }
 
-// explains reports whether what was done to one of them explains a silence. slow says it of a throttle, which lets all pass in
-// time: it explains no longer a silence than it holds data back.
-func (s *silence) explains(life time.Duration, slow func(FaultAction) bool) bool {
+// returnTime is how long servers may take to serve after a fault of them is undone: they start, and elect a leader.
+const returnTime = 5 * time.Second
+
+// explains reports whether what was done to one of them explains a silence, also for some time after it is undone. slow says it
+// of a throttle, which lets all pass in time: it explains no longer a silence than it holds data back.
+func (s *silence) explains(after time.Duration, slow func(FaultAction) bool) bool {
 	if s == nil {
 		return false
 	}
@@ -104,7 +107,7 @@ func (s *silence) explains(life time.Duration, slow func(FaultAction) bool) bool
 			return true
 		}
 	}
-	return time.Since(s.undone) < life
+	return time.Since(s.undone) < after
 }
 
 // holdsBack reports whether what a throttle lets pass may be that late: a session's life, and what is ahead of it.
@@ -127,7 +130,7 @@ func (s *silence) frozen() bool {
 	return is
 }
 
-// Silences reports whether one of the faults is in progress, or was less than a session's life ago, at a time since the
+// Silences reports whether one of the faults is in progress, or was until lately as in Silences, at a time since the
 // start of a window of the given length, at whose end all are undone, and explains that no client has heard of the service for
 // as long as silent. It is for a process that does not inject them.
 func (s Schedule) Silences(at, window, life, silent time.Duration) bool {
@@ -138,11 +141,15 @@ func (s Schedule) Silences(at, window, life, silent time.Duration) bool {
 		if !slices.ContainsFunc(f.Steps, explains) {
 			continue
 		}
+		after := life
+		if f.Target.servers() {
+			after = max(life, returnTime)
+		}
 		end := f.End()
 		if f.Steps[len(f.Steps)-1].undoneBy(life) != "" {
 			end = window
 		}
-		if at >= f.At && at < end+life {
+		if at >= f.At && at < end+after {
 			return true
 		}
 	}

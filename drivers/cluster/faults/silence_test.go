@@ -59,6 +59,41 @@ func TestSilences(t *testing.T) {
 	}
 }
 
+// TestServersTakeTimeToReturn checks that a fault of servers explains a silence while they start and elect, even if sessions live
+// less long than that takes.
+func TestServersTakeTimeToReturn(t *testing.T) {
+	const life = time.Second
+	for text, after := range map[string]time.Duration{"at=1s kill member=1": returnTime, "at=1s freeze client=1": life} {
+		f, err := Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		bubble.Test(t, func(t *testing.T) {
+			s, target := NewSilences(life), &elsewhere{}
+			for _, verb := range []Verb{f.Steps[0].Verb, f.Steps[0].undoneBy(life)} {
+				d := Done{FaultAction: FaultAction{Verb: verb}, Clients: []Client{target}}
+				if f.Target.servers() {
+					d.Servers, d.Clients = []int{0}, nil
+				}
+				s.Record(d)
+			}
+			time.Sleep(after - 1)
+			if !s.Explain(target, life) {
+				t.Errorf("%s: undone less than %v ago", text, after)
+			}
+			time.Sleep(1)
+			if s.Explain(target, life) {
+				t.Errorf("%s: undone %v ago", text, after)
+			}
+		})
+		for at, explained := range map[time.Duration]bool{time.Minute + after - 1: true, time.Minute + after: false} {
+			if got := (Schedule{f}).Silences(at, time.Minute, life, life); got != explained {
+				t.Errorf("%s at %v of a window of a minute: %v", text, at, got)
+			}
+		}
+	}
+}
+
 // TestAThrottleExplainsWhatItHoldsBack checks that a throttle of a client explains a silence while the link holds something back,
 // and until a session's life after that, and that one of members does for as long as a packet may take to pass.
 func TestAThrottleExplainsWhatItHoldsBack(t *testing.T) {
