@@ -31,8 +31,8 @@ type Place struct {
 	Notifications int64 `json:"notifications"`
 	Unjoined      int64 `json:"unjoined_notifications"` // as of Traffic, of the sessions that the place has notified
 	// Useful and Wasted are null where it is not known what the sessions waited for or did.
-	Useful       *int64 `json:"useful"`
-	Wasted       *int64 `json:"wasted"`
+	Useful *int64 `json:"useful"`
+	Wasted *int64 `json:"wasted"`
 	// OfOwnChanges are notifications that are neither: a session that races for its turn got them of a change that it made itself.
 	OfOwnChanges int64  `json:"notifications_of_own_changes,omitempty"`
 	ReadsAfter   int64  `json:"reads_after"`         // between a notification and what the session did next
