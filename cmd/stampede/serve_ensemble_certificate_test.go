@@ -47,7 +47,7 @@ func TestEndOfCertificateIsAnnounced(t *testing.T) {
 			if today == 34 {
 				lasts(365 * day)
 			}
-			time.Sleep(began.Add(time.Duration(today+1) * day).Sub(time.Now()))
+			time.Sleep(time.Until(began.Add(time.Duration(today+1) * day)))
 		}
 		cancel()
 		synctest.Wait()
