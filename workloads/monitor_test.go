@@ -153,8 +153,8 @@ func TestWhatExplainsASilentService(t *testing.T) {
 		"at=5s silence clients=all":                     {},
 		"at=3s isolate leader for=8s":                   {outage: 6 * time.Second},
 		"at=3s isolate leader":                          {outage: 17 * time.Second},
-		"at=3s isolate leader for=6s":                   {long, 8 * time.Second},
-		"at=3s delay member=1 by=1s, restore after=6s":  {long, 8 * time.Second},
+		"at=3s isolate leader for=6s":                   {long, 11 * time.Second}, // servers may take 5 s to return
+		"at=3s delay member=1 by=1s, restore after=6s":  {long, 11 * time.Second},
 		"at=3s delay member=1 by=1ms, restore after=6s": {long, 4 * time.Second}, // heartbeats pass in time
 		"at=3s delay clients=all by=5ms":                {long, 4 * time.Second},
 		"at=3s throttle clients=all to=640k":            {long, 4 * time.Second},
