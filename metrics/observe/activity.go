@@ -83,8 +83,12 @@ func (a *Analysis) forget(c *activity) {
 }
 
 // unite lets the session share the activity of its client, as far as it is known by now who that is. Where a
-// process turns out to have several, each of its sessions has one of its own from then on.
+// process turns out to have several, each of its sessions has one of its own from then on. A session that has ended shares nothing:
+// its process may be known only then.
 func (a *Analysis) unite(s *session) {
+	if a.byMeter[s.probe] != s {
+		return
+	}
 	key := s.of.Key()
 	_, was := s.key.(*client.Origin)
 	_, is := key.(*client.Origin)

@@ -146,6 +146,35 @@ func TestTheVerdictFollowsFromWhoLoses(t *testing.T) {
 			}
 			return lock
 		}, herd},
+		"a node that they look for without a watch, try to create, and watch if it is there": {func(s *stage) string {
+			const lock = "/app/lock"
+			all := contenders(s, n, false)
+			take(all, 0, drivers.OpCreate, lock, drivers.Ephemeral, drivers.ErrNodeExists)
+			for _, c := range all[1:] {
+				exists(c, lock, true)
+			}
+			for turn := range turns {
+				held, next := all[turn%n], all[(turn+1)%n]
+				held.acts.remove(lock)
+				for _, c := range all {
+					if c != held {
+						c.watches.told(drivers.Deleted, lock)
+						c.watches.do(drivers.OpExists, lock, 0, false, drivers.ErrNoNode)
+					}
+				}
+				next.acts.create(lock, nil)
+				for _, c := range all {
+					if c != held && c != next {
+						c.acts.create(lock, drivers.ErrNodeExists)
+						exists(c, lock, true)
+					}
+				}
+				held.acts.create(lock, drivers.ErrNodeExists)
+				exists(held, lock, true)
+				s.pass(time.Second)
+			}
+			return lock
+		}, herd},
 		"several locks below one recursive watch": {func(s *stage) string {
 			all := contenders(s, n+1, false)
 			lock := func(i int) string { return []string{"/app/locks/one", "/app/locks/two"}[i%2] }

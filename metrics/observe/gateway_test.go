@@ -106,3 +106,28 @@ func TestGatewayClients(t *testing.T) {
 		}
 	}
 }
+
+// TestAProcessMayBeKnownAfterTheEnd has a process whose first connection has ended before it is known whose it was: what that has
+// done ended with it, and what the next one does is its own.
+func TestAProcessMayBeKnownAfterTheEnd(t *testing.T) {
+	a := New(DefaultLimits)
+	after := time.Duration(0)
+	tick := func() time.Time { after += time.Millisecond; return start.Add(after) }
+	program, node := traffic.Process{ID: 7, Name: "program"}, []byte("/job")
+	watches := func(c traffic.Tap) {
+		for _, k := range []drivers.MessageKind{drivers.Request, drivers.Reply} {
+			c.Message(tick(), drivers.Message{Kind: k, Op: drivers.OpWatchNode, Path: node, Watch: true, Alone: true})
+		}
+	}
+	first := a.Open(traffic.Connection{Client: "127.0.0.1:5000", At: tick()})
+	watches(first)
+	first.Close(tick())
+	first.Owner(program)
+	second := a.Open(traffic.Connection{Client: "127.0.0.1:5001", At: tick()})
+	second.Owner(program)
+	watches(second)
+	second.Message(tick(), drivers.Message{Kind: drivers.Notification, Event: drivers.Created, Path: node, Pos: 1})
+	if n := a.Report().Traffic.Notifications; n != 1 {
+		t.Errorf("%d notifications, want 1", n)
+	}
+}

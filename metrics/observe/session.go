@@ -506,7 +506,7 @@ func (s *session) read(a *Analysis, m *drivers.Message, p *place, atWork bool) {
 	gone := false // whether what it waited for is
 	if w := s.readsFor(p); w != nil {
 		w.read(a, m, atWork)
-		gone = missing(m) && w.event == drivers.Deleted && w.place.path == p.path && !w.failed
+		gone = missing(m) && w.event == drivers.Deleted && w.place.path == p.path && !w.failed && !s.tried[p.pattern] // else it may try once more
 	}
 	s.readsAfter(p)
 	for _, in := range s.waitsFor(p) {

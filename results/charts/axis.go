@@ -60,6 +60,9 @@ func (a axis) fitted(length float64) axis {
 // topped returns a logarithmic axis with a label above all values.
 func topped(label string, values []float64, write func(float64) string) axis {
 	a := logarithmic(label, values, write)
+	if !a.log {
+		return a
+	}
 	top := roundUp(slices.Max(values))
 	a.high = max(a.high, top)
 	crowded := func(t tick) bool { return t.value >= top || math.Log(top/t.value) < math.Log(a.high/a.low)/14 }
@@ -78,9 +81,12 @@ func roundUp(v float64) float64 {
 	return 10 * power
 }
 
-// logarithmic returns a logarithmic axis over the values, which must be positive, with labels at round
-// numbers.
+// logarithmic returns a logarithmic axis over the values with labels at round numbers, and a linear one if they are not all
+// positive: a logarithmic one has no place for zero.
 func logarithmic(label string, values []float64, write func(float64) string) axis {
+	if slices.Min(values) <= 0 {
+		return linear(label, values, write)
+	}
 	a := axis{label: label, log: true, low: slices.Min(values), high: slices.Max(values)}
 	if a.high < 2*a.low { // leave some room around a flat line
 		a.low, a.high = a.low/2, a.high*2
@@ -136,6 +142,9 @@ func niceStep(step float64) float64 {
 // read. The levels fill it: they were chosen, so that a narrow range is no flat line.
 func exactly(label string, levels []float64, write func(float64) string) axis {
 	a := logarithmic(label, levels, write)
+	if !a.log {
+		return a
+	}
 	levels = slices.Compact(slices.Sorted(slices.Values(levels)))
 	if low, high := levels[0], levels[len(levels)-1]; low < high {
 		margin := math.Min(1.15, math.Pow(high/low, 0.07))

@@ -156,9 +156,6 @@ func levelAxis(name string, levels []float64) axis {
 		}
 		return a
 	case "hold":
-		if slices.Min(levels) == 0 {
-			return linear("hold time", levels, clock)
-		}
 		return exactly("hold time", levels, clock)
 	case "session-timeout":
 		return exactly("session time-out", levels, clock)

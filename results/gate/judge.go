@@ -98,6 +98,8 @@ func (c evaluation) judgeRun(t Threshold, at int) results.Gate {
 func (t Threshold) decide(measured, limit figure.Reading) (results.Verdict, string) {
 	holds, doubt := t.op.Judge(measured, limit)
 	switch {
+	case measured.Infinite() && limit.Infinite():
+		return results.Invalid, "it and the limit are both the time of an arrival that was not served: which is greater is not known"
 	case doubt != "":
 		return results.Invalid, doubt
 	case holds:

@@ -177,6 +177,7 @@ func TestSkippedArrivals(t *testing.T) {
 	}{
 		{"read.response.p90 < 1s", results.Fail}, {"read.response.p90 > 1s", results.Pass}, {"read.response.p90 <= 2 * read.response.p50", results.Fail},
 		{"read.response.p50 <= 2 * read.response.p90", results.Pass}, {"read.response.p90 <= 2 * baseline", results.Fail},
+		{"read.response.p90 <= 0.5 * read.response.p99", results.Invalid}, {"read.response.p90 >= 2 * read.response.p99", results.Invalid}, // both are infinite
 		{"read.response.p50 < 1h", results.Pass}, {"read.response.p50 < 1ns", results.Fail}, {"read.response.p50 <= 2 * baseline", results.Pass},
 		{"read.response.p99 < 1s", results.Fail}, // 400 arrivals are too few for a finite one, but p90 is infinite
 		{"read.response.max <= 1s", results.Invalid}, {"read.response.max < 10ms", results.Fail}, {"read.response.mean > 1ms", results.Pass},
