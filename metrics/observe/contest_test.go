@@ -175,6 +175,20 @@ func TestTheVerdictFollowsFromWhoLoses(t *testing.T) {
 			}
 			return lock
 		}, herd},
+		"they watch a node by one session and race for it by another": {func(s *stage) string {
+			const lock = "/app/lock"
+			all := contenders(s, n, true)
+			for turn := range turns {
+				take(all, turn, drivers.OpCreate, lock, drivers.Ephemeral, drivers.ErrNodeExists)
+				for _, c := range all {
+					exists(c, lock, true)
+				}
+				all[turn%n].acts.remove(lock)
+				told(all, drivers.Deleted, lock)
+				s.pass(time.Second)
+			}
+			return lock
+		}, unknown},
 		"several locks below one recursive watch": {func(s *stage) string {
 			all := contenders(s, n+1, false)
 			lock := func(i int) string { return []string{"/app/locks/one", "/app/locks/two"}[i%2] }

@@ -132,9 +132,13 @@ func races(p *Pattern) observation.Form {
 	if p.tree != nil {
 		watching = p.tree.Op(drivers.OpWatchTree).By
 	}
+	who := fmt.Sprintf("%d sessions watch the node and race to create it", watching.Common(creates.By))
+	if watching.Common(creates.By) == 0 {
+		who = fmt.Sprintf("%d sessions watch the node, and %d others race to create it", watching.Count(), creates.By.Count())
+	}
 	return observation.Form{
 		Name: "lock or election, one node", Forms: []string{"lock/one-node", "election/one-node"}, Instead: "predecessor", Wakes: 1, WaitFor: observation.Turn,
-		Evidence: fmt.Sprintf("%d sessions watch the node and race to create it: %d of %d creates failed", watching.Common(creates.By), creates.Lost, creates.Requests),
+		Evidence: fmt.Sprintf("%s: %d of %d creates failed", who, creates.Lost, creates.Requests),
 	}
 }
 

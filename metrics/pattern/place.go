@@ -170,7 +170,7 @@ func placeOf(f observation.Form, of []*Pattern) observation.Place {
 			useful, wasted, known, raced, f = u, w, true, true, c.form()
 		}
 	}
-	if lost := mayRace(of); lost > 0 && f.WaitFor == observation.News {
+	if lost := mayRace(of); lost > 0 && (f.WaitFor == observation.News || f.WaitFor == observation.Turn && r.Unjoined == 0 && wasted <= useful) {
 		known, f.WaitFor = false, observation.Unknown
 		f.Evidence += fmt.Sprintf("; just after its changes sessions of the same processes or hosts, which watch nothing, lost %d races", lost)
 	}
