@@ -141,6 +141,9 @@ func (f *abFlags) check() (err error) {
 	if f.effect, err = parseShare(f.minimum); err != nil {
 		return cli.Flagf("minimum-effect", "%s: %v", f.minimum, err)
 	}
+	if err := spec.CheckNoise(f.noise); err != nil {
+		return err
+	}
 	return f.checkPairs()
 }
 

@@ -119,7 +119,9 @@ func (f File) read() (contents, error) {
 		return contents{}, err
 	}
 	var all contents
-	if err := json.Unmarshal(text, &all); err != nil || all.Schema != results.Schema {
+	strict := json.NewDecoder(bytes.NewReader(text))
+	strict.DisallowUnknownFields() // any other result has a schema, too
+	if err := strict.Decode(&all); err != nil || all.Schema != results.Schema {
 		return contents{}, fmt.Errorf("%s: not a file of this stampede's calibrate: remove it, or name another with --noise", f)
 	}
 	return all, nil

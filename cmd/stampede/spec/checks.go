@@ -158,13 +158,16 @@ func (d *Checks) takeBaseline(g *Judging, rows []gate.Row) error {
 		return err
 	}
 	d.baseline, d.whole = &base, len(g.Thresholds) == 0
+	if err := CheckNoise(g.noise); err != nil {
+		return err
+	}
 	if d.floors, err = noise.File(g.noise).FloorsOf(results.ThisHost()); err != nil {
 		return cli.Usage(err)
 	}
 	if needed < 0 {
 		usual := gate.Defaults(rows, base)
 		if len(usual) == 0 {
-			return cli.Flagf("baseline", "%s: it has none of these runs: %s", path, levels.Contents(base))
+			return cli.Flagf("baseline", "%s: it has none of the runs that are judged: it has %s", path, levels.Contents(base))
 		}
 		d.Thresholds = append(d.Thresholds, usual...)
 	}
@@ -210,6 +213,17 @@ func (d Checks) noise(r results.Run, figure string) (share float64, known string
 		}
 	}
 	return 0, ""
+}
+
+// CheckNoise returns an error if a file of calibrations that was named is not there. There may be none at the default place.
+func CheckNoise(file string) error {
+	if file == SavedNoise {
+		return nil
+	}
+	if _, err := os.Stat(file); err != nil {
+		return cli.Flagf("noise", "%s: %w", file, cli.WithoutPath(err))
+	}
+	return nil
 }
 
 // SavedNoise is the default file for calibrations.
