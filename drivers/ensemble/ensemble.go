@@ -82,6 +82,19 @@ func (e *Ensemble) Share(o drivers.Options) time.Duration {
 	return share
 }
 
+// Silence returns after how long a client leaves a server that sends nothing, of a session with this time-out: as ZooKeeper's own
+// clients do.
+func Silence(timeout time.Duration) time.Duration { return timeout * 2 / 3 }
+
+// Left returns for how long a session that has lost its connection tries to come back: its time-out, or what is left of that
+// after a server that was silent.
+func Left(timeout time.Duration, silent bool) time.Duration {
+	if silent {
+		return timeout - Silence(timeout)
+	}
+	return timeout
+}
+
 // Next returns the index of the server that the next session tries first.
 func (e *Ensemble) Next(ctx context.Context) (int, error) {
 	first, err := e.balancer.Next(ctx)

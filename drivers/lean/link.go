@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/ensemble"
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
@@ -247,9 +248,6 @@ func (p *heartbeats) beat() {
 	p.timer.Reset(p.every)
 }
 
-// silence returns after how long a session with this timeout leaves a server that sends nothing.
-func silence(timeout time.Duration) time.Duration { return timeout * 2 / 3 }
-
 // beat sends a heartbeat if nothing was sent for a third of the session timeout. It closes the
 // connection to a server that is silent.
 func (l *link) beat(now time.Time, timeout time.Duration) {
@@ -263,7 +261,7 @@ func (l *link) beat(now time.Time, timeout time.Duration) {
 	}
 	switch {
 	case l.dead:
-	case now.Sub(l.lastHeard) >= silence(timeout):
+	case now.Sub(l.lastHeard) >= ensemble.Silence(timeout):
 		l.silent.Store(true)
 		l.net.Close() // the reader gets the error
 	case now.Sub(l.lastSent) >= timeout/3:

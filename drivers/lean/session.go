@@ -110,11 +110,7 @@ func (c *Conn) run(l *link) {
 		case errUnarmed:
 			c.shut(drivers.SessionGivenUp) // its watches would never fire again
 		}
-		left := c.timeout()
-		if l.silent.Load() { // it has not heard of the service for as long
-			left -= silence(left)
-		}
-		l = c.reconnect(left)
+		l = c.reconnect(ensemble.Left(c.timeout(), l.silent.Load()))
 	}
 }
 

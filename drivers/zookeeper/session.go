@@ -14,6 +14,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/ensemble"
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
@@ -27,9 +28,6 @@ type session struct {
 	granted   wire.ConnectResponse // by the service
 	expiry    *time.Timer          // running while disconnected; nil before the session is established
 }
-
-// silence returns after how long the library leaves a server that sends nothing.
-func silence(timeout time.Duration) time.Duration { return timeout * 2 / 3 }
 
 // timeout returns how long the service keeps the session.
 func (s *session) timeout() time.Duration {
@@ -257,11 +255,7 @@ func (c *Conn) disconnected() {
 		return
 	}
 	s.connected = false
-	left := s.timeout()
-	if s.last.silent.Load() { // it has not heard of the service for as long
-		left -= silence(left)
-	}
-	s.expiry.Reset(left)
+	s.expiry.Reset(ensemble.Left(s.timeout(), s.last.silent.Load()))
 	c.reportState(drivers.Disconnected)
 }
 
