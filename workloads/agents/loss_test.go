@@ -235,6 +235,28 @@ func TestAnAgentIsLostBeforeItKnowsTheRun(t *testing.T) {
 	nothingLeft(t, service)
 }
 
+// served returns a server in this process, and the service that it is to agents. Both end with the test.
+func served(t *testing.T, o server.Options) (*server.Server, drivers.Service) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := server.New(o)
+	go s.Serve(listener)
+	t.Cleanup(s.Close)
+	target, err := backends.Parse("native://" + listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	service, err := target.Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { service.Close() })
+	return s, service
+}
+
 // TestAServiceThatDiesEndsTheRunOfAllAgents ends the service in the middle of a run. What the agents measured until then is
 // the result, as of a run of one process, and nothing waits for a service that is gone.
 func TestAServiceThatDiesEndsTheRunOfAllAgents(t *testing.T) {
@@ -242,22 +264,7 @@ func TestAServiceThatDiesEndsTheRunOfAllAgents(t *testing.T) {
 	// A barrier has one session more, which opens it.
 	for form, sessions := range map[string]float64{"lock/predecessor": 4, "mix/operations": 4, "barrier/watch": 5} {
 		t.Run(form, func(t *testing.T) {
-			listener, err := net.Listen("tcp", "127.0.0.1:0")
-			if err != nil {
-				t.Fatal(err)
-			}
-			dying := server.New(server.Options{MinTimeout: 1})
-			go dying.Serve(listener)
-			defer dying.Close()
-			target, err := backends.Parse("native://" + listener.Addr().String())
-			if err != nil {
-				t.Fatal(err)
-			}
-			service, err := target.Open(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer service.Close()
+			dying, service := served(t, server.Options{MinTimeout: 1})
 			s := newStageOn(t, 2, member(t))
 			p := planOf(t, service, form, 4)
 			p.Duration, p.SessionTimeout = time.Hour, time.Second
@@ -284,23 +291,8 @@ func TestAServiceThatDiesEndsTheRunOfAllAgents(t *testing.T) {
 // one of each agent, and for 6 of 8 clients. The error counts the clients of both agents.
 func TestAServiceThatOpensTooFewSessionsOfAllAgents(t *testing.T) {
 	testenv.SkipIfShort(t)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	full := server.New(server.Options{MaxPerHost: 9})
-	go full.Serve(listener)
-	defer full.Close()
-	target, err := backends.Parse("native://" + listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	service, err := target.Open(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer service.Close()
-	_, _, err = newStageOn(t, 2, member(t)).fleet.Run(t.Context(), planOf(t, service, "lock/predecessor", 8))
+	_, service := served(t, server.Options{MaxPerHost: 9})
+	_, _, err := newStageOn(t, 2, member(t)).fleet.Run(t.Context(), planOf(t, service, "lock/predecessor", 8))
 	var short opening.Shortage
 	if !errors.As(err, &short) || short.Sessions != 8 || short.Open > 6 || short.Open == 0 {
 		t.Errorf("the run ended with %v, want at most 6 of 8 sessions", err)
